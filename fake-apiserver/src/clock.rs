@@ -1,0 +1,83 @@
+//! Wall-clock time, injected. The only module that reads it.
+
+use jiff::{SignedDuration, Timestamp};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Tells what time it is.
+pub trait Clock: Send + Sync + 'static {
+    /// The current time.
+    fn now(&self) -> Timestamp;
+}
+
+/// The operating system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// A clock that stands still until it is told otherwise. Clones share the same hands.
+#[derive(Debug, Clone)]
+pub struct ManualClock(Arc<Mutex<Timestamp>>);
+
+impl ManualClock {
+    /// A clock that shows `start`.
+    pub fn new(start: Timestamp) -> Self {
+        ManualClock(Arc::new(Mutex::new(start)))
+    }
+
+    /// Moves the hands by `by`, backwards if negative.
+    ///
+    /// # Panics
+    /// If the result is out of `Timestamp`'s range.
+    pub fn advance(&self, by: SignedDuration) {
+        let mut now = self.0.lock().expect("no holder of this lock can panic");
+        *now += by;
+    }
+
+    /// Sets the hands.
+    pub fn set(&self, to: Timestamp) {
+        *self.0.lock().expect("no holder of this lock can panic") = to;
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().expect("no holder of this lock can panic")
+    }
+}
+
+/// Another clock, seen with a constant error: what a replica with a wrong clock reads.
+#[derive(Clone)]
+pub struct OffsetClock {
+    inner: Arc<dyn Clock>,
+    offset_seconds: Arc<AtomicI64>,
+}
+
+impl OffsetClock {
+    /// `inner`, shifted by `offset_seconds` (negative: behind).
+    pub fn new(inner: Arc<dyn Clock>, offset_seconds: i64) -> Self {
+        OffsetClock { inner, offset_seconds: Arc::new(AtomicI64::new(offset_seconds)) }
+    }
+
+    /// Changes the error while the clock runs: a time service that steps in.
+    pub fn set_offset(&self, seconds: i64) {
+        self.offset_seconds.store(seconds, Ordering::Relaxed);
+    }
+}
+
+impl Clock for OffsetClock {
+    fn now(&self) -> Timestamp {
+        self.inner.now() + SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed))
+    }
+}
+
+/// A time as `metadata` prints it: RFC 3339, UTC, whole seconds (truncated).
+pub fn format_seconds(time: Timestamp) -> String {
+    jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&time)
+}

@@ -1,0 +1,484 @@
+//! Every refusal that a client can receive, as the API's `Status`. The only module that knows status codes.
+//!
+//! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
+//! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+
+/// The outcome of an API operation.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// A refusal, ready to be sent. Boxed, for it travels inside many `Result`s.
+#[derive(Debug, Clone)]
+pub struct ApiError(Box<Status>);
+
+/// `metav1.Status`, in the key order of the wire.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    kind: &'static str,
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
+    metadata: StatusMetadata,
+    status: &'static str,
+    /// What a person reads.
+    pub message: String,
+    /// What a client matches on; empty when the real server has no type for the failure.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the failure was about.
+    pub details: Option<Details>,
+    /// Equal to the HTTP status.
+    pub code: u16,
+}
+
+#[derive(Debug, Clone, Default, Serialize)]
+struct StatusMetadata {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    continue_token: Option<String>,
+}
+
+/// `metav1.StatusDetails`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Details {
+    /// The object's name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The API group, empty for core.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The resource, or the Kind for `Invalid`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The object's uid.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// One entry per finding.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// Seconds after which a retry makes sense; also sent as `Retry-After`.
+    #[serde(rename = "retryAfterSeconds", skip_serializing_if = "is_zero")]
+    pub retry_after_seconds: u32,
+}
+
+/// `metav1.StatusCause`.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Cause {
+    /// Machine-readable kind of the finding.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The finding, without the path.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Path of the field.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+fn is_zero(seconds: &u32) -> bool {
+    *seconds == 0
+}
+
+/// A resource as error messages name it: `configmaps`, `leases.coordination.k8s.io`.
+#[derive(Debug, Clone, Copy)]
+pub struct Qualified<'a> {
+    /// Group, empty for core.
+    pub group: &'a str,
+    /// Plural resource (with its subresource, where the message shows one), or a Kind.
+    pub resource: &'a str,
+}
+
+impl fmt::Display for Qualified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.resource)?;
+        if !self.group.is_empty() {
+            write!(f, ".{}", self.group)?;
+        }
+        Ok(())
+    }
+}
+
+/// Text of the conflict that every optimistic client retries.
+const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+
+impl ApiError {
+    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        ApiError(Box::new(Status {
+            kind: "Status",
+            api_version: "v1",
+            metadata: StatusMetadata::default(),
+            status: "Failure",
+            message: message.into(),
+            reason,
+            details: None,
+            code,
+        }))
+    }
+
+    fn about(mut self, what: Qualified<'_>, name: &str) -> Self {
+        self.0.details = Some(Details {
+            name: name.into(),
+            group: what.group.into(),
+            kind: what.resource.into(),
+            ..Details::default()
+        });
+        self
+    }
+
+    /// 404: no such object.
+    pub fn not_found(what: Qualified<'_>, name: &str) -> Self {
+        Self::new(404, "NotFound", format!("{what} {name:?} not found")).about(what, name)
+    }
+
+    /// 404: the path is known, the subresource is not.
+    pub fn no_such_path() -> Self {
+        let mut error = Self::new(404, "NotFound", "the server could not find the requested resource");
+        error.0.details = Some(Details::default());
+        error
+    }
+
+    /// 405: the method has no route here.
+    pub fn method_not_routed() -> Self {
+        let mut error = Self::new(
+            405,
+            "MethodNotAllowed",
+            "the server does not allow this method on the requested resource",
+        );
+        error.0.details = Some(Details::default());
+        error
+    }
+
+    /// 409: the name is taken.
+    pub fn already_exists(what: Qualified<'_>, name: &str) -> Self {
+        Self::new(409, "AlreadyExists", format!("{what} {name:?} already exists")).about(what, name)
+    }
+
+    /// 409: a precondition or an expectation does not hold.
+    pub fn conflict(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
+        let message = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
+        Self::new(409, "Conflict", message).about(what, name)
+    }
+
+    /// 409: the sent resourceVersion is not the current one.
+    pub fn modified(what: Qualified<'_>, name: &str) -> Self {
+        Self::conflict(what, name, MODIFIED)
+    }
+
+    /// 422: the object does not validate. `what` holds the Kind here, not the resource.
+    pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
+        let message = format!("{what} {name:?} is invalid: {}", aggregate(errors.iter().map(FieldError::to_string)));
+        let mut error = Self::new(422, "Invalid", message).about(what, name);
+        error.0.details_mut().causes = errors.iter().map(FieldError::cause).collect();
+        error
+    }
+
+    /// 422: query options do not validate; `kind` is e.g. `ListOptions`.
+    pub fn invalid_options(kind: &str, errors: &[FieldError]) -> Self {
+        Self::invalid(Qualified { group: "meta.k8s.io", resource: kind }, "", errors)
+    }
+
+    /// 422 without findings: a patch that cannot be applied.
+    pub fn unprocessable() -> Self {
+        let mut error = Self::new(422, "Invalid", "the server rejected our request due to an error in our request");
+        error.0.details = Some(Details::default());
+        error
+    }
+
+    /// 403.
+    pub fn forbidden(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
+        let message = match name {
+            "" => format!("{what} is forbidden: {why}"),
+            _ => format!("{what} {name:?} is forbidden: {why}"),
+        };
+        Self::new(403, "Forbidden", message).about(what, name)
+    }
+
+    /// 401, whatever the reason: the client never learns it.
+    pub fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    /// 400.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// 406: nothing that the client accepts can be produced.
+    pub fn not_acceptable(message: impl Into<String>) -> Self {
+        Self::new(406, "NotAcceptable", message)
+    }
+
+    /// 410 for lists and watches that ask for forgotten history.
+    pub fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    /// 413.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(413, "RequestEntityTooLarge", message)
+    }
+
+    /// 415: the body's content type is not understood.
+    pub fn unsupported_media_type(message: impl Into<String>) -> Self {
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// 500 with a reason.
+    pub fn internal(why: impl fmt::Display) -> Self {
+        let mut error = Self::new(500, "InternalError", format!("Internal error occurred: {why}"));
+        error.0.details =
+            Some(Details { causes: vec![Cause { message: why.to_string(), ..Cause::default() }], ..Details::default() });
+        error
+    }
+
+    /// 500 without a reason: what the real server answers where an error has no type.
+    pub fn untyped(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
+    /// 501: something that this server knows it does not do. Never used where the real server has an answer.
+    pub fn not_implemented(what: impl fmt::Display) -> Self {
+        Self::new(501, "NotImplemented", format!("fake-apiserver does not support {what}"))
+    }
+
+    /// 504.
+    pub fn timeout(why: impl fmt::Display, retry_after_seconds: u32) -> Self {
+        let mut error = Self::new(504, "Timeout", format!("Timeout: {why}"));
+        error.0.details = Some(Details { retry_after_seconds, ..Details::default() });
+        error
+    }
+
+    /// Any status: what a fault rule injects.
+    pub fn injected(code: u16, retry_after_seconds: u32) -> Self {
+        let reason = match code {
+            400 => "BadRequest",
+            401 => "Unauthorized",
+            403 => "Forbidden",
+            404 => "NotFound",
+            409 => "Conflict",
+            410 => "Expired",
+            422 => "Invalid",
+            429 => "TooManyRequests",
+            500 => "InternalError",
+            503 => "ServiceUnavailable",
+            504 => "Timeout",
+            _ => "",
+        };
+        let mut error = Self::new(code, reason, "injected by a fault rule");
+        error.0.details = Some(Details { retry_after_seconds, ..Details::default() });
+        error
+    }
+
+    /// The same refusal with one more cause.
+    #[must_use]
+    pub fn with_cause(mut self, reason: &str, message: impl Into<String>, field: &str) -> Self {
+        self.0.details_mut().causes.push(Cause { reason: reason.into(), message: message.into(), field: field.into() });
+        self
+    }
+
+    /// The same refusal with a hint to retry.
+    #[must_use]
+    pub fn with_retry_after(mut self, seconds: u32) -> Self {
+        self.0.details_mut().retry_after_seconds = seconds;
+        self
+    }
+
+    /// The same refusal with its message rewritten.
+    #[must_use]
+    pub fn with_message(mut self, rewrite: impl FnOnce(&str) -> String) -> Self {
+        self.0.message = rewrite(&self.0.message);
+        self
+    }
+
+    /// The same refusal with a continue token in its metadata.
+    #[must_use]
+    pub fn with_continue(mut self, token: String) -> Self {
+        self.0.metadata.continue_token = Some(token);
+        self
+    }
+
+    /// What will be sent.
+    pub fn status(&self) -> &Status {
+        &self.0
+    }
+
+    /// The HTTP status.
+    pub fn code(&self) -> u16 {
+        self.0.code
+    }
+
+    /// The reason, or "".
+    pub fn reason(&self) -> &'static str {
+        self.0.reason
+    }
+
+    /// Seconds for the `Retry-After` header, if any.
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        self.0.details.as_ref().map(|details| details.retry_after_seconds).filter(|seconds| *seconds > 0)
+    }
+}
+
+impl Status {
+    fn details_mut(&mut self) -> &mut Details {
+        self.details.get_or_insert_default()
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// Several messages as Go's error aggregate prints them: one bare, more in brackets, repetitions dropped.
+pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
+    let mut unique: Vec<String> = Vec::new();
+    for message in messages {
+        if !unique.contains(&message) {
+            unique.push(message);
+        }
+    }
+    match unique.as_slice() {
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    }
+}
+
+/// One finding of validation: `field.Error` of apimachinery.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    path: String,
+    kind: FieldErrorKind,
+    /// The offending value as Go prints it, for the kinds that show one.
+    value: Option<String>,
+    detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FieldErrorKind {
+    Required,
+    Invalid,
+    TypeInvalid,
+    Unsupported,
+    Forbidden,
+    Duplicate,
+    NotFound,
+    TooLong,
+    TooMany,
+}
+
+impl FieldErrorKind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Required => "Required value",
+            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::Unsupported => "Unsupported value",
+            Self::Forbidden => "Forbidden",
+            Self::Duplicate => "Duplicate value",
+            Self::NotFound => "Not found",
+            Self::TooLong => "Too long",
+            Self::TooMany => "Too many",
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Required => "FieldValueRequired",
+            Self::Invalid => "FieldValueInvalid",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::Unsupported => "FieldValueNotSupported",
+            Self::Forbidden => "FieldValueForbidden",
+            Self::Duplicate => "FieldValueDuplicate",
+            Self::NotFound => "FieldValueNotFound",
+            Self::TooLong => "FieldValueTooLong",
+            Self::TooMany => "FieldValueTooMany",
+        }
+    }
+}
+
+impl FieldError {
+    fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
+        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into() }
+    }
+
+    /// The field must be set.
+    pub fn required(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Required, None, detail)
+    }
+
+    /// The value breaks a rule.
+    pub fn invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Invalid, Some(value), detail)
+    }
+
+    /// The value has the wrong JSON type.
+    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
+    }
+
+    /// The value is none of those supported.
+    pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let list: Vec<String> = supported.iter().map(|text| format!("{text:?}")).collect();
+        let detail = format!("supported values: {}", list.join(", "));
+        Self::new(path, FieldErrorKind::Unsupported, Some(value), detail)
+    }
+
+    /// The field may not be set (so).
+    pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Forbidden, None, detail)
+    }
+
+    /// The value stands twice.
+    pub fn duplicate(path: impl Into<String>, value: &Value) -> Self {
+        Self::new(path, FieldErrorKind::Duplicate, Some(value), "")
+    }
+
+    /// The value refers to nothing.
+    pub fn not_found(path: impl Into<String>, value: &Value) -> Self {
+        Self::new(path, FieldErrorKind::NotFound, Some(value), "")
+    }
+
+    /// More than `max` bytes.
+    pub fn too_long(path: impl Into<String>, max: usize) -> Self {
+        Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} bytes"))
+    }
+
+    /// More than `max` items.
+    pub fn too_many(path: impl Into<String>, actual: usize, max: usize) -> Self {
+        let detail = format!("must have at most {max} items");
+        Self::new(path, FieldErrorKind::TooMany, Some(&Value::from(actual)), detail)
+    }
+
+    /// The finding without its path.
+    fn text(&self) -> String {
+        let mut text = self.kind.text().to_string();
+        if let Some(value) = &self.value {
+            text.push_str(": ");
+            text.push_str(value);
+        }
+        if !self.detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(&self.detail);
+        }
+        text
+    }
+
+    fn cause(&self) -> Cause {
+        Cause { reason: self.kind.reason().into(), message: self.text(), field: self.path.clone() }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.text())
+    }
+}
+
+/// A value as it stands in a message: JSON, which for strings is Go's quoting.
+fn print_value(value: &Value) -> String {
+    value.to_string()
+}

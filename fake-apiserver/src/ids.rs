@@ -1,0 +1,51 @@
+//! Uids and the suffixes of generated names, from one source that a seed makes repeatable.
+
+use std::sync::Mutex;
+
+/// Letters and digits that upstream allows in a generated suffix: no vowels, no look-alikes.
+const SUFFIX_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH: usize = 5;
+/// `maxGeneratedNameLength` of `k8s.io/apiserver/pkg/storage/names`: 63 less the suffix.
+const MAX_BASE: usize = 58;
+
+/// The source of everything random that ends up in an object.
+#[derive(Debug)]
+pub struct Ids(Mutex<fastrand::Rng>);
+
+impl Ids {
+    /// Different on every start.
+    pub fn random() -> Self {
+        Ids(Mutex::new(fastrand::Rng::new()))
+    }
+
+    /// The same sequence on every start.
+    pub fn seeded(seed: u64) -> Self {
+        Ids(Mutex::new(fastrand::Rng::with_seed(seed)))
+    }
+
+    /// A version 4 UUID.
+    pub fn uid(&self) -> String {
+        let bits = self.rng().u128(..);
+        let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+        let hex = format!("{bits:032x}");
+        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+
+    /// `base`, cut to leave room, and a random suffix: what `generateName` makes.
+    pub fn name(&self, base: &str) -> String {
+        let mut end = base.len().min(MAX_BASE);
+        while !base.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut name = base[..end].to_string();
+        let mut rng = self.rng();
+        for _ in 0..SUFFIX_LENGTH {
+            name.push(SUFFIX_ALPHABET[rng.usize(..SUFFIX_ALPHABET.len())] as char);
+        }
+        name
+    }
+
+    fn rng(&self) -> std::sync::MutexGuard<'_, fastrand::Rng> {
+        self.0.lock().expect("no holder of this lock can panic")
+    }
+}
