@@ -4,3 +4,4 @@ pub mod clock;
 pub mod error;
 pub mod ids;
 pub mod registry;
+pub mod store;
