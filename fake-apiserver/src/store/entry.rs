@@ -41,6 +41,14 @@ pub struct Draft {
     pub meta: Meta,
 }
 
+impl Draft {
+    /// The object as it would be sent under `revision`, or without any: JSON and a line feed.
+    pub fn line(&self, revision: Option<u64>) -> Bytes {
+        let member = revision.map(member).unwrap_or_default();
+        splice(&self.json[..self.slot], &member, &self.json[self.slot..])
+    }
+}
+
 /// A stored object at one revision.
 #[derive(Debug)]
 pub struct Entry {
@@ -50,19 +58,25 @@ pub struct Entry {
     pub revision: u64,
     /// Facts about it.
     pub meta: Arc<Meta>,
-    json: Bytes,
+    /// The serialised object and a line feed, for that is how a response ends.
+    line: Bytes,
     slot: usize,
 }
 
 impl Entry {
     pub(super) fn new(draft: Draft, revision: u64) -> Self {
-        let json = splice(&draft.json[..draft.slot], revision, &draft.json[draft.slot..]);
-        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), json, slot: draft.slot }
+        let line = draft.line(Some(revision));
+        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), line, slot: draft.slot }
     }
 
-    /// The whole object, as sent to clients.
-    pub fn json(&self) -> &Bytes {
-        &self.json
+    /// The whole object, as sent to clients: JSON and a line feed.
+    pub fn line(&self) -> &Bytes {
+        &self.line
+    }
+
+    /// The whole object.
+    pub fn json(&self) -> &[u8] {
+        &self.line[..self.line.len() - 1]
     }
 
     /// The same content under another revision: what a DELETED event shows.
@@ -71,7 +85,7 @@ impl Entry {
             key: self.key.clone(),
             revision,
             meta: self.meta.clone(),
-            json: splice(self.before_revision(), revision, self.after_revision()),
+            line: splice(self.before_revision(), &member(revision), self.after_revision()),
             slot: self.slot,
         }
     }
@@ -82,11 +96,11 @@ impl Entry {
     }
 
     fn before_revision(&self) -> &[u8] {
-        &self.json[..self.slot]
+        &self.json()[..self.slot]
     }
 
     fn after_revision(&self) -> &[u8] {
-        &self.json[self.slot + member(self.revision).len()..]
+        &self.json()[self.slot + member(self.revision).len()..]
     }
 }
 
@@ -94,11 +108,11 @@ fn member(revision: u64) -> String {
     format!("\"resourceVersion\":\"{revision}\",")
 }
 
-fn splice(before: &[u8], revision: u64, after: &[u8]) -> Bytes {
-    let member = member(revision);
-    let mut json = Vec::with_capacity(before.len() + member.len() + after.len());
-    json.extend_from_slice(before);
-    json.extend_from_slice(member.as_bytes());
-    json.extend_from_slice(after);
-    json.into()
+fn splice(before: &[u8], member: &str, after: &[u8]) -> Bytes {
+    let mut line = Vec::with_capacity(before.len() + member.len() + after.len() + 1);
+    line.extend_from_slice(before);
+    line.extend_from_slice(member.as_bytes());
+    line.extend_from_slice(after);
+    line.push(b'\n');
+    line.into()
 }

@@ -1,0 +1,1 @@
+//! Everything that is no resource: discovery, OpenAPI, health, version, token issuer documents.
