@@ -2,5 +2,6 @@
 
 pub mod clock;
 pub mod error;
+pub mod http;
 pub mod ids;
 pub mod registry;
