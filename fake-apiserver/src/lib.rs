@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod error;
-pub mod http;
+mod http;
 pub mod ids;
 pub mod registry;
+pub mod server;

@@ -7,7 +7,7 @@ use crate::error::{ApiError, ApiResult};
 
 /// How an object in a request is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BodyFormat {
+pub(crate) enum BodyFormat {
     /// JSON, also when the request does not say.
     Json,
     /// The `k8s\0` envelope of `runtime.Unknown` around a protobuf message.
@@ -16,7 +16,7 @@ pub enum BodyFormat {
 
 /// How a patch in a request is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatchFormat {
+pub(crate) enum PatchFormat {
     /// RFC 6902: a list of operations.
     Json,
     /// RFC 7386: a partial object, where null deletes.
@@ -39,7 +39,7 @@ const MISSING_PATCHES: &[(&str, &str)] = &[
 ///
 /// # Errors
 /// 415 for what cannot be read.
-pub fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
+pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
     if content_type.is_empty() {
         return Ok(BodyFormat::Json);
     }
@@ -61,7 +61,7 @@ pub fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
 ///
 /// # Errors
 /// 415 for what cannot be applied.
-pub fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
+pub(crate) fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
         return Ok(*format);

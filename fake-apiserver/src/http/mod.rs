@@ -1,4 +1,8 @@
 //! The HTTP side of the server.
 
-pub mod content_type;
-pub mod negotiate;
+pub(crate) mod content_type;
+pub(crate) mod json;
+pub(crate) mod negotiate;
+pub(crate) mod query;
+pub(crate) mod route;
+pub(crate) mod table;

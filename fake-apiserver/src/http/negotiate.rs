@@ -5,14 +5,17 @@
 //! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
 //! JSON is the only encoding produced; clients that prefer protobuf always list JSON as well.
 
+use super::query::Query;
 use crate::error::{ApiError, ApiResult};
+use http::HeaderMap;
+use http::header::{ACCEPT, USER_AGENT};
 
 const JSON: &str = "application/json";
 const META_GROUP: &str = "meta.k8s.io";
 
 /// A version of `meta.k8s.io`; clients ask for the old one only after the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetaVersion {
+pub(crate) enum MetaVersion {
     /// `meta.k8s.io/v1`
     V1,
     /// `meta.k8s.io/v1beta1`
@@ -21,7 +24,7 @@ pub enum MetaVersion {
 
 impl MetaVersion {
     /// As `apiVersion` shows it.
-    pub fn api_version(self) -> &'static str {
+    pub(crate) fn api_version(self) -> &'static str {
         match self {
             MetaVersion::V1 => "meta.k8s.io/v1",
             MetaVersion::V1Beta1 => "meta.k8s.io/v1beta1",
@@ -29,11 +32,9 @@ impl MetaVersion {
     }
 }
 
-/// What to make of an object or a list before it is sent.
+/// What to make of an object or a list before it is sent, if not to send it as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Nothing.
-    Plain,
+pub(crate) enum Form {
     /// Cells for `kubectl get`.
     Table(MetaVersion),
     /// Its metadata alone.
@@ -44,16 +45,16 @@ pub enum Form {
 
 /// The outcome of a negotiation. The encoding is JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Output {
-    /// The shape.
-    pub form: Form,
+pub(crate) struct Output {
+    /// What to make of the answer; `None` for the plain one.
+    pub(crate) form: Option<Form>,
     /// Indented, for a person's eyes. Has no meaning for watches.
-    pub pretty: bool,
+    pub(crate) pretty: bool,
 }
 
 /// Where a request goes, as far as negotiation cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Endpoint {
+pub(crate) enum Endpoint {
     /// Single objects, and actions on collections.
     Object,
     /// GET of a collection: lists and watches.
@@ -63,34 +64,30 @@ pub enum Endpoint {
 }
 
 /// What a request says about the answer it wants. Missing headers are "".
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Preferences<'a> {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preferences<'a> {
     /// The `Accept` header.
-    pub accept: &'a str,
-    /// The query, undecoded.
-    pub query: &'a str,
+    pub(crate) accept: &'a str,
+    /// The `pretty` parameter of the query.
+    pub(crate) pretty: &'a str,
     /// The `User-Agent` header.
-    pub user_agent: &'a str,
+    pub(crate) user_agent: &'a str,
 }
 
 impl<'a> Preferences<'a> {
     /// The preferences of a request.
-    pub fn of(request: &'a http::request::Parts) -> Self {
-        let header = |name| request.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        Preferences {
-            accept: header(http::header::ACCEPT),
-            query: request.uri.query().unwrap_or_default(),
-            user_agent: header(http::header::USER_AGENT),
-        }
+    pub(crate) fn of(headers: &'a HeaderMap, query: &'a Query<'_>) -> Self {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
     }
 
     /// Picks what to send.
     ///
     /// # Errors
     /// 406 when nothing that the client accepts can be produced.
-    pub fn output(&self, endpoint: Endpoint) -> ApiResult<Output> {
+    pub(crate) fn output(&self, endpoint: Endpoint) -> ApiResult<Output> {
         if is_plain(self.accept) {
-            return Ok(Output { form: Form::Plain, pretty: self.is_pretty() });
+            return Ok(Output { form: None, pretty: self.is_pretty() });
         }
         if !router_accepts(self.accept, endpoint) {
             return Err(ApiError::not_acceptable(format!(
@@ -100,9 +97,9 @@ impl<'a> Preferences<'a> {
             .by_router());
         }
         let form = |asked: Option<Conversion<'_>>| match asked {
-            None => Some(Form::Plain),
+            None => Some(None),
             Some(_) if endpoint == Endpoint::Document => None,
-            Some(conversion) => conversion.meta_form(),
+            Some(conversion) => conversion.meta_form().map(Some),
         };
         first_acceptable(self.accept, form)
             .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
@@ -111,14 +108,14 @@ impl<'a> Preferences<'a> {
 
     /// Whether the client takes the discovery of all groups in one document (`apidiscovery.k8s.io/v2`). It then gets
     /// it, however much it prefers the old form.
-    pub fn aggregated_discovery(&self) -> bool {
+    pub(crate) fn aggregated_discovery(&self) -> bool {
         !is_plain(self.accept)
             && first_acceptable(self.accept, |asked| asked.filter(Conversion::is_aggregated_discovery)).is_some()
     }
 
     /// Whether a `Status` is indented: when the client wants it so, and when it takes no plain JSON, for then the
     /// refusal is written as if for a person.
-    pub fn pretty_refusal(&self) -> bool {
+    pub(crate) fn pretty_refusal(&self) -> bool {
         if is_plain(self.accept) {
             return self.is_pretty();
         }
@@ -127,11 +124,11 @@ impl<'a> Preferences<'a> {
     }
 
     /// Whether JSON is indented: `?pretty`, or else a User-Agent that a person looks through.
-    pub fn is_pretty(&self) -> bool {
-        let asked = self.query.split('&').find_map(|pair| pair.strip_prefix("pretty="));
-        match asked {
-            Some(value) if !value.is_empty() => matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True"),
-            _ => ["curl", "Wget", "Mozilla/5.0"].iter().any(|agent| self.user_agent.starts_with(agent)),
+    pub(crate) fn is_pretty(&self) -> bool {
+        match self.pretty {
+            "" => ["curl", "Wget", "Mozilla/5.0"].iter().any(|agent| self.user_agent.starts_with(agent)),
+            // `strconv.ParseBool`, which takes everything else for false.
+            asked => matches!(asked, "1" | "t" | "T" | "true" | "TRUE" | "True"),
         }
     }
 }
@@ -283,14 +280,17 @@ mod tests {
                           application/json, application/json;stream=watch";
     const HANDLER: &str = "only the following media types are accepted: application/json";
 
+    fn accepting(accept: &str) -> Preferences<'_> {
+        Preferences { accept, pretty: "", user_agent: "" }
+    }
+
     /// kube-apiserver 1.37's answers for a list, less the YAML and protobuf that it would offer or send.
     #[test]
     fn lists() {
-        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
         for (accept, expected) in [
-            ("", Ok(Form::Plain)),
-            ("application/json", Ok(Form::Plain)),
-            ("*/*", Ok(Form::Plain)),
+            ("", Ok(None)),
+            ("application/json", Ok(None)),
+            ("*/*", Ok(None)),
             ("*", Err(ROUTER)),
             ("application/*", Err(ROUTER)),
             ("text/*", Err(ROUTER)),
@@ -298,40 +298,40 @@ mod tests {
             ("json", Err(ROUTER)),
             ("APPLICATION/JSON", Err(ROUTER)),
             ("application/cbor", Err(ROUTER)),
-            ("text/plain, */*;q=0.1", Ok(Form::Plain)),
-            ("text/html, application/xhtml+xml, */*;q=0.8", Ok(Form::Plain)),
-            (",,application/json", Ok(Form::Plain)),
-            (table, Ok(Form::Table(V1))),
-            ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Ok(Form::Table(MetaVersion::V1Beta1))),
-            ("application/json; as = Table ; v=v1;g=meta.k8s.io", Ok(Form::Table(V1))),
-            ("*/*;as=Table;v=v1;g=meta.k8s.io", Ok(Form::Table(V1))),
-            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Ok(Form::Table(V1))),
+            ("text/plain, */*;q=0.1", Ok(None)),
+            ("text/html, application/xhtml+xml, */*;q=0.8", Ok(None)),
+            (",,application/json", Ok(None)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Ok(Some(Form::Table(MetaVersion::V1Beta1)))),
+            ("application/json; as = Table ; v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("*/*;as=Table;v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Ok(Some(Form::Table(V1)))),
             (
                 "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,\
                  application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-                Ok(Form::Table(V1)),
+                Ok(Some(Form::Table(V1))),
             ),
-            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9", Ok(Form::Table(V1))),
-            ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", Ok(Form::PartialObjectMetadata(V1))),
+            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", Ok(Some(Form::PartialObjectMetadata(V1)))),
             (
                 "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
-                Ok(Form::PartialObjectMetadataList(V1)),
+                Ok(Some(Form::PartialObjectMetadataList(V1))),
             ),
-            ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", Ok(Form::Plain)),
+            ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", Ok(None)),
             ("application/json;as=Foo;v=v1;g=meta.k8s.io", Err(HANDLER)),
             ("application/json;as=Table;v=v2;g=meta.k8s.io", Err(HANDLER)),
             ("application/json;as=Table;v=v1", Err(HANDLER)),
             ("application/json;as=\"Table\";v=v1;g=meta.k8s.io", Err(HANDLER)),
             ("application/json;v=v1", Err(HANDLER)),
             ("application/json;g=meta.k8s.io", Err(HANDLER)),
-            ("application/json;g=;v=;as=", Ok(Form::Plain)),
-            ("application/json;stream=watch", Ok(Form::Plain)),
+            ("application/json;g=;v=;as=", Ok(None)),
+            ("application/json;stream=watch", Ok(None)),
             ("application/json;stream=foo", Err(HANDLER)),
-            ("application/json;charset=utf-8", Ok(Form::Plain)),
-            ("application/json;q=0", Ok(Form::Plain)),
-            ("application/json;q=x", Ok(Form::Plain)),
+            ("application/json;charset=utf-8", Ok(None)),
+            ("application/json;q=0", Ok(None)),
+            ("application/json;q=x", Ok(None)),
         ] {
-            let actual = Preferences { accept, ..Preferences::default() }.output(Endpoint::Collection);
+            let actual = accepting(accept).output(Endpoint::Collection);
             assert_eq!(
                 actual.map(|output| output.form).map_err(|error| error.to_string()),
                 expected.map_err(str::to_string),
@@ -342,8 +342,7 @@ mod tests {
 
     #[test]
     fn documents_are_not_converted() {
-        let preferences =
-            Preferences { accept: "application/json;as=Table;v=v1;g=meta.k8s.io", ..Preferences::default() };
+        let preferences = accepting("application/json;as=Table;v=v1;g=meta.k8s.io");
         assert_eq!(preferences.output(Endpoint::Document).unwrap_err().to_string(), HANDLER);
     }
 
@@ -362,7 +361,7 @@ mod tests {
             ("*/*".to_string(), false),
             ("".to_string(), false),
         ] {
-            let preferences = Preferences { accept: &accept, ..Preferences::default() };
+            let preferences = accepting(&accept);
             assert_eq!(preferences.aggregated_discovery(), expected, "{accept:?}");
         }
     }
@@ -370,20 +369,20 @@ mod tests {
     /// As kube-apiserver 1.37 indents.
     #[test]
     fn pretty() {
-        for (accept, query, user_agent, output, refusal) in [
+        for (accept, pretty, user_agent, output, refusal) in [
             ("", "", "kubectl/v1.37.1", false, false),
             ("", "", "curl/8.5.0", true, true),
-            ("", "pretty=false", "curl/8.5.0", false, false),
-            ("", "limit=1&pretty=", "Wget/1", true, true),
-            ("", "pretty=true", "", true, true),
-            ("", "pretty=yes", "Mozilla/5.0 (X11)", false, false),
+            ("", "false", "curl/8.5.0", false, false),
+            ("", "", "Wget/1", true, true),
+            ("", "true", "", true, true),
+            ("", "yes", "Mozilla/5.0 (X11)", false, false),
             ("", "", "Mozilla/4.0", false, false),
             ("application/json;pretty=1", "", "", true, true),
             ("application/json;pretty=true", "", "", false, false),
             ("application/json;as=Table;v=v1;g=meta.k8s.io", "", "", false, true),
             ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "", "", false, false),
         ] {
-            let preferences = Preferences { accept, query, user_agent };
+            let preferences = Preferences { accept, pretty, user_agent };
             let actual = preferences.output(Endpoint::Object).unwrap().pretty;
             assert_eq!((actual, preferences.pretty_refusal()), (output, refusal), "{preferences:?}");
         }
@@ -393,7 +392,7 @@ mod tests {
     #[test]
     fn refusals_of_the_router() {
         for (accept, pretty) in [("application/*", false), ("*", false), ("text/plain", true)] {
-            let preferences = Preferences { accept, ..Preferences::default() };
+            let preferences = accepting(accept);
             assert_eq!(preferences.pretty_refusal(), pretty, "{accept:?}");
         }
     }
