@@ -1,8 +1,12 @@
 //! The HTTP side of the server.
 
+pub(crate) mod aggregated_discovery;
 pub(crate) mod content_type;
+pub(crate) mod discovery;
 pub(crate) mod json;
 pub(crate) mod negotiate;
 pub(crate) mod query;
 pub(crate) mod route;
+#[cfg(test)]
+mod samples;
 pub(crate) mod table;

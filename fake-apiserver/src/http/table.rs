@@ -271,47 +271,8 @@ fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> ApiResult<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{NameRule, Strategy};
+    use crate::http::samples;
 
-    const NAME: Column = Column {
-        name: "Name",
-        type_: "string",
-        format: "name",
-        description: "A name.",
-        priority: 0,
-        cell: |object, _| object["metadata"]["name"].as_str().unwrap_or_default().into(),
-    };
-    const AGE: Column = Column {
-        name: "Age",
-        type_: "string",
-        format: "",
-        description: "An age.",
-        priority: 0,
-        cell: |object, now| match object["metadata"]["creationTimestamp"].as_str() {
-            Some(text) => (now.as_second() - text.parse::<Timestamp>().expect("a time").as_second()).into(),
-            None => "<unknown>".into(),
-        },
-    };
-    const KIND: Kind = Kind {
-        group: "coordination.k8s.io",
-        version: "v1",
-        resource: "leases",
-        singular: "lease",
-        kind: "Lease",
-        short_names: &[],
-        categories: &[],
-        namespaced: true,
-        verbs: &[],
-        subresources: &[],
-        name_rule: NameRule::Subdomain,
-        owns_generation: false,
-        unconditional_update: false,
-        create_on_update: false,
-        delete_returns_object: false,
-        field_labels: &[],
-        columns: &[NAME, AGE],
-        strategy: Strategy::NONE,
-    };
     const LEASE: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"x":1}}"#;
     const LEASE_METADATA: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"}}"#;
     const BOOKMARK: &str =
@@ -320,7 +281,7 @@ mod tests {
     const COLUMNS: &str = r#"[{"name":"Name","type":"string","format":"name","description":"A name.","priority":0},{"name":"Age","type":"string","format":"","description":"An age.","priority":0}]"#;
 
     fn transformation(form: fn(MetaVersion) -> Form, include_object: IncludeObject) -> Transformation<'static> {
-        Transformation::new(&KIND, form(MetaVersion::V1), include_object)
+        Transformation::new(&samples::LEASE, form(MetaVersion::V1), include_object)
     }
 
     fn object(transformation: &mut Transformation<'_>, json: &str) -> String {
