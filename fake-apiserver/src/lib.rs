@@ -6,3 +6,4 @@ mod http;
 pub mod ids;
 pub mod registry;
 pub mod server;
+pub mod version;

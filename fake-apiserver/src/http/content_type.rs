@@ -75,6 +75,11 @@ pub(crate) fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
     })
 }
 
+/// The media types of patches that can be applied.
+pub(crate) fn patch_types() -> impl Iterator<Item = &'static str> {
+    PATCH_FORMATS.iter().map(|(name, _)| *name)
+}
+
 /// Whether `text` is `name=value` pairs between semicolons; what they say does not matter. The last may be empty.
 fn are_parameters(text: &str) -> bool {
     text.strip_suffix(';').unwrap_or(text).split(';').all(|pair| match pair.split_once('=') {

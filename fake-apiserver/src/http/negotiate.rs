@@ -113,6 +113,11 @@ impl<'a> Preferences<'a> {
             && first_acceptable(self.accept, |asked| asked.filter(Conversion::is_aggregated_discovery)).is_some()
     }
 
+    /// Whether JSON will do, in any form.
+    pub(crate) fn takes_json(&self) -> bool {
+        is_plain(self.accept) || first_acceptable(self.accept, |_| Some(())).is_some()
+    }
+
     /// Whether a `Status` is indented: when the client wants it so, and when it takes no plain JSON, for then the
     /// refusal is written as if for a person.
     pub(crate) fn pretty_refusal(&self) -> bool {
