@@ -1,22 +1,27 @@
 //! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
 
-pub(crate) mod body;
+mod aggregated_discovery;
+mod body;
 pub(crate) mod content_type;
-pub(crate) mod discovery;
+mod discovery;
 mod documents;
-pub(crate) mod json;
+mod health;
+mod json;
 mod list;
-pub(crate) mod negotiate;
-pub(crate) mod openapi;
+mod negotiate;
+mod openapi;
 mod pipeline;
 mod query;
 mod respond;
 mod route;
+#[cfg(test)]
+mod samples;
 mod served;
 mod stream;
 mod table;
-pub(crate) mod version;
+mod version;
 
 pub(crate) use body::Body;
+pub(crate) use documents::Documents;
 pub(crate) use pipeline::{Replica, serve};
 pub(crate) use query::Query;

@@ -19,7 +19,7 @@ impl<'q> Query<'q> {
 
     /// The first value of `key`, or "".
     pub(crate) fn get(&self, key: &str) -> &str {
-        self.all(key).next().unwrap_or_default()
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value).unwrap_or_default()
     }
 
     /// Whether `key` occurs.
@@ -54,11 +54,9 @@ mod tests {
         let query = Query::parse("a=1&a=2&b=x+y%2B&&c&watch=abc&w=0&v=false");
         assert_eq!((query.get("a"), query.get("b"), query.get("c"), query.get("d")), ("1", "x y+", "", ""));
         assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
-        assert_eq!((query.flag("watch"), query.flag("w"), query.flag("v"), query.flag("d")), (
-            Some(true),
-            Some(false),
-            Some(false),
-            None
-        ));
+        assert_eq!(
+            (query.flag("watch"), query.flag("w"), query.flag("v"), query.flag("d")),
+            (Some(true), Some(false), Some(false), None)
+        );
     }
 }
