@@ -3,4 +3,5 @@
 pub mod clock;
 pub mod error;
 pub mod ids;
+pub mod object;
 pub mod registry;
