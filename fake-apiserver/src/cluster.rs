@@ -19,8 +19,8 @@ pub(crate) struct Cluster {
 
 impl Objects for Cluster {
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
-        let (id, _) = registry::by_resource("", "v1", resource)?;
-        let entry = self.store.get(&Key::new(id, namespace, name))?;
+        let id = registry::by_resource("", "v1", resource)?;
+        let entry = self.store.get(&Key::new(id.into(), namespace, name))?;
         serde_json::from_slice(entry.json()).ok()
     }
 }

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
+/// Fields of `metadata` that clients may send and this server does not keep.
+pub(super) const UNTRACKED: &[&str] = &["managedFields", "selfLink"];
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "CreateOptions")?;
@@ -32,7 +34,7 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
         let mut candidate = object.clone();
         if generated {
             let name = request.cluster.ids.name(meta::generate_name(&object));
-            meta::set_name(&mut candidate, &name);
+            meta::set(&mut candidate, "name", name);
         }
         let name = meta::name(&candidate).to_string();
         match store(request, candidate, options)? {
@@ -75,12 +77,13 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
 fn prepare(request: &Request<'_>, object: &mut Value) {
     let kind = request.kind;
     (kind.strategy.default)(object);
-    meta::clear_deletion(object);
-    meta::set_uid(object, &request.cluster.ids.uid());
-    meta::set_creation_timestamp(object, &format_seconds(request.now));
-    meta::remove_untracked(object);
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().chain(UNTRACKED) {
+        meta::remove(object, field);
+    }
+    meta::set(object, "uid", request.cluster.ids.uid());
+    meta::set(object, "creationTimestamp", format_seconds(request.now));
     if kind.owns_generation {
-        meta::set_generation(object, 1);
+        meta::set(object, "generation", 1);
     }
     (kind.strategy.prepare_create)(object);
 }
@@ -96,7 +99,7 @@ pub(super) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> Api
         let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(message));
     }
-    meta::set_namespace(object, wanted);
+    meta::set(object, "namespace", wanted);
     Ok(())
 }
 

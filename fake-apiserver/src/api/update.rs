@@ -3,7 +3,7 @@
 //! Update and patch meet in [`write`]: read, compute, compare-and-swap; again if somebody else was faster, unless the
 //! client said which revision it means.
 
-use super::create::{create_object, ensure_namespace};
+use super::create::{UNTRACKED, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
@@ -20,7 +20,7 @@ pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.subresource.is_none() && request.kind.create_on_update && current(request).is_err() {
-        meta::clear_resource_version(&mut body);
+        meta::remove(&mut body, "resourceVersion");
         return create_object(request, body, &options);
     }
     require_version(request, &body)?;
@@ -124,8 +124,7 @@ fn check_uid(request: &Request<'_>, body: &Value, entry: &Entry) -> ApiResult<()
 fn prepare(request: &Request<'_>, new: &mut Value, old: &Value) {
     let kind = request.kind;
     (kind.strategy.default)(new);
-    meta::restore_system_fields(new, old);
-    meta::remove_untracked(new);
+    restore_metadata(new, old);
     match request.subresource.map(|subresource| subresource.name) {
         None => {
             if kind.has_status() {
@@ -133,7 +132,7 @@ fn prepare(request: &Request<'_>, new: &mut Value, old: &Value) {
             }
             (kind.strategy.prepare_update)(new, old);
             if kind.owns_generation && generation::spec_differs(new, old) {
-                meta::set_generation(new, meta::generation(old) + 1);
+                meta::set(new, "generation", meta::generation(old) + 1);
             }
         }
         Some(name) => {
@@ -146,6 +145,19 @@ fn prepare(request: &Request<'_>, new: &mut Value, old: &Value) {
                 .filter(|key| key != "metadata" && key != own)
                 .collect();
             foreign.iter().for_each(|key| restore(new, old, key));
+        }
+    }
+}
+
+/// The metadata that only the server writes; some of it must not even be sent otherwise, which validation sees to.
+fn restore_metadata(new: &mut Value, old: &Value) {
+    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
+    for field in ["creationTimestamp", "generation"] {
+        meta::carry_over(new, old, field);
+    }
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if new["metadata"].get(field).is_none() {
+            meta::carry_over(new, old, field);
         }
     }
 }
@@ -172,7 +184,7 @@ fn validate(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
 /// `ShouldDeleteDuringUpdate`: the last thing that held a deleted object is gone.
 fn ends_deletion(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     meta::deletion_timestamp(old).is_some()
-        && meta::deletion_grace_period(old).unwrap_or(0) == 0
+        && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
         && meta::finalizers(new).next().is_none()
         && !namespaces::awaits_finalizers(request.kind, new)
 }

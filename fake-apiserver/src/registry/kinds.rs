@@ -1,6 +1,7 @@
 //! The table of served kinds. Serving another is adding its row.
 
 use super::kind::Kind;
+use crate::store::ResourceId;
 use super::{config_maps, events, leases, namespaces, nodes, pods, reviews, secrets, service_accounts};
 
 /// What is served, group by group and within a group by resource: the order of discovery.
@@ -24,6 +25,12 @@ pub static KINDS: &[Kind] = &[
 /// A kind's place in [`KINDS`]: small, cheap to compare, the same for the whole life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(u16);
+
+impl From<KindId> for ResourceId {
+    fn from(id: KindId) -> ResourceId {
+        ResourceId(id.0)
+    }
+}
 
 impl KindId {
     /// The kind itself.
