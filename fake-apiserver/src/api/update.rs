@@ -64,6 +64,28 @@ pub(super) fn write(
     }
 }
 
+/// Changes the current object as an action of the server itself: nothing that clients may not touch is put back.
+pub(super) fn rewrite(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut change: impl FnMut(&Request<'_>, &mut Value) -> ApiResult<()>,
+) -> ApiResult<()> {
+    loop {
+        let entry = current(request)?;
+        let mut object = tree(&entry)?;
+        change(request, &mut object)?;
+        if options.dry_run {
+            return Ok(());
+        }
+        let draft = draft(request.kind, request.resource, &object)?;
+        match request.cluster.store.update(draft, entry.revision) {
+            Ok(_) => return Ok(()),
+            Err(WriteError::Modified(_) | WriteError::NotFound) => {}
+            Err(_) => return Err(ApiError::internal("an update met the refusal of a create")),
+        }
+    }
+}
+
 pub(super) fn current(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())
 }

@@ -11,7 +11,8 @@ use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
 use super::table::IncludeObject;
-use super::{documents, served::Served};
+use super::documents::DocumentRequest;
+use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::{Attributes, Authentication, User};
@@ -64,7 +65,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
     let mut trace = Trace::default();
     let mut response = match exchange.answer(incoming, &mut trace).await {
         Ok(response) => response,
-        Err(error) => refusal(&error, Preferences::of(&parts).pretty_refusal()),
+        Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
     };
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
@@ -93,10 +94,10 @@ impl<'r> Exchange<'r> {
         self.suffer(&authentication.user).await?;
         check_timeout(&self.query)?;
         let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
-            return documents::answer(self.replica, self.parts);
+            return self.document();
         };
         let served = Served::find(path, self.verb)?;
-        let output = Preferences::of(self.parts).output(Served::endpoint(self.verb))?;
+        let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
         let include_object = IncludeObject::parse(self.query.get("includeObject"))?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -111,7 +112,7 @@ impl<'r> Exchange<'r> {
             subresource: served.subresource,
             query: &self.query,
             body,
-            warnings: authentication.warnings,
+            warnings: authentication.notes.warnings,
         };
         let result = api::dispatch(&mut request, self.verb);
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
@@ -123,6 +124,20 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
+    fn document(&self) -> ApiResult<Response<ReplyBody>> {
+        let request = DocumentRequest {
+            method: &self.parts.method,
+            path: self.parts.uri.path(),
+            query: &self.query,
+            headers: &self.parts.headers,
+            server_address: &self.replica.address,
+            now: self.now,
+            shutting_down: self.replica.shutdown.is_cancelled(),
+        };
+        let response = self.replica.cluster.documents().answer(&request)?;
+        Ok(response.map(|bytes| ReplyBody::Whole(Some(bytes))))
+    }
+
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
         let cluster = &*self.replica.cluster;
         match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
@@ -131,7 +146,7 @@ impl<'r> Exchange<'r> {
                 Ok(authentication)
             }
             Err(refusal) => {
-                let error = refusal.to_string();
+                let error = refusal.reason;
                 tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
                 trace.authentication_error = Some(error);
                 Err(ApiError::unauthorized())

@@ -59,6 +59,11 @@ pub fn by_kind(group: &str, version: &str, name: &str) -> Option<KindId> {
     find(|kind| kind.group == group && kind.version == version && kind.kind == name)
 }
 
+/// Whether there is anything of that version of that group.
+pub fn serves(group: &str, version: &str) -> bool {
+    KINDS.iter().any(|kind| kind.group == group && kind.version == version)
+}
+
 fn find(wanted: impl Fn(&Kind) -> bool) -> Option<KindId> {
     KindId::all().find(|id| wanted(id.kind()))
 }

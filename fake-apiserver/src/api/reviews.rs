@@ -1,0 +1,1 @@
+//! The kinds that are asked, not stored: tokens and access reviewed.
