@@ -1,4 +1,4 @@
 //! Starting, stopping and reaching a server.
 
-pub mod kubeconfig;
-pub mod tls;
+mod kubeconfig;
+mod tls;
