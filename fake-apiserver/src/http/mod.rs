@@ -1,16 +1,27 @@
-//! The HTTP side of the server.
+//! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
 
-pub(crate) mod aggregated_discovery;
+mod aggregated_discovery;
+mod body;
 pub(crate) mod content_type;
-pub(crate) mod discovery;
-pub(crate) mod documents;
-pub(crate) mod health;
-pub(crate) mod json;
-pub(crate) mod negotiate;
-pub(crate) mod openapi;
-pub(crate) mod query;
-pub(crate) mod route;
+mod discovery;
+mod documents;
+mod health;
+mod json;
+mod list;
+mod negotiate;
+mod openapi;
+mod pipeline;
+mod query;
+mod respond;
+mod route;
 #[cfg(test)]
 mod samples;
-pub(crate) mod table;
-pub(crate) mod version;
+mod served;
+mod stream;
+mod table;
+mod version;
+
+pub(crate) use body::Body;
+pub(crate) use documents::Documents;
+pub(crate) use pipeline::{Replica, serve};
+pub(crate) use query::Query;

@@ -2,6 +2,7 @@
 
 use crate::error::{FieldError, Qualified};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A served resource.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct Kind {
     pub subresources: &'static [Subresource],
     /// What a name may look like.
     pub name_rule: NameRule,
+    /// Whether finalizers must be standard or carry a domain.
+    pub qualified_finalizers: bool,
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
     /// An update without a resourceVersion overwrites.
@@ -57,6 +60,8 @@ pub struct Subresource {
     pub kind: &'static str,
     /// Verbs it answers to, sorted.
     pub verbs: &'static [&'static str],
+    /// How an update through it differs from one of the object itself.
+    pub strategy: Strategy,
 }
 
 /// A rule for `metadata.name`.
@@ -76,7 +81,7 @@ pub struct FieldLabel {
     /// As written in a selector: `spec.nodeName`.
     pub label: &'static str,
     /// The object's text for it; "" when unset.
-    pub value: fn(&Value) -> String,
+    pub value: for<'a> fn(&'a Value) -> Cow<'a, str>,
 }
 
 /// A column of `kubectl get`.
@@ -101,6 +106,9 @@ pub struct Column {
 pub struct Strategy {
     /// Fills in defaults, on create, update and patch (`SetDefaults_*` upstream).
     pub default: fn(&mut Value),
+    /// What the always-enabled admission plugins add or refuse; arguments: new, old unless created.
+    /// The refusal is the reason of a `Forbidden`.
+    pub admit: fn(&mut Value, Option<&Value>) -> Result<(), String>,
     /// Resets what a client cannot set at creation (`PrepareForCreate`).
     pub prepare_create: fn(&mut Value),
     /// Carries over what a client cannot change (`PrepareForUpdate`); arguments: new, old.
@@ -109,20 +117,58 @@ pub struct Strategy {
     pub validate: fn(&Value) -> Vec<FieldError>,
     /// Findings about a change (`ValidateUpdate`), metadata excepted; arguments: new, old.
     pub validate_update: fn(&Value, &Value) -> Vec<FieldError>,
+    /// What a client is told of an object that was accepted; arguments: new, old unless created.
+    pub warnings: fn(&Value, Option<&Value>) -> Vec<String>,
+}
+
+impl Subresource {
+    /// The status of an object of that kind.
+    pub(super) const fn status(kind: &'static str, strategy: Strategy) -> Subresource {
+        Subresource { name: "status", group: "", version: "", kind, verbs: &["get", "patch", "update"], strategy }
+    }
 }
 
 impl Strategy {
     /// No rules of its own.
     pub const NONE: Strategy = Strategy {
         default: |_| {},
+        admit: |_, _| Ok(()),
         prepare_create: |_| {},
         prepare_update: |_, _| {},
         validate: |_| Vec::new(),
         validate_update: |_, _| Vec::new(),
+        warnings: |_, _| Vec::new(),
     };
 }
 
+/// The verbs of an ordinary resource, sorted.
+pub(super) const ALL_VERBS: &[&str] =
+    &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
 impl Kind {
+    /// An ordinary kind: namespaced, with all verbs and no rules of its own. Rows of the table state what differs.
+    pub(super) const ORDINARY: Kind = Kind {
+        group: "",
+        version: "v1",
+        resource: "",
+        singular: "",
+        kind: "",
+        short_names: &[],
+        categories: &[],
+        namespaced: true,
+        verbs: ALL_VERBS,
+        subresources: &[],
+        name_rule: NameRule::Subdomain,
+        qualified_finalizers: true,
+        owns_generation: false,
+        unconditional_update: true,
+        create_on_update: false,
+        delete_returns_object: false,
+        field_labels: &[],
+        columns: &[],
+        strategy: Strategy::NONE,
+    };
+
     /// `v1`, `coordination.k8s.io/v1`.
     pub fn api_version(&self) -> String {
         match self.group {

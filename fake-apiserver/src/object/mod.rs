@@ -1,0 +1,5 @@
+//! What all objects have in common: metadata, names, selectors and patches, over untyped trees.
+
+pub mod meta;
+pub mod name;
+pub mod selector;
