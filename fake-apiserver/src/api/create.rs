@@ -7,6 +7,7 @@ use super::{Reply, Request, namespaces};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
+use crate::registry::Strategy;
 use crate::store::{Entry, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -48,8 +49,8 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
 /// One attempt. The inner error is the object that has the name already.
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
-    prepare(request, &mut object);
-    let mut errors = validate::object_meta(&object, kind);
+    prepare(request, &mut object)?;
+    let mut errors = validate::metadata(&object, kind);
     errors.extend((kind.strategy.validate)(&object));
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
@@ -57,6 +58,7 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !matches!(meta::resource_version(&object), "" | "0") {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
+    request.warnings.extend((kind.strategy.warnings)(&object, None));
     let draft = draft(kind, request.resource, &object)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
@@ -74,9 +76,10 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     }
 }
 
-fn prepare(request: &Request<'_>, object: &mut Value) {
+fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     let kind = request.kind;
     (kind.strategy.default)(object);
+    admit(request, &kind.strategy, object, None)?;
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().chain(UNTRACKED) {
         meta::remove(object, field);
     }
@@ -86,6 +89,18 @@ fn prepare(request: &Request<'_>, object: &mut Value) {
         meta::set(object, "generation", 1);
     }
     (kind.strategy.prepare_create)(object);
+    request.warnings.extend(validate::dedup_owner_references(object));
+    Ok(())
+}
+
+/// Lets the admission plugins that are always enabled change the object, or refuse it.
+pub(super) fn admit(
+    request: &Request<'_>,
+    strategy: &Strategy,
+    object: &mut Value,
+    old: Option<&Value>,
+) -> ApiResult<()> {
+    (strategy.admit)(object, old).map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
 }
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.

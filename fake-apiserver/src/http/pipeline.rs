@@ -10,7 +10,6 @@ use super::negotiate::Preferences;
 use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::table::IncludeObject;
 use super::documents::DocumentRequest;
 use super::served::Served;
 use crate::api;
@@ -98,7 +97,7 @@ impl<'r> Exchange<'r> {
         };
         let served = Served::find(path, self.verb)?;
         let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
-        let include_object = IncludeObject::parse(self.query.get("includeObject"))?;
+        let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
         let mut request = api::Request {

@@ -3,10 +3,10 @@
 use super::body::ReplyBody;
 use super::json;
 use super::list::ListBody;
-use super::negotiate::{Form, Output};
+use super::negotiate::Output;
 use super::pipeline::Replica;
 use super::stream::WatchBody;
-use super::table::{IncludeObject, ListMeta, Transformation};
+use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Kind;
@@ -24,7 +24,8 @@ pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Replica,
     pub(super) kind: &'static Kind,
     pub(super) output: Output,
-    pub(super) include_object: IncludeObject,
+    /// The query parameter, which matters for tables only.
+    pub(super) include_object: &'r str,
     pub(super) now: Timestamp,
 }
 
@@ -32,14 +33,14 @@ impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
             Reply::Object { code, line } => {
-                let Some(mut transformation) = self.transformation() else { return Ok(self.json(code, line)) };
+                let Some(mut transformation) = self.transformation()? else { return Ok(self.json(code, line)) };
                 Ok(self.json(code, end_line(transformation.object(&line, self.now)?)))
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
                 let shutdown = self.replica.shutdown.clone().cancelled_owned();
                 let clock = self.replica.clock.clone();
-                let body = WatchBody::new(self.kind, self.transformation(), clock, watch, shutdown);
+                let body = WatchBody::new(self.kind, self.transformation()?, clock, watch, shutdown);
                 Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {
@@ -51,7 +52,7 @@ impl Rendering<'_> {
     }
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
-        let Some(transformation) = self.transformation() else {
+        let Some(transformation) = self.transformation()? else {
             let body = ListBody::new(self.kind, listing);
             if !self.output.pretty {
                 return Ok(with_headers(200, ReplyBody::List(body)));
@@ -67,9 +68,9 @@ impl Rendering<'_> {
         Ok(self.json(200, end_line(transformation.list(&metadata, objects, self.now)?)))
     }
 
-    fn transformation(&self) -> Option<Transformation<'static>> {
-        let plain = self.output.form == Form::Plain;
-        (!plain).then(|| Transformation::new(self.kind, self.output.form, self.include_object))
+    /// None for the plain form.
+    fn transformation(&self) -> ApiResult<Option<Transformation<'static>>> {
+        self.output.form.map(|form| Transformation::new(self.kind, form, self.include_object)).transpose()
     }
 
     fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {

@@ -9,29 +9,25 @@ use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{Column, Kind};
+use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// What a table's rows carry besides their cells: `metav1.IncludeObjectPolicy`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum IncludeObject {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IncludeObject {
     /// Nothing.
     None,
     /// The metadata.
-    #[default]
     Metadata,
     /// The whole object.
     Object,
 }
 
 impl IncludeObject {
-    /// Reads the `includeObject` query parameter; "" when it is absent.
-    ///
-    /// # Errors
-    /// 400 for a value that does not exist.
-    pub(crate) fn parse(text: &str) -> ApiResult<Self> {
+    fn parse(text: &str) -> ApiResult<Self> {
         match text {
             "None" => Ok(IncludeObject::None),
             "" | "Metadata" => Ok(IncludeObject::Metadata),
@@ -71,9 +67,17 @@ pub(crate) struct Transformation<'a> {
 }
 
 impl<'a> Transformation<'a> {
-    /// A transformation of `kind` into `form`. `include_object` matters for tables only.
-    pub(crate) fn new(kind: &'a Kind, form: Form, include_object: IncludeObject) -> Self {
-        Transformation { kind, form, include_object, columns_sent: false }
+    /// A transformation of `kind` into `form`. `include_object` is the query parameter `includeObject` (or ""), which
+    /// matters for tables only.
+    ///
+    /// # Errors
+    /// 400 for an `include_object` that does not exist.
+    pub(crate) fn new(kind: &'a Kind, form: Form, include_object: &str) -> ApiResult<Self> {
+        let include_object = match form {
+            Form::Table(_) => IncludeObject::parse(include_object)?,
+            Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
+        };
+        Ok(Transformation { kind, form, include_object, columns_sent: false })
     }
 
     /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;
@@ -103,7 +107,7 @@ impl<'a> Transformation<'a> {
     pub(crate) fn list<'o>(
         &self,
         list: &ListMeta,
-        objects: impl Iterator<Item = &'o [u8]>,
+        objects: impl Iterator<Item = &'o Bytes>,
         now: Timestamp,
     ) -> ApiResult<Vec<u8>> {
         match self.form {
@@ -280,8 +284,8 @@ mod tests {
     const INITIAL_END: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
     const COLUMNS: &str = r#"[{"name":"Name","type":"string","format":"name","description":"A name.","priority":0},{"name":"Age","type":"string","format":"","description":"An age.","priority":0}]"#;
 
-    fn transformation(form: fn(MetaVersion) -> Form, include_object: IncludeObject) -> Transformation<'static> {
-        Transformation::new(&samples::LEASE, form(MetaVersion::V1), include_object)
+    fn transformation(form: fn(MetaVersion) -> Form, include_object: &str) -> Transformation<'static> {
+        Transformation::new(&samples::LEASE, form(MetaVersion::V1), include_object).unwrap()
     }
 
     fn object(transformation: &mut Transformation<'_>, json: &str) -> String {
@@ -298,7 +302,7 @@ mod tests {
     /// The tables are kube-apiserver 1.37's, with other columns.
     #[test]
     fn events_name_the_columns_once() {
-        let mut watch = transformation(Form::Table, IncludeObject::Metadata);
+        let mut watch = transformation(Form::Table, "");
         assert_eq!(object(&mut watch, LEASE), table("7", COLUMNS, r#"["a",5]"#, LEASE_METADATA));
         assert_eq!(object(&mut watch, LEASE), table("7", "null", r#"["a",5]"#, LEASE_METADATA));
         assert_eq!(
@@ -322,14 +326,14 @@ mod tests {
             ("Object", BOOKMARK, BOOKMARK),
             ("None", BOOKMARK, "null"),
         ] {
-            let mut transformation = transformation(Form::Table, IncludeObject::parse(include_object).unwrap());
+            let mut transformation = transformation(Form::Table, include_object);
             let table = object(&mut transformation, json);
             assert!(table.ends_with(&format!(r#","object":{expected}}}]}}"#)), "{include_object}: {table}");
         }
-        let mut none = transformation(Form::Table, IncludeObject::None);
+        let mut none = transformation(Form::Table, "None");
         assert!(object(&mut none, INITIAL_END).contains("initial-events-end"), "clients wait for the annotation");
         assert_eq!(
-            IncludeObject::parse("Foo").unwrap_err().to_string(),
+            Transformation::new(&samples::LEASE, Form::Table(MetaVersion::V1), "Foo").unwrap_err().to_string(),
             "Unable to convert to Table as requested: includeObject: Invalid value: \"Foo\": \
              must be 'Metadata', 'Object', 'None', or empty"
         );
@@ -339,10 +343,10 @@ mod tests {
     fn lists() {
         let page = ListMeta { resource_version: "9".into(), r#continue: "t".into(), remaining_item_count: Some(3) };
         let list = |form, page: &ListMeta| {
-            let transformation = transformation(form, IncludeObject::None);
-            let objects = [LEASE.as_bytes(), LEASE.as_bytes()];
+            let transformation = transformation(form, "None");
+            let objects = [Bytes::from_static(LEASE.as_bytes()), Bytes::from_static(LEASE.as_bytes())];
             transformation
-                .list(page, objects.into_iter(), Timestamp::UNIX_EPOCH)
+                .list(page, objects.iter(), Timestamp::UNIX_EPOCH)
                 .map(|json| String::from_utf8(json).unwrap())
                 .map_err(|error| error.to_string())
         };
@@ -367,11 +371,8 @@ mod tests {
 
     #[test]
     fn objects() {
-        assert_eq!(
-            object(&mut transformation(Form::PartialObjectMetadata, IncludeObject::Metadata), LEASE),
-            LEASE_METADATA
-        );
-        let error = transformation(Form::PartialObjectMetadataList, IncludeObject::Metadata)
+        assert_eq!(object(&mut transformation(Form::PartialObjectMetadata, ""), LEASE), LEASE_METADATA);
+        let error = transformation(Form::PartialObjectMetadataList, "")
             .object(LEASE.as_bytes(), Timestamp::UNIX_EPOCH)
             .unwrap_err();
         assert_eq!(
