@@ -14,7 +14,8 @@ use super::documents::DocumentRequest;
 use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
-use crate::auth::{Attributes, Authentication, User};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::auth::{Authentication, User};
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -154,17 +155,25 @@ impl<'r> Exchange<'r> {
     }
 
     fn authorize(&self, user: &User) -> ApiResult<()> {
-        let method = self.parts.method.as_str().to_ascii_lowercase();
-        let attributes = match &self.resource {
-            Some(path) => Attributes::resource(
-                user,
-                self.verb,
-                (path.group, path.version, path.resource, path.subresource),
-                (&path.namespace, &path.name),
+        let (verb, target) = match &self.resource {
+            Some(path) => (
+                self.verb.to_string(),
+                Target::Resource {
+                    group: path.group,
+                    version: path.version,
+                    resource: path.resource,
+                    subresource: path.subresource,
+                    namespace: &path.namespace,
+                    name: &path.name,
+                },
             ),
-            None => Attributes::path(user, &method, self.parts.uri.path()),
+            None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),
         };
-        self.replica.cluster.authorizer.check(&attributes)
+        let attributes = Attributes { user, verb: &verb, target };
+        match self.replica.cluster.authorizer.authorize(&attributes) {
+            Decision::Allow(_) => Ok(()),
+            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+        }
     }
 
     /// What fault rules have in store for this request.
