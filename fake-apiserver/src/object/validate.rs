@@ -233,9 +233,7 @@ fn qualified_finalizers(object: &Value, kind: &Kind) -> Vec<FieldError> {
 /// `validateKubeFinalizerName`.
 pub(crate) fn qualified_finalizer(path: &str, finalizer: &str) -> Option<FieldError> {
     let ok = finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer);
-    (!ok).then(|| {
-        invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
-    })
+    (!ok).then(|| invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified"))
 }
 
 fn no_new_finalizers(new: &Value, old: &Value) -> Option<FieldError> {

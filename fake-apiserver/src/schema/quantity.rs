@@ -87,7 +87,9 @@ fn interpret(suffix: &str) -> Option<(i64, Format)> {
     if let Some((_, exponent)) = DECIMAL_SUFFIXES.iter().find(|(known, _)| *known == suffix) {
         return Some((*exponent, Format::DecimalSi));
     }
-    if let Some(step) = (1_i64..).zip(&BINARY_SUFFIXES[1..]).find_map(|(step, known)| (*known == suffix).then_some(step)) {
+    if let Some(step) =
+        (1_i64..).zip(&BINARY_SUFFIXES[1..]).find_map(|(step, known)| (*known == suffix).then_some(step))
+    {
         return Some((step * 10, Format::BinarySi));
     }
     let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;

@@ -11,7 +11,7 @@ const NAME: &str = "fake-apiserver";
 
 /// What a client must know. `Display` writes the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kubeconfig {
+pub(super) struct Kubeconfig {
     /// URL of the server.
     pub server: String,
     /// PEM of the certificates to trust; `None` for plain HTTP.
@@ -41,7 +41,7 @@ impl Kubeconfig {
     ///
     /// # Errors
     /// When the file cannot be written beside its final place, or cannot take it.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
