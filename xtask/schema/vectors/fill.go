@@ -57,6 +57,9 @@ func (f *filler) value(v reflect.Value, name string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		f.value(v.Elem(), name)
+		if zero, ok := v.Interface().(interface{ IsZero() bool }); ok && zero.IsZero() {
+			v.SetZero() // the server does not tell a pointer to the zero time from none
+		}
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			v.SetBytes([]byte(name))

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	kjson "sigs.k8s.io/json"
 
@@ -168,7 +169,7 @@ func fullObjects() []vector {
 			filled := newObject(root.APIVersion, kind)
 			fill.value(reflect.ValueOf(filled).Elem(), kind)
 			apiVersion := strings.ReplaceAll(root.APIVersion, "*", "policy/v1")
-			filled.GetObjectKind().SetGroupVersionKind(metav1.Unversioned.WithKind(""))
+			filled.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 			message := must(filled.Marshal())
 			vectors = append(vectors, vector{APIVersion: apiVersion, Kind: kind, Bytes: message, Output: stored(filled)})
 		}
