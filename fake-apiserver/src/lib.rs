@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 //! A kube-apiserver for tests.
 
 mod api;
@@ -18,3 +19,7 @@ pub mod store;
 pub mod version;
 
 pub use server::{Builder, FakeApiServer, RunningReplica, StartError};
+=======
+//! Placeholder.
+pub mod schema;
+>>>>>>> schema

@@ -246,3 +246,23 @@ impl Decimal {
         format!("{sign}{digits}{suffix}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn texts_are_those_of_go() {
+        for line in include_str!("../../../fixtures/schema/quantities.jsonl").lines() {
+            let vector: Value = serde_json::from_str(line).expect("a line is a vector");
+            let text = vector["input"].as_str().unwrap_or_default();
+            let expected = vector["output"].as_str().ok_or(&vector["error"]);
+            assert_eq!(
+                canonical(text).as_deref().map_err(|error| Value::from(*error)),
+                expected.map_err(Value::clone),
+                "{line}"
+            );
+        }
+    }
+}
