@@ -141,11 +141,8 @@ impl ApiError {
 
     /// 405: the method has no route here.
     pub fn method_not_routed() -> Self {
-        let mut error = Self::new(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        );
+        let mut error =
+            Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
         error.0.details = Some(Details::default());
         error
     }
@@ -228,8 +225,10 @@ impl ApiError {
     /// 500 with a reason.
     pub fn internal(why: impl fmt::Display) -> Self {
         let mut error = Self::new(500, "InternalError", format!("Internal error occurred: {why}"));
-        error.0.details =
-            Some(Details { causes: vec![Cause { message: why.to_string(), ..Cause::default() }], ..Details::default() });
+        error.0.details = Some(Details {
+            causes: vec![Cause { message: why.to_string(), ..Cause::default() }],
+            ..Details::default()
+        });
         error
     }
 
