@@ -1,8 +1,11 @@
 <<<<<<< HEAD
 //! A kube-apiserver for tests.
 
+<<<<<<< HEAD
 mod api;
 pub mod audit;
+=======
+>>>>>>> auth
 pub mod auth;
 pub mod clock;
 mod cluster;
