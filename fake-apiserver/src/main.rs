@@ -1,2 +1,23 @@
-//! Placeholder.
-fn main() {}
+//! `fake-apiserver`, the program: flags, a server, and an end.
+
+mod cli;
+mod logging;
+mod run;
+
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let flags = match cli::Flags::read() {
+        Ok(flags) => flags,
+        Err(code) => return code,
+    };
+    logging::start(flags.verbosity);
+    match run::run(&flags).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
