@@ -421,6 +421,11 @@ impl FieldError {
         Self::new(path, FieldErrorKind::Invalid, Some(value), detail)
     }
 
+    /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
+    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<String>, detail: impl Into<String>) -> Self {
+        FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
+    }
+
     /// The value has the wrong JSON type.
     pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
         Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)

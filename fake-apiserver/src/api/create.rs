@@ -7,12 +7,15 @@ use super::{Reply, Request, namespaces};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
+use crate::registry::Strategy;
 use crate::store::{Entry, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
+/// Fields of `metadata` that clients may send and this server does not keep.
+pub(super) const UNTRACKED: &[&str] = &["managedFields", "selfLink"];
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "CreateOptions")?;
@@ -32,7 +35,7 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
         let mut candidate = object.clone();
         if generated {
             let name = request.cluster.ids.name(meta::generate_name(&object));
-            meta::set_name(&mut candidate, &name);
+            meta::set(&mut candidate, "name", name);
         }
         let name = meta::name(&candidate).to_string();
         match store(request, candidate, options)? {
@@ -46,8 +49,8 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
 /// One attempt. The inner error is the object that has the name already.
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
-    prepare(request, &mut object);
-    let mut errors = validate::object_meta(&object, kind);
+    prepare(request, &mut object)?;
+    let mut errors = validate::metadata(&object, kind);
     errors.extend((kind.strategy.validate)(&object));
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
@@ -55,6 +58,7 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !matches!(meta::resource_version(&object), "" | "0") {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
+    request.warnings.extend((kind.strategy.warnings)(&object, None));
     let draft = draft(kind, request.resource, &object)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
@@ -72,17 +76,31 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     }
 }
 
-fn prepare(request: &Request<'_>, object: &mut Value) {
+fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     let kind = request.kind;
     (kind.strategy.default)(object);
-    meta::clear_deletion(object);
-    meta::set_uid(object, &request.cluster.ids.uid());
-    meta::set_creation_timestamp(object, &format_seconds(request.now));
-    meta::remove_untracked(object);
+    admit(request, &kind.strategy, object, None)?;
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().chain(UNTRACKED) {
+        meta::remove(object, field);
+    }
+    meta::set(object, "uid", request.cluster.ids.uid());
+    meta::set(object, "creationTimestamp", format_seconds(request.now));
     if kind.owns_generation {
-        meta::set_generation(object, 1);
+        meta::set(object, "generation", 1);
     }
     (kind.strategy.prepare_create)(object);
+    request.warnings.extend(validate::dedup_owner_references(object));
+    Ok(())
+}
+
+/// Lets the admission plugins that are always enabled change the object, or refuse it.
+pub(super) fn admit(
+    request: &Request<'_>,
+    strategy: &Strategy,
+    object: &mut Value,
+    old: Option<&Value>,
+) -> ApiResult<()> {
+    (strategy.admit)(object, old).map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
 }
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.
@@ -96,7 +114,7 @@ pub(super) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> Api
         let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(ApiError::bad_request(message));
     }
-    meta::set_namespace(object, wanted);
+    meta::set(object, "namespace", wanted);
     Ok(())
 }
 

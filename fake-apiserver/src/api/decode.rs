@@ -79,9 +79,9 @@ pub(crate) fn object(
 fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     let decoded = schema::decode_json(bytes, expected.type_ref()?);
     let (api_version, kind) = match &decoded {
-        Ok(decoded) => schema::type_meta_of(&decoded.object),
+        Ok(decoded) => type_meta(&decoded.object),
         // The real server looks at the kind before it looks at any other field.
-        Err(_) => schema::peek_type_meta(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?,
+        Err(_) => schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?,
     };
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
@@ -89,6 +89,12 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
         return Err(expected.cannot_be_handled(api_version, kind, why));
     }
     decoded.map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
+}
+
+/// apiVersion and kind of a tree, "" when unset.
+pub(super) fn type_meta(object: &Value) -> (String, String) {
+    let text = |key| object[key].as_str().unwrap_or_default().to_string();
+    (text("apiVersion"), text("kind"))
 }
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {

@@ -60,7 +60,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
         }
         BodyFormat::Json => {
             let (api_version, kind) =
-                schema::peek_type_meta(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
+                schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
             check_kind(&api_version, &kind)?;
             schema::decode_json(bytes, type_ref).map(|decoded| decoded.object)
         }
@@ -176,7 +176,7 @@ fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) 
             if meta::deletion_timestamp(old).is_none() {
                 bump_generation(&mut object);
             }
-            meta::set_deletion(&mut object, &format_seconds(time), Some(seconds));
+            mark_deleted(&mut object, time, Some(seconds));
             Some(seconds)
         }
         Grace::None => None,
@@ -192,7 +192,7 @@ fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) 
     if graceful.is_none() && meta::deletion_timestamp(old).is_none() {
         bump_generation(&mut object);
         let seconds = (!namespaces::is_namespace(kind)).then_some(0);
-        meta::set_deletion(&mut object, &format_seconds(now), seconds);
+        mark_deleted(&mut object, now, seconds);
         if namespaces::is_namespace(kind) {
             object["status"]["phase"] = "Terminating".into();
         }
@@ -200,10 +200,17 @@ fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) 
     (object, Step::Mark)
 }
 
+fn mark_deleted(object: &mut Value, time: Timestamp, grace_seconds: Option<i64>) {
+    meta::set(object, "deletionTimestamp", format_seconds(time));
+    if let Some(seconds) = grace_seconds {
+        meta::set(object, "deletionGracePeriodSeconds", seconds);
+    }
+}
+
 fn bump_generation(object: &mut Value) {
     let generation = meta::generation(object);
     if generation > 0 {
-        meta::set_generation(object, generation + 1);
+        meta::set(object, "generation", generation + 1);
     }
 }
 
@@ -232,7 +239,7 @@ fn grace(kind: &Kind, pod: &Value, options: &DeleteOptions, now: Timestamp) -> G
         };
         return Grace::Until(later(now, seconds), seconds);
     };
-    let current = meta::deletion_grace_period(pod).unwrap_or(0);
+    let current = meta::deletion_grace_period_seconds(pod).unwrap_or(0);
     match options.grace_period {
         _ if current == 0 => Grace::None,
         Some(seconds) if seconds < current => {

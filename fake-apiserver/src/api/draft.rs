@@ -3,7 +3,7 @@
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::Kind;
-use crate::schema::{self, Encoded};
+use crate::schema;
 use crate::store::{Draft, Entry, Key, Meta, ResourceId};
 use serde_json::Value;
 
@@ -11,13 +11,14 @@ use serde_json::Value;
 pub(super) fn draft(kind: &Kind, resource: ResourceId, object: &Value) -> ApiResult<Draft> {
     let type_ref = schema::lookup(&kind.api_version(), kind.kind)
         .ok_or_else(|| ApiError::internal(format!("the schema lacks {}", kind.kind)))?;
-    let Encoded { json, resource_version_slot } = schema::encode(object, type_ref);
-    let slot = resource_version_slot
-        .ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?;
-    let fields = kind.field_labels.iter().map(|field| (field.label, (field.value)(object).into())).collect();
-    let labels = meta::labels(object).map(|(key, value)| (key.into(), value.into())).collect();
+    let encoded = schema::encode(object, type_ref);
+    // Every stored object has a uid, which comes right before its revision.
+    let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
+    let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?.offset;
+    let fields = kind.field_labels.iter().map(|field| (field.label, (*(field.value)(object)).into())).collect();
+    let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(resource, meta::namespace(object), meta::name(object));
-    Ok(Draft { key, json, slot, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
+    Ok(Draft { key, json: encoded.json, slot, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
 }
 
 /// The tree of a stored object.

@@ -20,6 +20,7 @@ mod watch;
 
 pub(crate) use list::Listing;
 pub(crate) use namespaces::create_initial as create_initial_namespaces;
+pub(crate) use token::record_use as record_token_use;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::auth::User;
@@ -27,9 +28,12 @@ use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::http::{Body, Query};
 use crate::registry::{Kind, Subresource};
+use crate::schema;
 use crate::store::{Key, ResourceId};
 use bytes::Bytes;
+use decode::Expected;
 use jiff::Timestamp;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A request for a served resource: routed, authenticated and authorized.
@@ -84,6 +88,13 @@ impl Request<'_> {
     fn not_found(&self) -> ApiError {
         ApiError::not_found(self.kind.qualified(), self.name)
     }
+}
+
+/// A created object that is not stored.
+fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
+    let mut line = schema::encode(object, expected.type_ref()?).json;
+    line.push(b'\n');
+    Ok(Reply::object(201, line.into()))
 }
 
 /// Serves a request whose resource, subresource and verb are known to exist.

@@ -12,7 +12,7 @@ use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
-use crate::registry::{self, Kind};
+use crate::registry::{self, Kind, KindId};
 use crate::store::{Key, Parent, ResourceId, Scope, Updated, WriteError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -26,7 +26,8 @@ const FINALIZER: &str = "kubernetes";
 const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
 
 fn resource() -> (ResourceId, &'static Kind) {
-    registry::by_resource("", "v1", "namespaces").expect("namespaces are in the table of kinds")
+    let id = registry::by_resource("", "v1", "namespaces").expect("namespaces are in the table of kinds");
+    (id.into(), id.kind())
 }
 
 fn key(name: &str) -> Key {
@@ -107,14 +108,17 @@ pub(super) fn after_update(request: &Request<'_>) -> ApiResult<()> {
 
 /// Plays the namespace controller after something in `namespace`, or the namespace itself, was deleted.
 pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    let terminating = |entry: &crate::store::Entry| entry.meta.field("status.phase") == Some("Terminating");
-    if namespace.is_empty() || !cluster.store.get(&key(namespace)).is_some_and(|entry| terminating(&entry)) {
+    let terminating = cluster
+        .store
+        .get(&key(namespace))
+        .is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
+    if !terminating {
         return Ok(());
     }
     let snapshot = cluster.store.snapshot();
     let mut left = 0;
-    for (resource, kind) in registry::stored().filter(|(_, kind)| kind.namespaced) {
-        let scope = Scope { resource, namespace: Some(namespace.into()), name: None };
+    for (id, kind) in KindId::all().map(|id| (id, id.kind())).filter(|(_, kind)| kind.namespaced) {
+        let scope = Scope { resource: id.into(), namespace: Some(namespace.into()), name: None };
         for entry in snapshot.range(&scope, "") {
             left += usize::from(!delete::by_controller(cluster, kind, &entry.key, now)?);
         }

@@ -1,6 +1,6 @@
 //! Patch: the current object, changed by a document, then written as an update.
 
-use super::decode::Expected;
+use super::decode::{Expected, type_meta};
 use super::options::{FieldValidation, WriteOptions};
 use super::update::{check_identity, write};
 use super::{Reply, Request};
@@ -40,11 +40,11 @@ fn typed(expected: &Expected<'_>, validation: FieldValidation, patched: Value) -
         let error = FieldError::invalid("patch", &json!(shown), why);
         ApiError::invalid(Qualified { group: "", resource: "" }, "", &[error])
     };
-    let (api_version, kind) = schema::type_meta_of(&patched);
+    let (api_version, kind) = type_meta(&patched);
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
-    let decoded = schema::check(patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
+    let decoded = schema::check(&patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
     match validation {
         FieldValidation::Strict if !decoded.findings.is_empty() => {
             Err(refused(format!("strict decoding error: {}", decoded.findings.join(", "))))

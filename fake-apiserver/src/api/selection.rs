@@ -2,7 +2,7 @@
 
 use super::Request;
 use super::options::ListOptions;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::object::selector::{FieldSelector, LabelSelector};
 use crate::store::{Entry, Filter, Scope};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ impl Selection {
     /// # Errors
     /// 400 for a selector that does not parse, or names a field that the kind does not select by.
     pub(crate) fn parse(request: &Request<'_>, options: &ListOptions<'_>) -> ApiResult<Self> {
-        let labels = LabelSelector::parse(options.label_selector).map_err(ApiError::bad_request)?;
-        let fields = FieldSelector::parse(options.field_selector, request.kind).map_err(ApiError::bad_request)?;
+        let labels = LabelSelector::parse(options.label_selector)?;
+        let fields = FieldSelector::parse(options.field_selector, request.kind)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
         let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
         let scope = Scope { resource: request.resource, namespace: some(request.namespace), name };

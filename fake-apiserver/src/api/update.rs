@@ -3,13 +3,14 @@
 //! Update and patch meet in [`write`]: read, compute, compare-and-swap; again if somebody else was faster, unless the
 //! client said which revision it means.
 
-use super::create::{create_object, ensure_namespace};
+use super::create::{UNTRACKED, admit, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
 use super::{Reply, Request, namespaces};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::{generation, meta, validate};
+use crate::registry::Strategy;
 use crate::store::{Draft, Entry, Updated, WriteError};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.subresource.is_none() && request.kind.create_on_update && current(request).is_err() {
-        meta::clear_resource_version(&mut body);
+        meta::remove(&mut body, "resourceVersion");
         return create_object(request, body, &options);
     }
     require_version(request, &body)?;
@@ -40,9 +41,13 @@ pub(super) fn write(
         let entry = current(request)?;
         let old = tree(&entry)?;
         let mut new = wanted(request, &entry, &old)?;
+        (request.kind.strategy.default)(&mut new);
         check_version(request, &new, &entry)?;
-        prepare(request, &mut new, &old);
-        validate(request, &new, &old)?;
+        let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
+        admit(request, strategy, &mut new, Some(&old))?;
+        prepare(request, strategy, &mut new, &old);
+        validate(request, strategy, &new, &old)?;
+        let warnings = (strategy.warnings)(&new, Some(&old));
         let draft = draft(request.kind, request.resource, &new)?;
         let result = if ends_deletion(request, &new, &old) {
             remove(request, options, draft, &entry)
@@ -57,9 +62,32 @@ pub(super) fn write(
             Err(WriteError::Modified(_) | WriteError::NotFound) => {}
             Err(_) => return Err(ApiError::internal("an update met the refusal of a create")),
             Ok(reply) => {
+                request.warnings.extend(warnings);
                 namespaces::after_update(request)?;
                 return Ok(reply);
             }
+        }
+    }
+}
+
+/// Changes the current object as an action of the server itself: nothing that clients may not touch is put back.
+pub(super) fn rewrite(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut change: impl FnMut(&Request<'_>, &mut Value) -> ApiResult<()>,
+) -> ApiResult<()> {
+    loop {
+        let entry = current(request)?;
+        let mut object = tree(&entry)?;
+        change(request, &mut object)?;
+        if options.dry_run {
+            return Ok(());
+        }
+        let draft = draft(request.kind, request.resource, &object)?;
+        match request.cluster.store.update(draft, entry.revision) {
+            Ok(_) => return Ok(()),
+            Err(WriteError::Modified(_) | WriteError::NotFound) => {}
+            Err(_) => return Err(ApiError::internal("an update met the refusal of a create")),
         }
     }
 }
@@ -121,23 +149,14 @@ fn check_uid(request: &Request<'_>, body: &Value, entry: &Entry) -> ApiResult<()
 }
 
 /// Puts back whatever the endpoint may not change.
-fn prepare(request: &Request<'_>, new: &mut Value, old: &Value) {
+fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    (kind.strategy.default)(new);
-    meta::restore_system_fields(new, old);
-    meta::remove_untracked(new);
+    restore_metadata(new, old);
     match request.subresource.map(|subresource| subresource.name) {
-        None => {
-            if kind.has_status() {
-                restore(new, old, "status");
-            }
-            (kind.strategy.prepare_update)(new, old);
-            if kind.owns_generation && generation::spec_differs(new, old) {
-                meta::set_generation(new, meta::generation(old) + 1);
-            }
-        }
+        None if kind.has_status() => restore(new, old, "status"),
+        None => {}
         Some(name) => {
-            // Only what the subresource is about, and metadata, come from the client.
+            // Only metadata and what the subresource is about come from the client.
             let own = if name == "status" { "status" } else { "spec" };
             let foreign: Vec<String> = [new, old]
                 .into_iter()
@@ -146,6 +165,24 @@ fn prepare(request: &Request<'_>, new: &mut Value, old: &Value) {
                 .filter(|key| key != "metadata" && key != own)
                 .collect();
             foreign.iter().for_each(|key| restore(new, old, key));
+        }
+    }
+    (strategy.prepare_update)(new, old);
+    request.warnings.extend(validate::dedup_owner_references(new));
+    if kind.owns_generation && generation::spec_differs(new, old) {
+        meta::set(new, "generation", meta::generation(old) + 1);
+    }
+}
+
+/// The metadata that only the server writes; some of it must not even be sent otherwise, which validation sees to.
+fn restore_metadata(new: &mut Value, old: &Value) {
+    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
+    for field in ["creationTimestamp", "generation"] {
+        meta::carry_over(new, old, field);
+    }
+    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if new["metadata"].get(field).is_none() {
+            meta::carry_over(new, old, field);
         }
     }
 }
@@ -159,10 +196,10 @@ fn restore(new: &mut Value, old: &Value, key: &str) {
     };
 }
 
-fn validate(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
+fn validate(request: &Request<'_>, strategy: &Strategy, new: &Value, old: &Value) -> ApiResult<()> {
     let kind = request.kind;
-    let mut errors = validate::object_meta_update(new, old);
-    errors.extend((kind.strategy.validate_update)(new, old));
+    let mut errors = validate::metadata_update(new, old, kind);
+    errors.extend((strategy.validate_update)(new, old));
     if errors.is_empty() {
         return Ok(());
     }
@@ -172,7 +209,7 @@ fn validate(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
 /// `ShouldDeleteDuringUpdate`: the last thing that held a deleted object is gone.
 fn ends_deletion(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     meta::deletion_timestamp(old).is_some()
-        && meta::deletion_grace_period(old).unwrap_or(0) == 0
+        && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
         && meta::finalizers(new).next().is_none()
         && !namespaces::awaits_finalizers(request.kind, new)
 }

@@ -123,7 +123,7 @@ impl<'k> ResourceDiscovery<'k> {
 
 impl<'k> SubresourceDiscovery<'k> {
     fn of(subresource: &'k Subresource) -> Self {
-        let Subresource { name, group, version, kind, verbs } = *subresource;
+        let Subresource { name, group, version, kind, verbs, .. } = *subresource;
         SubresourceDiscovery { subresource: name, response_kind: GroupVersionKind { group, version, kind }, verbs }
     }
 }

@@ -10,10 +10,12 @@ use super::negotiate::Preferences;
 use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::{documents, served::Served};
+use super::documents::DocumentRequest;
+use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
-use crate::auth::{Attributes, Authentication, User};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::auth::{Authentication, User};
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -63,7 +65,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
     let mut trace = Trace::default();
     let mut response = match exchange.answer(incoming, &mut trace).await {
         Ok(response) => response,
-        Err(error) => refusal(&error, Preferences::of(&parts).pretty_refusal()),
+        Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
     };
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
@@ -92,10 +94,10 @@ impl<'r> Exchange<'r> {
         self.suffer(&authentication.user).await?;
         check_timeout(&self.query)?;
         let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
-            return documents::answer(self.replica, self.parts);
+            return self.document();
         };
         let served = Served::find(path, self.verb)?;
-        let output = Preferences::of(self.parts).output(Served::endpoint(self.verb))?;
+        let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -110,7 +112,7 @@ impl<'r> Exchange<'r> {
             subresource: served.subresource,
             query: &self.query,
             body,
-            warnings: authentication.warnings,
+            warnings: authentication.notes.warnings,
         };
         let result = api::dispatch(&mut request, self.verb);
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
@@ -122,6 +124,20 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
+    fn document(&self) -> ApiResult<Response<ReplyBody>> {
+        let request = DocumentRequest {
+            method: &self.parts.method,
+            path: self.parts.uri.path(),
+            query: &self.query,
+            headers: &self.parts.headers,
+            server_address: &self.replica.address,
+            now: self.now,
+            shutting_down: self.replica.shutdown.is_cancelled(),
+        };
+        let response = self.replica.cluster.documents().answer(&request)?;
+        Ok(response.map(|bytes| ReplyBody::Whole(Some(bytes))))
+    }
+
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
         let cluster = &*self.replica.cluster;
         match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
@@ -130,7 +146,7 @@ impl<'r> Exchange<'r> {
                 Ok(authentication)
             }
             Err(refusal) => {
-                let error = refusal.to_string();
+                let error = refusal.reason;
                 tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
                 trace.authentication_error = Some(error);
                 Err(ApiError::unauthorized())
@@ -139,17 +155,25 @@ impl<'r> Exchange<'r> {
     }
 
     fn authorize(&self, user: &User) -> ApiResult<()> {
-        let method = self.parts.method.as_str().to_ascii_lowercase();
-        let attributes = match &self.resource {
-            Some(path) => Attributes::resource(
-                user,
-                self.verb,
-                (path.group, path.version, path.resource, path.subresource),
-                (&path.namespace, &path.name),
+        let (verb, target) = match &self.resource {
+            Some(path) => (
+                self.verb.to_string(),
+                Target::Resource {
+                    group: path.group,
+                    version: path.version,
+                    resource: path.resource,
+                    subresource: path.subresource,
+                    namespace: &path.namespace,
+                    name: &path.name,
+                },
             ),
-            None => Attributes::path(user, &method, self.parts.uri.path()),
+            None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),
         };
-        self.replica.cluster.authorizer.check(&attributes)
+        let attributes = Attributes { user, verb: &verb, target };
+        match self.replica.cluster.authorizer.authorize(&attributes) {
+            Decision::Allow(_) => Ok(()),
+            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+        }
     }
 
     /// What fault rules have in store for this request.

@@ -64,7 +64,7 @@ impl Rendering<'_> {
             r#continue: listing.continue_token.clone().unwrap_or_default(),
             remaining_item_count: listing.remaining.map(|remaining| remaining as u64),
         };
-        let objects = listing.items.iter().map(|entry| entry.json());
+        let objects = listing.items.iter().map(|entry| entry.line());
         Ok(self.json(200, end_line(transformation.list(&metadata, objects, self.now)?)))
     }
 

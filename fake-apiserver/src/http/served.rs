@@ -3,7 +3,7 @@
 use super::negotiate::Endpoint;
 use super::route::ResourcePath;
 use crate::error::{ApiError, ApiResult};
-use crate::object::name::path_segment_error;
+use crate::object::name::path_segment;
 use crate::registry::{self, Kind, Subresource};
 use crate::store::ResourceId;
 
@@ -18,8 +18,8 @@ impl Served {
     /// # Errors
     /// 404 if there is no such resource, 405 if the verb has no route there, 400 for an impossible name.
     pub(super) fn find(path: &ResourcePath<'_>, verb: &str) -> ApiResult<Self> {
-        let (id, kind) =
-            registry::by_resource(path.group, path.version, path.resource).ok_or_else(ApiError::no_such_path)?;
+        let id = registry::by_resource(path.group, path.version, path.resource).ok_or_else(ApiError::no_such_path)?;
+        let kind = id.kind();
         let subresource = match path.subresource {
             "" => None,
             name => Some(kind.subresource(name).ok_or_else(ApiError::no_such_path)?),
@@ -40,11 +40,12 @@ impl Served {
         if !routed || !verbs.contains(&verb) {
             return Err(ApiError::method_not_routed());
         }
-        if let Some(why) = path_segment_error(&path.name) {
+        let objections = path_segment(&path.name);
+        if !objections.is_empty() {
             let name = serde_json::json!(path.name);
-            return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {why}")));
+            return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
         }
-        Ok(Served { id, kind, subresource })
+        Ok(Served { id: id.into(), kind, subresource })
     }
 
     pub(super) fn endpoint(verb: &str) -> Endpoint {

@@ -171,16 +171,16 @@ impl WatchBody {
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
-        let mut metadata = json!({"resourceVersion": revision.to_string()});
-        if ends_initial_events {
-            metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
-        }
         let api_version = self.kind.api_version();
-        let object = json!({"kind": self.kind.kind, "apiVersion": api_version, "metadata": metadata});
-        let object = match schema::lookup(&api_version, self.kind.kind) {
-            Some(type_ref) => schema::encode_whole(&object, type_ref),
-            None => json::encode(&object),
+        let mut object = json!({"kind": self.kind.kind, "apiVersion": api_version, "metadata": {}});
+        if ends_initial_events {
+            object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let Some(type_ref) = schema::lookup(&api_version, self.kind.kind) else {
+            return self.error(&ApiError::internal(format!("the schema lacks {}", self.kind.kind)));
         };
+        // An object of the kind with nothing else in it prints what Go prints of a zero value.
+        let object = schema::encode(&object, type_ref).at_revision(revision);
         self.object("BOOKMARK", &object)
     }
 }

@@ -1,6 +1,6 @@
 //! What names and keys may look like. Each rule returns its objections, in the words of
-//! `k8s.io/apimachinery/pkg/api/validate/content` (v0.37.1), which spell out regular expressions
-//! that are matched here by hand.
+//! `k8s.io/apimachinery/pkg/api/validate/content` and `pkg/util/validation` (v0.37.1), which spell out
+//! regular expressions that are matched here by hand.
 
 /// `DNS1123LabelMaxLength`.
 const DNS1123_LABEL_MAX_LENGTH: usize = 63;
@@ -21,6 +21,9 @@ const KEY_TEXT: &str = "must consist of alphanumeric characters, '-', '_' or '.'
 const LABEL_VALUE_TEXT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', \
     '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', \
     regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const DATA_KEY_TEXT: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' \
+    (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /// Whether all bytes are alphanumeric or in `inner`, the outermost alphanumeric, and there is at least one.
 fn is_word(text: &str, alphanumeric: fn(u8) -> bool, inner: &[u8]) -> bool {
@@ -46,15 +49,16 @@ fn is_key(text: &str) -> bool {
     is_word(text, |byte| byte.is_ascii_alphanumeric(), b"-_.")
 }
 
-fn too_long(max: usize) -> String {
-    format!("must be no more than {max} bytes")
+/// `MaxLenError`. Names count "characters" and keys "bytes"; both count bytes.
+fn too_long(max: usize, unit: &str) -> String {
+    format!("must be no more than {max} {unit}")
 }
 
 /// `IsDNS1123Label`.
 pub fn dns_label(text: &str) -> Vec<String> {
     let mut objections = Vec::new();
     if text.len() > DNS1123_LABEL_MAX_LENGTH {
-        objections.push(too_long(DNS1123_LABEL_MAX_LENGTH));
+        objections.push(too_long(DNS1123_LABEL_MAX_LENGTH, "characters"));
     }
     if !is_label(text) {
         objections.push(if is_subdomain(text) { "must not contain dots" } else { LABEL_TEXT }.into());
@@ -64,9 +68,13 @@ pub fn dns_label(text: &str) -> Vec<String> {
 
 /// `IsDNS1123Subdomain`.
 pub fn dns_subdomain(text: &str) -> Vec<String> {
+    subdomain(text, "characters")
+}
+
+fn subdomain(text: &str, unit: &str) -> Vec<String> {
     let mut objections = Vec::new();
     if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
-        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH));
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, unit));
     }
     if !is_subdomain(text) {
         objections.push(SUBDOMAIN_TEXT.into());
@@ -98,7 +106,7 @@ pub fn label_key(text: &str) -> Vec<String> {
             name
         }
         [prefix, name] => {
-            objections.extend(dns_subdomain(prefix).iter().map(|objection| format!("prefix part {objection}")));
+            objections.extend(subdomain(prefix, "bytes").iter().map(|objection| format!("prefix part {objection}")));
             name
         }
         _ => {
@@ -110,10 +118,28 @@ pub fn label_key(text: &str) -> Vec<String> {
     if name.is_empty() {
         objections.push("name part must be non-empty".into());
     } else if name.len() > LABEL_VALUE_MAX_LENGTH {
-        objections.push(format!("name part {}", too_long(LABEL_VALUE_MAX_LENGTH)));
+        objections.push(format!("name part {}", too_long(LABEL_VALUE_MAX_LENGTH, "bytes")));
     }
     if !is_key(name) {
         objections.push(format!("name part {KEY_TEXT}"));
+    }
+    objections
+}
+
+/// `IsConfigMapKey`: a key of `data`.
+pub fn data_key(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, "characters"));
+    }
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        objections.push(DATA_KEY_TEXT.into());
+    }
+    match text {
+        "." => objections.push("must not be '.'".into()),
+        ".." => objections.push("must not be '..'".into()),
+        _ if text.starts_with("..") => objections.push("must not start with '..'".into()),
+        _ => {}
     }
     objections
 }
@@ -122,7 +148,7 @@ pub fn label_key(text: &str) -> Vec<String> {
 pub fn label_value(text: &str) -> Vec<String> {
     let mut objections = Vec::new();
     if text.len() > LABEL_VALUE_MAX_LENGTH {
-        objections.push(too_long(LABEL_VALUE_MAX_LENGTH));
+        objections.push(too_long(LABEL_VALUE_MAX_LENGTH, "bytes"));
     }
     if !text.is_empty() && !is_key(text) {
         objections.push(LABEL_VALUE_TEXT.into());
@@ -144,14 +170,19 @@ mod tests {
             (dns_label, "a.b", &["must not contain dots"]),
             (dns_label, "A", &[LABEL_TEXT]),
             (dns_label, "", &[LABEL_TEXT]),
-            (dns_label, &long, &["must be no more than 63 bytes"]),
+            (dns_label, &long, &["must be no more than 63 characters"]),
             (dns_subdomain, "a.b-c.0", &[]),
             (dns_subdomain, "a..b", &[SUBDOMAIN_TEXT]),
             (dns_subdomain, "a.", &[SUBDOMAIN_TEXT]),
-            (dns_subdomain, &longer, &["must be no more than 253 bytes"]),
+            (dns_subdomain, &longer, &["must be no more than 253 characters"]),
             (path_segment, "system:x y", &[]),
             (path_segment, "..", &["may not be '..'"]),
             (path_segment, "a/%", &["may not contain '/'", "may not contain '%'"]),
+            (data_key, ".a_-B", &[]),
+            (data_key, "a b", &[DATA_KEY_TEXT]),
+            (data_key, "", &[DATA_KEY_TEXT]),
+            (data_key, "..", &["must not be '..'"]),
+            (data_key, "..a", &["must not start with '..'"]),
             (label_value, "", &[]),
             (label_value, "a_B.9", &[]),
             (label_value, "-", &[LABEL_VALUE_TEXT]),

@@ -1,6 +1,7 @@
 //! The table of served kinds. Serving another is adding its row.
 
 use super::kind::Kind;
+use crate::store::ResourceId;
 use super::{config_maps, events, leases, namespaces, nodes, pods, reviews, secrets, service_accounts};
 
 /// What is served, group by group and within a group by resource: the order of discovery.
@@ -24,6 +25,12 @@ pub static KINDS: &[Kind] = &[
 /// A kind's place in [`KINDS`]: small, cheap to compare, the same for the whole life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(u16);
+
+impl From<KindId> for ResourceId {
+    fn from(id: KindId) -> ResourceId {
+        ResourceId(id.0)
+    }
+}
 
 impl KindId {
     /// The kind itself.
@@ -50,6 +57,11 @@ pub fn by_resource(group: &str, version: &str, resource: &str) -> Option<KindId>
 /// The kind of a document.
 pub fn by_kind(group: &str, version: &str, name: &str) -> Option<KindId> {
     find(|kind| kind.group == group && kind.version == version && kind.kind == name)
+}
+
+/// Whether there is anything of that version of that group.
+pub fn serves(group: &str, version: &str) -> bool {
+    KINDS.iter().any(|kind| kind.group == group && kind.version == version)
 }
 
 fn find(wanted: impl Fn(&Kind) -> bool) -> Option<KindId> {

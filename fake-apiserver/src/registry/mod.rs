@@ -14,4 +14,4 @@ mod secrets;
 mod service_accounts;
 
 pub use kind::{Column, FieldLabel, Kind, NameRule, Strategy, Subresource};
-pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions};
+pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};

@@ -5,11 +5,13 @@ use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::api;
 use crate::audit::RequestLog;
-use crate::auth::{AllowAuthenticated, AuthenticationOptions, Authenticator, SetupError, StaticUser};
+use crate::auth::authorizer::AllowAuthenticated;
+use crate::auth::keys::{KeyError, PublicKey, SigningKey};
+use crate::auth::token_file::{self, TokenFileError};
+use crate::auth::{self, Authenticator, ConfigError, User};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 use crate::error::ApiError;
-use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::store::Store;
@@ -22,6 +24,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// What most clusters call themselves.
+const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 /// Events that are remembered unless told otherwise.
 const DEFAULT_HISTORY: usize = 10_000;
 
@@ -39,9 +43,15 @@ pub enum StartError {
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// Keys, tokens or issuers cannot be used.
+    /// Issuers or expirations contradict what the real server demands.
     #[error(transparent)]
-    Authentication(#[from] SetupError),
+    Authentication(#[from] ConfigError),
+    /// A key of service accounts cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The token file cannot be read.
+    #[error(transparent)]
+    TokenFile(#[from] TokenFileError),
     /// The audit log cannot be written.
     #[error("unable to open the audit log {path}: {source}")]
     AuditLog {
@@ -64,7 +74,7 @@ pub struct Builder {
     secure_port: Option<u16>,
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
-    authentication: AuthenticationOptions,
+    authentication: auth::Config,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -81,7 +91,7 @@ impl Default for Builder {
             secure_port: Some(0),
             insecure_port: None,
             tls_identity: None,
-            authentication: AuthenticationOptions::default(),
+            authentication: auth::Config::new(DEFAULT_ISSUER),
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -133,17 +143,18 @@ impl Builder {
     /// Adds a user who is known by a bearer token.
     #[must_use]
     pub fn static_token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
-        let user = StaticUser::new(token, user, groups);
-        self.authentication.static_tokens.push(user);
+        let groups = groups.iter().map(ToString::to_string).collect();
+        let user = User { name: user.into(), uid: user.into(), groups, ..User::default() };
+        self.authentication.static_tokens.insert(token.into(), user);
         self
     }
 
-    /// Adds users from the text of a token file: `token,user,uid,"group1,group2"` a line.
+    /// Adds users from the text of a token file: `token,user,uid,"group1,group2"` a line. `path` is for messages.
     ///
     /// # Errors
     /// The real server's, for a line that cannot be read.
-    pub fn token_file(mut self, csv: &str) -> Result<Self, StartError> {
-        self.authentication.static_tokens.extend(StaticUser::parse_file(csv)?);
+    pub fn token_file(mut self, path: &str, text: &str) -> Result<Self, StartError> {
+        self.authentication.static_tokens.extend(token_file::parse(path, text)?);
         Ok(self)
     }
 
@@ -154,19 +165,23 @@ impl Builder {
         self
     }
 
-    /// Adds keys that verify service account tokens: public or private, as PEM.
-    #[must_use]
-    pub fn service_account_key_pem(mut self, pem: impl Into<String>) -> Self {
-        self.authentication.verification_keys_pem.push(pem.into());
-        self
+    /// Adds keys that verify service account tokens: public or private, as PEM. Without any, the signing key does.
+    ///
+    /// # Errors
+    /// If there is no key in the PEM.
+    pub fn service_account_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
+        self.authentication.keys.extend(PublicKey::all_from_pem(pem)?);
+        Ok(self)
     }
 
-    /// The private key that signs service account tokens (RSA or ECDSA), as PEM; it verifies them too. Without it one is
-    /// made: P-256, for that takes no time.
-    #[must_use]
-    pub fn service_account_signing_key_pem(mut self, pem: impl Into<String>) -> Self {
-        self.authentication.signing_key_pem = Some(pem.into());
-        self
+    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it one is made: P-256, for
+    /// that takes no time.
+    ///
+    /// # Errors
+    /// If there is no private key in the PEM.
+    pub fn service_account_signing_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
+        self.authentication.signing_key = SigningKey::from_pem(pem)?;
+        Ok(self)
     }
 
     /// Whether legacy tokens must still exist as secrets; on by default.
@@ -178,15 +193,15 @@ impl Builder {
 
     /// The longest life of a requested token, in seconds; 0, the default, is no limit.
     #[must_use]
-    pub fn service_account_max_token_expiration(mut self, seconds: u64) -> Self {
-        self.authentication.max_expiration_seconds = seconds;
+    pub fn service_account_max_token_expiration(mut self, seconds: i64) -> Self {
+        self.authentication.max_token_expiration = seconds;
         self
     }
 
     /// Whether pods' tokens of 3607 seconds live for a year; on by default.
     #[must_use]
     pub fn service_account_extend_token_expiration(mut self, extend: bool) -> Self {
-        self.authentication.extend_expiration = extend;
+        self.authentication.extend_token_expiration = extend;
         self
     }
 
@@ -262,18 +277,14 @@ impl Builder {
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
         self = self.static_token(&admin_token, "admin", &["system:masters"]);
+        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref()).map_err(|source| {
             StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source }
         })?;
-        let cluster = Arc::new(Cluster {
-            store: Store::new(self.history),
-            ids,
-            authenticator: Authenticator::new(std::mem::take(&mut self.authentication))?,
-            authorizer: Box::new(AllowAuthenticated),
-            faults: Faults::default(),
-            log,
-        });
+        let authenticator = Authenticator::new(authentication)?;
+        let store = Store::new(self.history);
+        let cluster = Arc::new(Cluster::new(store, ids, authenticator, Box::new(AllowAuthenticated), log));
         api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
@@ -284,7 +295,7 @@ impl Builder {
         let mut server = FakeApiServer {
             cluster,
             replicas: Vec::new(),
-            ca_pem: identity.as_ref().and_then(Identity::authority_pem).map(str::to_string),
+            ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown: CancellationToken::new(),
             tasks: TaskTracker::new(),

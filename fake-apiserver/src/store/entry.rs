@@ -35,7 +35,7 @@ pub struct Draft {
     pub key: Key,
     /// The object without its resourceVersion.
     pub json: Vec<u8>,
-    /// Where in `json` the member `"resourceVersion":"…",` belongs.
+    /// Where in `json` the member `,"resourceVersion":"…"` belongs: behind another member of the metadata.
     pub slot: usize,
     /// Facts about it.
     pub meta: Meta,
@@ -105,7 +105,7 @@ impl Entry {
 }
 
 fn member(revision: u64) -> String {
-    format!("\"resourceVersion\":\"{revision}\",")
+    format!(",\"resourceVersion\":\"{revision}\"")
 }
 
 fn splice(before: &[u8], member: &str, after: &[u8]) -> Bytes {

@@ -49,9 +49,9 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
-    /// Whether an object is selected.
-    pub fn matches(&self, object: &Value) -> bool {
-        self.0.iter().all(|term| (*(term.read)(object) == term.value) == term.equal)
+    /// Whether an object is selected whose fields `field` looks up.
+    pub fn matches<'o>(&self, field: impl Fn(&'static str) -> &'o str) -> bool {
+        self.0.iter().all(|term| (field(term.label) == term.value) == term.equal)
     }
 
     /// The only value of `label` that can be selected, if there is one.

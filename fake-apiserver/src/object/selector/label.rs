@@ -4,7 +4,7 @@
 //! same lexer, same recursive descent, hence the same words for the same mistakes.
 
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
-use crate::object::{meta::Labels, name};
+use crate::object::name;
 use serde_json::Value;
 use std::fmt;
 
@@ -49,9 +49,9 @@ impl LabelSelector {
         self.0.is_empty()
     }
 
-    /// Whether an object with these labels is selected.
-    pub fn matches(&self, labels: Labels<'_>) -> bool {
-        self.0.iter().all(|requirement| requirement.matches(labels))
+    /// Whether an object is selected whose labels `label` looks up.
+    pub fn matches<'o>(&self, label: impl Fn(&str) -> Option<&'o str>) -> bool {
+        self.0.iter().all(|requirement| requirement.matches(label(&requirement.key)))
     }
 }
 
@@ -80,8 +80,7 @@ impl Requirement {
         }
     }
 
-    fn matches(&self, labels: Labels<'_>) -> bool {
-        let found = labels.get(&self.key);
+    fn matches(&self, found: Option<&str>) -> bool {
         let has = |value: &str| self.values.iter().any(|one| one == value);
         match self.operator {
             Operator::Exists => found.is_some(),
