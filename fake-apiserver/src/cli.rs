@@ -51,7 +51,7 @@ pub(crate) struct Flags {
     service_account_lookup: Option<bool>,
     /// Longest life of a requested service account token, such as 24h; at least 1h
     #[arg(long, value_name = "DURATION", value_parser = max_token_expiration)]
-    service_account_max_token_expiration: Option<u64>,
+    service_account_max_token_expiration: Option<i64>,
     /// Let tokens of pods live for a year instead of an hour; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     service_account_extend_token_expiration: Option<bool>,
@@ -108,14 +108,17 @@ impl Flags {
             builder = builder.tls_identity(read("tls-cert-file", certificate)?, read("tls-private-key-file", key)?);
         }
         if let Some(path) = &self.token_auth_file {
-            let tokens = read("token-auth-file", path)?;
-            builder = builder.token_file(&tokens).with_context(|| format!("--token-auth-file {}", path.display()))?;
+            builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
         }
         for path in &self.service_account_key_file {
-            builder = builder.service_account_key_pem(read("service-account-key-file", path)?);
+            let flag = "service-account-key-file";
+            let added = builder.service_account_key_pem(read(flag, path)?.as_bytes());
+            builder = added.with_context(|| format!("--{flag} {}", path.display()))?;
         }
         if let Some(path) = &self.service_account_signing_key_file {
-            builder = builder.service_account_signing_key_pem(read("service-account-signing-key-file", path)?);
+            let flag = "service-account-signing-key-file";
+            let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
+            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
         }
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
@@ -182,10 +185,10 @@ fn authorization_mode(text: &str) -> Result<String, String> {
 }
 
 /// Seconds, within kube-apiserver's bounds; 0 is no limit.
-fn max_token_expiration(text: &str) -> Result<u64, String> {
+fn max_token_expiration(text: &str) -> Result<i64, String> {
     let duration = duration::parse(text).filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
-    match duration.as_secs() {
-        seconds @ (0 | 3600..=0x1_0000_0000) => Ok(seconds),
+    match i64::try_from(duration.as_secs()) {
+        Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
         _ => Err("must be between 1 hour and 2^32 seconds".into()),
     }
 }
