@@ -33,7 +33,7 @@ const DEFAULT_HISTORY: usize = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A port is taken, or may not be used.
-    #[error("unable to listen on {address}: {source}")]
+    #[error("unable to listen on {address}")]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -53,7 +53,7 @@ pub enum StartError {
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
     /// The audit log cannot be written.
-    #[error("unable to open the audit log {path}: {source}")]
+    #[error("unable to open the audit log {path}")]
     AuditLog {
         /// Its path.
         path: PathBuf,

@@ -13,11 +13,11 @@ const NAME: &str = "fake-apiserver";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kubeconfig {
     /// URL of the server.
-    pub server: String,
+    pub(super) server: String,
     /// PEM of the certificates to trust; `None` for plain HTTP.
-    pub authority_pem: Option<String>,
+    pub(super) authority_pem: Option<String>,
     /// Bearer token; `None` to stay anonymous. kubectl does not send it over plain HTTP.
-    pub token: Option<String>,
+    pub(super) token: Option<String>,
 }
 
 impl fmt::Display for Kubeconfig {
