@@ -76,6 +76,24 @@ fn tokens_are_bound_to_what_is_asked_for() {
     }
 }
 
+/// Byte by byte as a real server: sorted keys, no blanks, whole seconds.
+#[test]
+fn payloads_are_written_in_one_way() {
+    let mut body = bound("Pod", "pod");
+    body["spec"]["expirationSeconds"] = 3607.into();
+    let outcome = ask(config(), &Cluster::new(), body).unwrap();
+    let part = outcome.response["status"]["token"].as_str().unwrap().split('.').nth(1).unwrap();
+    let expected = [
+        r#"{"aud":["https://kubernetes.default.svc"],"exp":1826769600,"iat":1795233600,"#,
+        r#""iss":"https://kubernetes.default.svc","jti":"<id>","kubernetes.io":{"namespace":"test","#,
+        r#""node":{"name":"node","uid":"NODE"},"pod":{"name":"pod","uid":"POD"},"#,
+        r#""serviceaccount":{"name":"sa","uid":"SA"},"warnafter":1795237207},"#,
+        r#""nbf":1795233600,"sub":"system:serviceaccount:test:sa"}"#,
+    ];
+    let expected = expected.concat().replace("<id>", &Ids::seeded(1).uid());
+    assert_eq!(String::from_utf8(URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap(), expected);
+}
+
 #[test]
 fn only_the_group_of_the_reference_matters() {
     for version in ["v2", "", "a/b/c"] {
