@@ -127,7 +127,9 @@ impl<'a> Decoder<'a> {
         let error = match outcome {
             Ok(()) => decoder.error,
             Err(Failure::Syntax(SyntaxError(message))) => Some(message),
-            Err(Failure::Value(message)) => Some(Lexer::check(bytes).err().map_or(message, |SyntaxError(syntax)| syntax)),
+            Err(Failure::Value(message)) => {
+                Some(Lexer::check(bytes).err().map_or(message, |SyntaxError(syntax)| syntax))
+            }
         };
         match error {
             None => Ok(decoder.findings),

@@ -252,3 +252,26 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let month = (month_from_march + 2) % 12 + 1;
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn texts_are_those_of_go() {
+        for (layout, vectors) in [
+            (Layout::Seconds, include_str!("../../../fixtures/schema/times.jsonl")),
+            (Layout::Micros, include_str!("../../../fixtures/schema/microtimes.jsonl")),
+        ] {
+            for line in vectors.lines() {
+                let vector: Value = serde_json::from_str(line).expect("a line is a vector");
+                let printed = match layout.parse(vector["input"].as_str().unwrap_or_default()) {
+                    Ok(time) => ("output", Value::from(time).to_string()),
+                    Err(error) => ("error", error),
+                };
+                assert_eq!(vector[printed.0], printed.1, "{line}");
+            }
+        }
+    }
+}

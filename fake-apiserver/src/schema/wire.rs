@@ -20,11 +20,7 @@ impl WireType {
 
     /// Checks that a field named `go_name` is laid out as `expected`.
     pub(super) fn expect(self, expected: WireType, go_name: &str) -> Read<()> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(format!("proto: wrong wireType = {} for field {go_name}", self.0))
-        }
+        if self == expected { Ok(()) } else { Err(format!("proto: wrong wireType = {} for field {go_name}", self.0)) }
     }
 }
 
