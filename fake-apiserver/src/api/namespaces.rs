@@ -110,7 +110,7 @@ pub(super) fn after_update(request: &Request<'_>) -> ApiResult<()> {
 pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
     let terminating =
         cluster.store.get(&key(namespace)).is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
-    if !terminating {
+    if !terminating || !cluster.namespace_controller {
         return Ok(());
     }
     let snapshot = cluster.store.snapshot();

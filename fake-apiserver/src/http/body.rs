@@ -55,6 +55,10 @@ pub(crate) enum ReplyBody {
 }
 
 impl ReplyBody {
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        ReplyBody::Whole(Some(bytes))
+    }
+
     /// The answer to HEAD.
     pub(crate) fn without_content(self) -> Self {
         ReplyBody::Whole(None)

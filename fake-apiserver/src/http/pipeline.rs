@@ -7,6 +7,7 @@
 
 use super::body::{self, Body, ReplyBody};
 use super::documents::DocumentRequest;
+use super::issuer;
 use super::negotiate::Preferences;
 use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
@@ -15,7 +16,7 @@ use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
-use crate::auth::{Authentication, User};
+use crate::auth::{Authentication, User, oidc};
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -27,7 +28,7 @@ use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// One server of a control plane: the shared cluster, seen with its own clock.
@@ -38,6 +39,8 @@ pub(crate) struct Replica {
     /// Where clients reach it: `host:port`.
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
+    /// Made when first asked for.
+    pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
 
 /// A request whose path is understood.
@@ -134,9 +137,13 @@ impl<'r> Exchange<'r> {
     }
 
     fn document(&self) -> ApiResult<Response<ReplyBody>> {
+        let (method, path) = (&self.parts.method, self.parts.uri.path());
+        if let Some(answer) = issuer::answer(self.replica, method, path) {
+            return Ok(answer?.map(ReplyBody::whole));
+        }
         let request = DocumentRequest {
-            method: &self.parts.method,
-            path: self.parts.uri.path(),
+            method,
+            path,
             query: &self.query,
             headers: &self.parts.headers,
             server_address: &self.replica.address,
@@ -144,7 +151,7 @@ impl<'r> Exchange<'r> {
             shutting_down: self.replica.shutdown.is_cancelled(),
         };
         let response = self.replica.cluster.documents().answer(&request)?;
-        Ok(response.map(|bytes| ReplyBody::Whole(Some(bytes))))
+        Ok(response.map(ReplyBody::whole))
     }
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
@@ -156,7 +163,9 @@ impl<'r> Exchange<'r> {
             }
             Err(refusal) => {
                 let error = refusal.reason;
-                tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
+                if !error.is_empty() {
+                    tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
+                }
                 trace.authentication_error = Some(error);
                 Err(ApiError::unauthorized())
             }

@@ -11,7 +11,7 @@ use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Kind;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -75,7 +75,7 @@ impl Rendering<'_> {
 
     fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {
         let bytes = if self.output.pretty { end_line(json::indent(&line)) } else { line };
-        with_headers(code, ReplyBody::Whole(Some(bytes)))
+        with_headers(code, ReplyBody::whole(bytes))
     }
 }
 
@@ -112,7 +112,10 @@ impl Success {
 pub(super) fn refusal(error: &ApiError, pretty: bool) -> Response<ReplyBody> {
     let json = json::encode(error.status());
     let line = end_line(if pretty { json::indent(&json) } else { json });
-    let mut response = with_headers(error.code(), ReplyBody::Whole(Some(line)));
+    let mut response = with_headers(error.code(), ReplyBody::whole(line));
+    if error.reason() == "Forbidden" {
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    }
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

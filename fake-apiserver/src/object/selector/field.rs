@@ -129,7 +129,6 @@ impl fmt::Display for FieldSelector {
 mod tests {
     use super::*;
     use crate::registry::by_resource;
-    use serde_json::json;
 
     fn kind(resource: &str) -> &'static Kind {
         by_resource("", "v1", resource).unwrap().kind()
