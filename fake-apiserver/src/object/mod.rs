@@ -3,5 +3,6 @@
 pub mod generation;
 pub mod meta;
 pub mod name;
+pub mod patch;
 pub mod selector;
 pub mod validate;

@@ -5,9 +5,8 @@
 
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::Kind;
+use crate::registry::{FieldLabel, Kind};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::fmt;
 
 /// Terms that all must hold; none at all selects everything.
@@ -16,8 +15,7 @@ pub struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone)]
 struct Term {
-    label: &'static str,
-    read: for<'a> fn(&'a Value) -> Cow<'a, str>,
+    field: FieldLabel,
     value: String,
     equal: bool,
 }
@@ -38,8 +36,8 @@ impl FieldSelector {
             raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
         }
         let bind = |(label, equal, value)| {
-            let (label, read) = resolve(label, kind)?;
-            Ok(Term { label, read, value, equal })
+            let field = resolve(label, kind)?;
+            Ok(Term { field, value, equal })
         };
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
@@ -51,26 +49,27 @@ impl FieldSelector {
 
     /// Whether an object is selected.
     pub fn matches(&self, object: &Value) -> bool {
-        self.0.iter().all(|term| (*(term.read)(object) == term.value) == term.equal)
+        self.0.iter().all(|term| ((term.field.value)(object) == term.value) == term.equal)
     }
 
     /// The only value of `label` that can be selected, if there is one.
     pub fn exact(&self, label: &str) -> Option<&str> {
-        self.0.iter().find(|term| term.label == label && term.equal).map(|term| term.value.as_str())
+        self.0.iter().find(|term| term.field.label == label && term.equal).map(|term| term.value.as_str())
     }
 }
 
+const NAME: FieldLabel = FieldLabel { label: "metadata.name", value: |object| meta::name(object).into() };
+const NAMESPACE: FieldLabel = FieldLabel { label: "metadata.namespace", value: |object| meta::namespace(object).into() };
+
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
-fn resolve(label: &str, kind: &Kind) -> ApiResult<(&'static str, for<'a> fn(&'a Value) -> Cow<'a, str>)> {
+fn resolve(label: &str, kind: &Kind) -> ApiResult<FieldLabel> {
     let own = !kind.field_labels.is_empty();
     if let Some(field) = kind.field_labels.iter().find(|field| field.label == label) {
-        return Ok((field.label, field.value));
+        return Ok(*field);
     }
     match label {
-        "metadata.name" => Ok(("metadata.name", |object| meta::name(object).into())),
-        "metadata.namespace" if kind.namespaced || !own => {
-            Ok(("metadata.namespace", |object| meta::namespace(object).into()))
-        }
+        "metadata.name" => Ok(NAME),
+        "metadata.namespace" if kind.namespaced || !own => Ok(NAMESPACE),
         _ if own => Err(ApiError::bad_request(format!("field label not supported: {label}"))),
         _ => Err(ApiError::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
@@ -124,7 +123,7 @@ fn unescape(value: &str) -> Result<String, String> {
 
 impl fmt::Display for FieldSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Term { label, value, equal, .. }) in self.0.iter().enumerate() {
+        for (index, Term { field: FieldLabel { label, .. }, value, equal }) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };
             let operator = if *equal { "=" } else { "!=" };
             let value = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
