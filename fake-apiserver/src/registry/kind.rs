@@ -77,7 +77,7 @@ pub enum NameRule {
 }
 
 /// A selectable field.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct FieldLabel {
     /// As written in a selector: `spec.nodeName`.
     pub label: &'static str,
