@@ -1,11 +1,7 @@
-<<<<<<< HEAD
 //! A kube-apiserver for tests.
 
-<<<<<<< HEAD
 mod api;
 pub mod audit;
-=======
->>>>>>> auth
 pub mod auth;
 pub mod clock;
 mod cluster;
@@ -22,7 +18,3 @@ pub mod store;
 pub mod version;
 
 pub use server::{Builder, FakeApiServer, RunningReplica, StartError};
-=======
-//! Placeholder.
-pub mod schema;
->>>>>>> schema
