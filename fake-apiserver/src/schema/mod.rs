@@ -25,11 +25,13 @@ mod quantity;
 mod text;
 mod time;
 mod types;
+mod untyped;
 mod wire;
 
-pub use decode::{decode_json, interpret, parse_json};
+pub use decode::decode_json;
 pub use encode::{Encoded, RevisionSlot, encode};
 pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
+pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
 use types::Type;

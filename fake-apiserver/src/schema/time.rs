@@ -31,7 +31,7 @@ impl Layout {
     }
 
     /// Writes a time given as protobuf has it; none if it is Go's zero time.
-    pub(super) fn from_unix(self, seconds: i64, nanos: i64) -> Result<Option<String>, String> {
+    pub(super) fn format_unix(self, seconds: i64, nanos: i64) -> Result<Option<String>, String> {
         let (seconds, nanos) = match self {
             Layout::Seconds => (seconds, 0),
             Layout::Micros => {

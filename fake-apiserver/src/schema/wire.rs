@@ -1,7 +1,7 @@
 //! The protobuf wire format, with the error texts of gogo's generated decoders.
 
 /// A reader of a message's fields.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }

@@ -5,7 +5,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"log"
 	"os"
@@ -25,7 +24,7 @@ import (
 	"schema/roots"
 )
 
-// A vector is one input with what became of it. Inputs and protobuf messages are base64 where they are not text.
+// A vector is one input with what became of it. Bytes, which are base64, hold what is not text.
 type vector struct {
 	APIVersion string   `json:"apiVersion,omitempty"`
 	Kind       string   `json:"kind,omitempty"`
@@ -206,8 +205,4 @@ func parseAll(inputs []string, parse func(string) (string, error)) []vector {
 		vectors = append(vectors, result)
 	}
 	return vectors
-}
-
-func unbase64(text string) string {
-	return string(must(base64.StdEncoding.DecodeString(text)))
 }

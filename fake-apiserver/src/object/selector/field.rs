@@ -166,7 +166,13 @@ mod tests {
 
     #[test]
     fn terms_select() {
-        let pod = json!({"metadata": {"name": "a,b", "namespace": "n"}, "spec": {"nodeName": "w"}});
+        let pod = |field: &'static str| match field {
+            "metadata.name" => "a,b",
+            "metadata.namespace" => "n",
+            "spec.nodeName" | "spec.host" => "w",
+            "spec.hostNetwork" => "false",
+            _ => "",
+        };
         let table = [
             ("", true),
             (",metadata.name=a\\,b,", true),
@@ -180,7 +186,7 @@ mod tests {
         ];
         for (text, selected) in table {
             let selector = FieldSelector::parse(text, kind("pods")).unwrap();
-            assert_eq!(selector.matches(&pod), selected, "{text}");
+            assert_eq!(selector.matches(pod), selected, "{text}");
         }
     }
 
