@@ -298,9 +298,9 @@ mod tests {
 
     #[test]
     fn people_get_indented_documents() {
-        let curl = (http::header::USER_AGENT, "curl/8.5.0");
+        let curl = [(http::header::USER_AGENT, "curl/8.5.0")];
         for path in ["/api", "/apis", "/version", "/"] {
-            assert!(get(path, &[curl.clone()]).body().starts_with(b"{\n  \""), "{path}");
+            assert!(get(path, &curl).body().starts_with(b"{\n  \""), "{path}");
         }
         assert!(get("/api?pretty=1", &[AGGREGATED]).body().starts_with(b"{\n  \""));
     }
