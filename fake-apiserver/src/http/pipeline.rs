@@ -23,7 +23,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
 use crate::registry;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
@@ -71,8 +71,9 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
     body::drain(&mut incoming).await;
     let mut response = match answer {
         Ok(response) => response,
-        Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
+        Err(error) => refusal(&error, exchange.preferences().pretty_refusal()),
     };
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
         exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
@@ -109,7 +110,7 @@ impl<'r> Exchange<'r> {
         if self.parts.method == Method::HEAD {
             return Err(ApiError::method_not_routed());
         }
-        let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
+        let output = self.preferences().output(Served::endpoint(self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -130,10 +131,14 @@ impl<'r> Exchange<'r> {
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
-            Err(error) => refusal(&error, output.pretty),
+            Err(error) => refusal(&error, self.preferences().pretty_refusal()),
         };
         add_warnings(&mut response, &request.warnings);
         Ok(response)
+    }
+
+    fn preferences(&self) -> Preferences<'_> {
+        Preferences::of(&self.parts.headers, &self.query)
     }
 
     fn document(&self) -> ApiResult<Response<ReplyBody>> {

@@ -48,9 +48,9 @@ impl Kubeconfig {
         let written = create_private(&temporary)
             .and_then(|mut file| file.write_all(self.to_string().as_bytes()))
             .and_then(|()| std::fs::rename(&temporary, path));
-        written.or_else(|error| match std::fs::remove_file(&temporary) {
+        written.map_err(|error| match std::fs::remove_file(&temporary) {
             // Whether or not there was something to remove, the first failure is the one to tell of.
-            Ok(()) | Err(_) => Err(error),
+            Ok(()) | Err(_) => error,
         })
     }
 }
