@@ -136,8 +136,8 @@ impl TokensController {
         let service_account_workers = (0..workers).map(|_| {
             self.drain(&self.service_account_queue, &stop, async |key| self.syncer.sync_service_account(key).await)
         });
-        let secret_workers = (0..workers)
-            .map(|_| self.drain(&self.secret_queue, &stop, async |key| self.syncer.sync_secret(key).await));
+        let secret_workers =
+            (0..workers).map(|_| self.drain(&self.secret_queue, &stop, async |key| self.syncer.sync_secret(key).await));
         let shut_down = async {
             stop.cancelled().await;
             info!("shutting down");

@@ -49,7 +49,9 @@ impl Syncer {
         if self.cached_service_account(&key.namespace, &key.account_name, &key.account_uid).is_none() {
             return;
         }
-        if let Err(error) = retry_on_conflict(REMOVE_TOKEN_BACKOFF, async || self.remove_secret_reference(key).await).await {
+        if let Err(error) =
+            retry_on_conflict(REMOVE_TOKEN_BACKOFF, async || self.remove_secret_reference(key).await).await
+        {
             error!(?key, %error, "error removing the reference to a deleted secret");
         }
     }

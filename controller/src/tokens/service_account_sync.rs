@@ -65,7 +65,9 @@ impl Syncer {
         let created = match self.secrets_in(&namespace).create(&PostParams::default(), &secret).await {
             Ok(created) => created,
             // While the namespace is being terminated, creating fails no matter what.
-            Err(error) if has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => return Err(Failure::terminal(error)),
+            Err(error) if has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => {
+                return Err(Failure::terminal(error));
+            }
             Err(error) => return Err(Failure::retriable(error)),
         };
         // Before the service account is updated: else the event of that update would find an unknown reference, and

@@ -253,7 +253,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_add_wakes_one_of_many_waiters_and_all_end_at_shut_down() {
         let queue = std::sync::Arc::new(queue_of(&[]).await);
-        let waiters: Vec<_> = (0..3).map(|_| tokio::spawn({ let queue = queue.clone(); async move { queue.get().await } })).collect();
+        let waiters: Vec<_> = (0..3)
+            .map(|_| {
+                tokio::spawn({
+                    let queue = queue.clone();
+                    async move { queue.get().await }
+                })
+            })
+            .collect();
         tokio::task::yield_now().await;
         queue.add("a");
         queue.shut_down();
