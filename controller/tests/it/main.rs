@@ -1,0 +1,3 @@
+//! The crate as its users see it: over the wire, through its public interface, and as a process.
+
+mod keys;
