@@ -23,7 +23,7 @@ const EC_P521_PKCS8: &[u8] = include_bytes!("pem/ec-p521-pkcs8.pem");
 const ED25519: &[u8] = include_bytes!("pem/ed25519-pkcs8.pem");
 const CA: &[u8] = include_bytes!("pem/ca.pem");
 
-const RSA_ID: &str = "WVujUwVnQcjb_kpgx0ytMUJvOihvlYNDl6v8K4QDbMM";
+const RSA_ID: &str = "VWujUwVnQcjb_kpgx0ytMUJvOihvlYNDl6v8K4QDbMM";
 const P256_ID: &str = "xM2pbpXn_oxqQL-GR1UPsiIZX7PRyuSHHw0BB__FyRs";
 const P384_ID: &str = "RBS3zNpLv3BcHal50uA8a3VueEDp8esyDSzS4iGR-k8";
 const P521_ID: &str = "AoHxYjIT0M7Wl7-vEvmYQtX5LDgzx5Kef3TL12e6AD0";
