@@ -185,7 +185,10 @@ async fn a_failed_deletion_is_tried_again() {
     let controller = setup.controller();
     setup.secrets.apply(setup.cached_secret(COMPLETE));
     let absent = "get serviceaccounts/builder 404";
-    assert_eq!(setup.settle(&controller).await, [absent, "delete secrets/token-secret-1 uid=$secret 500", absent, DELETE]);
+    assert_eq!(
+        setup.settle(&controller).await,
+        [absent, "delete secrets/token-secret-1 uid=$secret 500", absent, DELETE]
+    );
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! A server, and a controller whose caches show what a test wants them to show.
 
 use crate::calls::calls;
-use crate::objects::{ACCOUNT,
-    CACHED_ACCOUNT_UID, CACHED_SECRET_UID, NAMESPACE, ROOT_CA, TOKEN, TokenData, account, token_secret,
+use crate::objects::{
+    ACCOUNT, CACHED_ACCOUNT_UID, CACHED_SECRET_UID, NAMESPACE, ROOT_CA, TOKEN, TokenData, account, token_secret,
 };
 use controller::informer::Informer;
 use controller::keys::SigningError;
@@ -10,31 +10,30 @@ use controller::tokens::{LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGe
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::fault::{Action, Fault, Match};
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
-use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// How the controller under test calls itself.
-pub const USER_AGENT: &str = "tokens-controller";
+pub(crate) const USER_AGENT: &str = "tokens-controller";
 
 /// A server that remembers its requests.
-pub async fn server() -> FakeApiServer {
+pub(crate) async fn server() -> FakeApiServer {
     let builder = FakeApiServer::builder().insecure().seed(1).record_requests(true);
     builder.start().await.expect("a server starts on any free port")
 }
 
 /// A client that calls itself `user_agent`.
-pub fn client(server: &FakeApiServer, user_agent: &str) -> Client {
+pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
     controller::client::new(server.kube_config(), user_agent).expect("the server's own configuration is sound")
 }
 
 /// Makes the same token for whatever claims, after failing as often as it is told.
 #[derive(Default)]
-pub struct TestGenerator {
-    pub failures: AtomicU32,
+pub(crate) struct TestGenerator {
+    pub(crate) failures: AtomicU32,
 }
 
 impl TokenGenerator for TestGenerator {
@@ -45,12 +44,12 @@ impl TokenGenerator for TestGenerator {
 }
 
 /// One server, with at most one service account and one token secret.
-pub struct Setup {
-    pub server: FakeApiServer,
-    pub service_accounts: Arc<Informer<ServiceAccount>>,
-    pub secrets: Arc<Informer<Secret>>,
-    pub generator: Arc<TestGenerator>,
-    pub options: Options,
+pub(crate) struct Setup {
+    pub(crate) server: FakeApiServer,
+    pub(crate) service_accounts: Arc<Informer<ServiceAccount>>,
+    pub(crate) secrets: Arc<Informer<Secret>>,
+    pub(crate) generator: Arc<TestGenerator>,
+    pub(crate) options: Options,
     admin: Client,
     live_account: Option<ServiceAccount>,
     live_secret: Option<Secret>,
@@ -58,7 +57,7 @@ pub struct Setup {
 
 impl Setup {
     /// An empty server, and informers that have seen all of nothing.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let server = server().await;
         let generator = Arc::new(TestGenerator::default());
         let options = Options { root_ca: ROOT_CA.into(), ..Options::new(generator.clone()) };
@@ -75,7 +74,7 @@ impl Setup {
     }
 
     /// Creates the service account on the server.
-    pub async fn create_account(&mut self, references: &[&str]) {
+    pub(crate) async fn create_account(&mut self, references: &[&str]) {
         let mut account = account(references);
         (account.metadata.uid, account.metadata.resource_version) = (None, None);
         let created = self.live_accounts().create(&PostParams::default(), &account).await;
@@ -83,12 +82,12 @@ impl Setup {
     }
 
     /// Creates the token secret on the server.
-    pub async fn create_token_secret(&mut self, data: TokenData) {
+    pub(crate) async fn create_token_secret(&mut self, data: TokenData) {
         self.create_secret(token_secret(data, &self.account_uid())).await;
     }
 
     /// Creates the token secret on the server, but without the uid of its service account.
-    pub async fn create_token_secret_without_uid(&mut self, data: TokenData) {
+    pub(crate) async fn create_token_secret_without_uid(&mut self, data: TokenData) {
         let mut secret = token_secret(data, "");
         secret.annotations_mut().remove(SERVICE_ACCOUNT_UID_KEY);
         self.create_secret(secret).await;
@@ -101,13 +100,15 @@ impl Setup {
     }
 
     /// Changes the service account on the server, behind the back of the cache.
-    pub async fn touch_account(&self) {
-        let patch = Patch::Merge(json!({"metadata": {"labels": {"touched": "true"}}}));
-        self.live_accounts().patch(ACCOUNT, &PatchParams::default(), &patch).await.expect("the service account is patched");
+    pub(crate) async fn touch_account(&self) {
+        let mut account = self.live_accounts().get(ACCOUNT).await.expect("the service account exists");
+        account.labels_mut().insert("touched".into(), "true".into());
+        let params = PostParams::default();
+        self.live_accounts().replace(ACCOUNT, &params, &account).await.expect("the service account is updated");
     }
 
     /// The service account as the cache is to know it: the live one if there is one, with these references.
-    pub fn cached_account(&self, references: &[&str]) -> ServiceAccount {
+    pub(crate) fn cached_account(&self, references: &[&str]) -> ServiceAccount {
         let mut cached = account(references);
         if let Some(live) = &self.live_account {
             cached.metadata = live.metadata.clone();
@@ -116,7 +117,7 @@ impl Setup {
     }
 
     /// The token secret as the cache is to know it: the live one if there is one, with this content.
-    pub fn cached_secret(&self, data: TokenData) -> Secret {
+    pub(crate) fn cached_secret(&self, data: TokenData) -> Secret {
         let mut cached = token_secret(data, &self.account_uid());
         if let Some(live) = &self.live_secret {
             cached.metadata = live.metadata.clone();
@@ -125,24 +126,20 @@ impl Setup {
     }
 
     /// A fault that answers requests of the controller with `code`.
-    pub fn fail(&self, verb: &str, resource: &str, code: u16, times: Option<u32>) {
-        let when = Match {
-            verb: verb.into(),
-            resource: resource.into(),
-            user_agent: USER_AGENT.into(),
-            ..Match::default()
-        };
+    pub(crate) fn fail(&self, verb: &str, resource: &str, code: u16, times: Option<u32>) {
+        let when =
+            Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
         self.server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
     }
 
     /// A controller on the informers as they are now: what they hold so far is no event to it.
-    pub fn controller(&self) -> TokensController {
+    pub(crate) fn controller(&self) -> TokensController {
         let client = client(&self.server, USER_AGENT);
         TokensController::new(client, self.service_accounts.clone(), self.secrets.clone(), self.options.clone())
     }
 
     /// Lets `controller` work until there is nothing left to do. Returns its calls.
-    pub async fn settle(&self, controller: &TokensController) -> Vec<String> {
+    pub(crate) async fn settle(&self, controller: &TokensController) -> Vec<String> {
         tokio::select! {
             () = controller.work(1, CancellationToken::new()) => {}
             () = controller.idle() => {}
@@ -151,19 +148,19 @@ impl Setup {
     }
 
     /// The calls of the controller so far.
-    pub fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         let secret_uid = self.live_secret.as_ref().and_then(ResourceExt::uid);
         let secret_uid = secret_uid.unwrap_or_else(|| CACHED_SECRET_UID.to_owned());
         calls(&self.server, USER_AGENT, &[("$account", self.account_uid()), ("$secret", secret_uid)])
     }
 
     /// The live service accounts, for the tests themselves.
-    pub fn live_accounts(&self) -> Api<ServiceAccount> {
+    pub(crate) fn live_accounts(&self) -> Api<ServiceAccount> {
         Api::namespaced(self.admin.clone(), NAMESPACE)
     }
 
     /// The live secrets, for the tests themselves.
-    pub fn live_secrets(&self) -> Api<Secret> {
+    pub(crate) fn live_secrets(&self) -> Api<Secret> {
         Api::namespaced(self.admin.clone(), NAMESPACE)
     }
 

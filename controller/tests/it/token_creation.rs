@@ -98,15 +98,7 @@ const ACCOUNT_CASES: &[Case] = &[
         name: "new serviceaccount with no secrets encountering create error",
         live_account: Some(NONE),
         creations_refused: Some(Some(2)),
-        calls: &[
-            GET,
-            REFUSED,
-            GET,
-            REFUSED_AGAIN,
-            GET,
-            CREATE_AT_LAST,
-            "update serviceaccounts/builder secrets=[$3]",
-        ],
+        calls: &[GET, REFUSED, GET, REFUSED_AGAIN, GET, CREATE_AT_LAST, "update serviceaccounts/builder secrets=[$3]"],
         calls_without: Some(&[]),
         ..CASE
     },
@@ -220,12 +212,7 @@ const SECRET_CASES: &[Case] = &[
         calls: &[GET_ABSENT, DELETE],
         ..CASE
     },
-    Case {
-        name: "added secret with serviceaccount",
-        cached_account: Some(OWN),
-        when: SecretAdded(COMPLETE),
-        ..CASE
-    },
+    Case { name: "added secret with serviceaccount", cached_account: Some(OWN), when: SecretAdded(COMPLETE), ..CASE },
     Case {
         name: "added token secret without token data",
         live_secret: Some(NO_TOKEN),
