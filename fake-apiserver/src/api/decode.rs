@@ -1,7 +1,7 @@
 //! From a request's body to an object of the expected kind, with the real decoder's refusals.
 
-use super::options::FieldValidation;
 use super::Request;
+use super::options::FieldValidation;
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
 use crate::schema::{self, Decoded, TypeRef};
@@ -98,8 +98,7 @@ pub(super) fn type_meta(object: &Value) -> (String, String) {
 }
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
-    let envelope =
-        schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    let envelope = schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }

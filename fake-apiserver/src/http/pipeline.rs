@@ -5,12 +5,12 @@
 //!             401             403          any       413      api/, discovery
 //! ```
 
-use super::body::{Body, ReplyBody, read};
+use super::body::{self, Body, ReplyBody};
+use super::documents::DocumentRequest;
 use super::negotiate::Preferences;
 use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::documents::DocumentRequest;
 use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
@@ -60,10 +60,13 @@ struct Trace {
 
 /// Serves one request.
 pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> Response<ReplyBody> {
-    let (parts, incoming) = request.into_parts();
+    let (parts, mut incoming) = request.into_parts();
     let exchange = Exchange::new(&replica, &parts);
     let mut trace = Trace::default();
-    let mut response = match exchange.answer(incoming, &mut trace).await {
+    let answer = exchange.answer(&mut incoming, &mut trace).await;
+    // An HTTP/2 client that is still sending when it gets its answer may take the stream for broken.
+    body::drain(&mut incoming).await;
+    let mut response = match answer {
         Ok(response) => response,
         Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
     };
@@ -72,6 +75,9 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
         exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
     }
     response.headers_mut().insert("audit-id", audit_id);
+    if parts.method == Method::HEAD {
+        response = response.map(ReplyBody::without_content);
+    }
     response
 }
 
@@ -88,7 +94,7 @@ impl<'r> Exchange<'r> {
         Exchange { replica, parts, now: replica.clock.now(), resource, verb, query }
     }
 
-    async fn answer(&self, incoming: Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
+    async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
         let authentication = self.authenticate(trace)?;
         self.authorize(&authentication.user)?;
         self.suffer(&authentication.user).await?;
@@ -97,6 +103,9 @@ impl<'r> Exchange<'r> {
             return self.document();
         };
         let served = Served::find(path, self.verb)?;
+        if self.parts.method == Method::HEAD {
+            return Err(ApiError::method_not_routed());
+        }
         let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
@@ -205,11 +214,11 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    async fn body(&self, incoming: Incoming) -> ApiResult<Body<'r>> {
+    async fn body(&self, incoming: &mut Incoming) -> ApiResult<Body<'r>> {
         let content_type = header(self.parts, CONTENT_TYPE);
         let bytes = match self.parts.method {
             Method::GET | Method::HEAD => Bytes::new(),
-            _ => read(incoming).await?,
+            _ => body::read(incoming).await?,
         };
         Ok(Body { content_type, bytes })
     }

@@ -33,7 +33,7 @@ const DEFAULT_HISTORY: usize = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A port is taken, or may not be used.
-    #[error("unable to listen on {address}: {source}")]
+    #[error("unable to listen on {address}")]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -53,7 +53,7 @@ pub enum StartError {
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
     /// The audit log cannot be written.
-    #[error("unable to open the audit log {path}: {source}")]
+    #[error("unable to open the audit log {path}")]
     AuditLog {
         /// Its path.
         path: PathBuf,
@@ -279,9 +279,8 @@ impl Builder {
         self = self.static_token(&admin_token, "admin", &["system:masters"]);
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
-        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref()).map_err(|source| {
-            StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source }
-        })?;
+        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
+            .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let authenticator = Authenticator::new(authentication)?;
         let store = Store::new(self.history);
         let cluster = Arc::new(Cluster::new(store, ids, authenticator, Box::new(AllowAuthenticated), log));
@@ -330,7 +329,11 @@ impl Builder {
     }
 
     /// Binds the port of a replica: `first` and those that follow it, or any.
-    async fn listen(&self, first: Option<u16>, replica: usize) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+    async fn listen(
+        &self,
+        first: Option<u16>,
+        replica: usize,
+    ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
         let Some(first) = first else { return Ok(None) };
         let port = match first {
             0 => 0,
