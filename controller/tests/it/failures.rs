@@ -3,7 +3,7 @@
 use crate::objects::{ACCOUNT, COMPLETE, TOKEN_SECRET, TokenData, account, opaque_secret};
 use crate::setup::Setup;
 use controller::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};
 use std::sync::atomic::Ordering;
@@ -84,9 +84,10 @@ async fn a_namespace_that_is_going_away_is_not_fought_over() {
     doomed.metadata.namespace = Some("doomed".into());
     doomed.metadata.finalizers = Some(vec!["example.com/stay".into()]);
     (doomed.metadata.uid, doomed.metadata.resource_version) = (None, None);
-    let accounts = Api::namespaced(setup.server.client(), "doomed");
-    let doomed = accounts.create(&PostParams::default(), &doomed).await.expect("the service account is created");
+    let accounts: Api<ServiceAccount> = Api::namespaced(setup.server.client(), "doomed");
+    accounts.create(&PostParams::default(), &doomed).await.expect("the service account is created");
     namespaces.delete("doomed", &DeleteParams::default()).await.expect("the namespace is deleted");
+    let doomed = accounts.get(ACCOUNT).await.expect("the finalizer keeps the service account");
 
     setup.options.max_retries = 1;
     let controller = setup.controller();
