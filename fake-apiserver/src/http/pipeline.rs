@@ -101,7 +101,11 @@ impl<'r> Exchange<'r> {
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
         let authentication = self.authenticate(trace)?;
         self.authorize(&authentication.user)?;
-        self.suffer(&authentication.user).await?;
+        if let Err(fault) = self.suffer(&authentication.user).await {
+            // What was asked for is worth recording, even if it is not looked at.
+            trace.body = self.body(incoming).await?.bytes;
+            return Err(fault);
+        }
         check_timeout(&self.query)?;
         let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
             return self.document();

@@ -172,3 +172,9 @@ mod tests {
         assert!(mismatch.starts_with("the certificate and the private key cannot be used: "), "{mismatch}");
     }
 }
+
+/// The certificates of a PEM bundle, as DER.
+#[cfg(feature = "kube")]
+pub(super) fn certificates_der(pem: &str) -> Vec<Vec<u8>> {
+    CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().map(|der| der.to_vec()).collect()
+}

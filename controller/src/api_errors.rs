@@ -1,0 +1,86 @@
+//! What an error answer of the API server means.
+//!
+//! Follows apimachinery v0.37.1 `pkg/api/errors/errors.go`: the reason decides, the status code only where the reason is
+//! unknown. So an AlreadyExists, which is a 409 too, is no Conflict. (kube's `Status::is_conflict` and its likes never look
+//! at the code.)
+
+use kube::Error;
+use kube::core::Status;
+use kube::core::response::reason;
+
+/// `StatusCause` of a create that was refused because its namespace is going away (`NamespaceTerminatingCause`).
+pub const NAMESPACE_TERMINATING_CAUSE: &str = "NamespaceTerminating";
+
+/// The object does not exist.
+pub fn is_not_found(error: &Error) -> bool {
+    has_reason_or_code(error, reason::NOT_FOUND, 404)
+}
+
+/// The object is not in the state that the request was made for.
+pub fn is_conflict(error: &Error) -> bool {
+    has_reason_or_code(error, reason::CONFLICT, 409)
+}
+
+/// The answer lists `cause` as a cause.
+pub fn has_status_cause(error: &Error, cause: &str) -> bool {
+    let causes = status(error).and_then(|status| status.details.as_ref()).map(|details| &details.causes);
+    causes.is_some_and(|causes| causes.iter().any(|listed| listed.reason == cause))
+}
+
+fn has_reason_or_code(error: &Error, expected: &str, code: u16) -> bool {
+    status(error)
+        .is_some_and(|status| status.reason == expected || !reason::is_known(&status.reason) && status.code == code)
+}
+
+fn status(error: &Error) -> Option<&Status> {
+    match error {
+        Error::Api(status) => Some(status),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use kube::core::response::{StatusCause, StatusDetails};
+
+    pub(crate) const CONFLICT: (u16, &str) = (409, "Conflict");
+    pub(crate) const FORBIDDEN: (u16, &str) = (403, "Forbidden");
+
+    pub(crate) fn api_error((code, reason): (u16, &str)) -> Error {
+        Error::Api(Status::failure("", reason).with_code(code).boxed())
+    }
+
+    #[test]
+    fn the_reason_decides_and_the_code_only_without_one() {
+        for (answer, not_found, conflict) in [
+            ((404, "NotFound"), true, false),
+            ((404, ""), true, false),
+            ((404, "SomethingNew"), true, false),
+            (CONFLICT, false, true),
+            ((409, ""), false, true),
+            ((409, "AlreadyExists"), false, false),
+            (FORBIDDEN, false, false),
+        ] {
+            let error = api_error(answer);
+            assert_eq!((is_not_found(&error), is_conflict(&error)), (not_found, conflict), "{answer:?}");
+        }
+        assert!(!is_not_found(&Error::LinesCodecMaxLineLengthExceeded), "not an answer at all");
+    }
+
+    #[test]
+    fn a_cause_is_found_among_others() {
+        let cause = |reason: &str| StatusCause { reason: reason.into(), message: String::new(), field: String::new() };
+        let details = StatusDetails {
+            name: String::new(),
+            group: String::new(),
+            kind: String::new(),
+            uid: String::new(),
+            causes: vec![cause("Other"), cause(NAMESPACE_TERMINATING_CAUSE)],
+            retry_after_seconds: 0,
+        };
+        let error = Error::Api(Status::failure("", "Forbidden").with_code(403).with_details(details).boxed());
+        assert!(has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE));
+        assert!(!has_status_cause(&api_error(FORBIDDEN), NAMESPACE_TERMINATING_CAUSE));
+    }
+}

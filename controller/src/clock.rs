@@ -1,0 +1,13 @@
+//! Wall-clock time, injected. Durations are measured on tokio's clock instead.
+
+use jiff::Timestamp;
+use std::sync::Arc;
+
+/// Tells what time it is.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The operating system's clock.
+pub fn system_clock() -> Clock {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
+    Arc::new(Timestamp::now)
+}

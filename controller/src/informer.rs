@@ -1,0 +1,328 @@
+//! A local copy of all objects of a kind, kept current by a watch, and the handlers that are told of its changes.
+//!
+//! Follows client-go v0.37.1 `tools/cache/shared_informer.go`, `delta_fifo.go` and `store.go`:
+//! * The store changes first, the handlers are told afterwards.
+//! * An object that was there before becomes an update, even if a new list shows it unchanged.
+//! * An object that a new list no longer shows is a [`Event::MissedDeletion`], with the last state that was seen.
+//! * The deletion of an object that is not in the store is not reported.
+//!
+//! Lookups by namespace need no index of their own: the store is ordered by namespace.
+
+use futures::StreamExt;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Resource, ResourceExt};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::{Arc, RwLock};
+use tokio::sync::watch;
+use tracing::warn;
+
+/// Namespace and name of an object.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// Empty for cluster-scoped objects.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+}
+
+impl ObjectKey {
+    /// The key of that name in that namespace.
+    pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
+        ObjectKey { namespace: namespace.into(), name: name.into() }
+    }
+
+    /// The key of `object`.
+    pub fn of<K: Resource<DynamicType = ()>>(object: &K) -> Self {
+        ObjectKey::new(object.namespace().unwrap_or_default(), object.name_any())
+    }
+}
+
+/// What happened to an object of the store.
+#[derive(Debug, PartialEq)]
+pub enum Event<K> {
+    /// It is new.
+    Added(Arc<K>),
+    /// It was replaced, by another version of itself or by another object of its name.
+    Updated {
+        /// What was there before.
+        old: Arc<K>,
+        /// What is there now.
+        new: Arc<K>,
+    },
+    /// It is gone; this is its final state.
+    Deleted(Arc<K>),
+    /// It is gone, and its final state was missed; this is the last one seen (`DeletedFinalStateUnknown`).
+    MissedDeletion(Arc<K>),
+}
+
+impl<K> Event<K> {
+    /// The event as seen by somebody for whom only objects that pass `keep` exist (`FilteringResourceEventHandler`):
+    /// an update into or out of the visible is an addition or a deletion. `None` if there is nothing to see.
+    pub fn filter(&self, keep: impl Fn(&K) -> bool) -> Option<Event<K>> {
+        match self {
+            Event::Added(new) => keep(new).then(|| Event::Added(new.clone())),
+            Event::Updated { old, new } => match (keep(old), keep(new)) {
+                (true, true) => Some(Event::Updated { old: old.clone(), new: new.clone() }),
+                (false, true) => Some(Event::Added(new.clone())),
+                (true, false) => Some(Event::Deleted(old.clone())),
+                (false, false) => None,
+            },
+            Event::Deleted(last) => keep(last).then(|| Event::Deleted(last.clone())),
+            Event::MissedDeletion(last) => keep(last).then(|| Event::MissedDeletion(last.clone())),
+        }
+    }
+}
+
+type Handler<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
+
+/// The store of one kind, its handlers, and the means to fill it.
+///
+/// [`run`](Self::run) fills it from a watch. [`apply`](Self::apply), [`delete`](Self::delete) and
+/// [`replace`](Self::replace) are the same steps by hand, for those who want a copy of the past: a test can hold back
+/// what the API server already shows everybody else.
+pub struct Informer<K> {
+    store: RwLock<BTreeMap<ObjectKey, Arc<K>>>,
+    handlers: RwLock<Vec<Handler<K>>>,
+    synced: watch::Sender<bool>,
+    changes: watch::Sender<()>,
+}
+
+impl<K: Resource<DynamicType = ()>> Informer<K> {
+    /// An empty store that waits for its first list.
+    pub fn new() -> Self {
+        Informer {
+            store: RwLock::default(),
+            handlers: RwLock::default(),
+            synced: watch::Sender::new(false),
+            changes: watch::Sender::new(()),
+        }
+    }
+
+    /// A store that holds `objects` and counts as synced, though it was never connected to a server.
+    pub fn with_objects(objects: impl IntoIterator<Item = K>) -> Self {
+        let informer = Self::new();
+        informer.replace(objects);
+        informer
+    }
+
+    /// Tells `handler` of all changes from now on, in their order. It must be quick and must not change this informer.
+    pub fn add_handler(&self, handler: impl Fn(&Event<K>) + Send + Sync + 'static) {
+        self.handlers.write().expect("handlers do not panic").push(Box::new(handler));
+    }
+
+    /// The object of that key.
+    pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
+        self.store.read().expect("no holder of this lock can panic").get(key).cloned()
+    }
+
+    /// All objects of a namespace, ordered by name.
+    pub fn in_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
+        let store = self.store.read().expect("no holder of this lock can panic");
+        let first = ObjectKey::new(namespace, "");
+        store
+            .range(first..)
+            .take_while(|(key, _)| key.namespace == namespace)
+            .map(|(_, object)| object.clone())
+            .collect()
+    }
+
+    /// Puts `object` into the store.
+    pub fn apply(&self, object: K) {
+        let new = Arc::new(object);
+        let key = ObjectKey::of(&*new);
+        let old = self.store.write().expect("no holder of this lock can panic").insert(key, new.clone());
+        self.tell(&match old {
+            Some(old) => Event::Updated { old, new },
+            None => Event::Added(new),
+        });
+    }
+
+    /// Takes `object` out of the store, if there is one of its name; `object` is its final state.
+    pub fn delete(&self, object: K) {
+        let removed = self.store.write().expect("no holder of this lock can panic").remove(&ObjectKey::of(&object));
+        if removed.is_some() {
+            self.tell(&Event::Deleted(Arc::new(object)));
+        }
+    }
+
+    /// Makes the store hold exactly `objects`, and counts it as synced.
+    pub fn replace(&self, objects: impl IntoIterator<Item = K>) {
+        let mut listed = BTreeSet::new();
+        for object in objects {
+            listed.insert(ObjectKey::of(&object));
+            self.apply(object);
+        }
+        let missed: Vec<_> = {
+            let mut store = self.store.write().expect("no holder of this lock can panic");
+            let missed: Vec<_> = store.keys().filter(|key| !listed.contains(key)).cloned().collect();
+            missed.iter().filter_map(|key| store.remove(key)).collect()
+        };
+        missed.into_iter().for_each(|object| self.tell(&Event::MissedDeletion(object)));
+        self.synced.send_replace(true);
+    }
+
+    /// Waits until the store holds a first complete list.
+    pub async fn synced(&self) {
+        self.synced.subscribe().wait_for(|synced| *synced).await.expect("self holds the sender");
+    }
+
+    fn tell(&self, event: &Event<K>) {
+        for handler in self.handlers.read().expect("handlers do not panic").iter() {
+            handler(event);
+        }
+        self.changes.send_replace(());
+    }
+
+    /// `(key, uid, resourceVersion)` of every object.
+    fn versions<'a>(objects: impl IntoIterator<Item = &'a K>) -> BTreeSet<(ObjectKey, Option<String>, Option<String>)>
+    where
+        K: 'a,
+    {
+        objects.into_iter().map(|object| (ObjectKey::of(object), object.uid(), object.resource_version())).collect()
+    }
+}
+
+impl<K> Informer<K>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
+{
+    /// Keeps the store equal to what `api` shows, for ever: lists, watches, and starts over when the watch is lost,
+    /// with growing pauses (0.8 s up to 30 s) while there are errors.
+    pub async fn run(&self, api: Api<K>) {
+        let mut events = pin!(watcher(api, watcher::Config::default()).default_backoff());
+        let mut listed = Vec::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(watcher::Event::Init) => listed.clear(),
+                Ok(watcher::Event::InitApply(object)) => listed.push(object),
+                Ok(watcher::Event::InitDone) => self.replace(std::mem::take(&mut listed)),
+                Ok(watcher::Event::Apply(object)) => self.apply(object),
+                Ok(watcher::Event::Delete(object)) => self.delete(object),
+                Err(error) => warn!(kind = %K::kind(&()), %error, "watch failed, trying again"),
+            }
+        }
+    }
+
+    /// Waits until the store holds what a list through `api` shows, every object in that version.
+    ///
+    /// # Errors
+    /// If the objects cannot be listed.
+    pub async fn caught_up(&self, api: &Api<K>) -> kube::Result<()> {
+        let mut changes = self.changes.subscribe();
+        loop {
+            changes.mark_unchanged();
+            let live = api.list(&Default::default()).await?;
+            let cached: Vec<_> =
+                self.store.read().expect("no holder of this lock can panic").values().cloned().collect();
+            if Self::versions(&live.items) == Self::versions(cached.iter().map(Arc::as_ref)) {
+                return Ok(());
+            }
+            changes.changed().await.expect("self holds the sender");
+        }
+    }
+}
+
+impl<K: Resource<DynamicType = ()>> Default for Informer<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> Debug for Informer<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Informer").field("synced", &*self.synced.borrow()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::Secret;
+    use std::sync::Mutex;
+
+    fn secret(name: &str, type_: &str) -> Secret {
+        let mut secret = Secret { type_: Some(type_.into()), ..Secret::default() };
+        secret.metadata.namespace = Some("ns".into());
+        secret.metadata.name = Some(name.into());
+        secret
+    }
+
+    fn describe(event: &Event<Secret>) -> String {
+        let type_of = |secret: &Secret| secret.type_.clone().unwrap_or_default();
+        match event {
+            Event::Added(new) => format!("added {} {}", new.name_any(), type_of(new)),
+            Event::Updated { old, new } => format!("updated {} {}->{}", new.name_any(), type_of(old), type_of(new)),
+            Event::Deleted(last) => format!("deleted {} {}", last.name_any(), type_of(last)),
+            Event::MissedDeletion(last) => format!("missed {} {}", last.name_any(), type_of(last)),
+        }
+    }
+
+    /// Applies `changes` to an informer and returns what a handler was told.
+    fn told(changes: impl FnOnce(&Informer<Secret>)) -> Vec<String> {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let informer = Informer::new();
+        informer.add_handler({
+            let told = told.clone();
+            move |event| told.lock().expect("not poisoned").push(describe(event))
+        });
+        changes(&informer);
+        let told = told.lock().expect("not poisoned").clone();
+        told
+    }
+
+    #[test]
+    fn handlers_learn_what_changed() {
+        let told = told(|informer| {
+            informer.apply(secret("a", "1"));
+            informer.apply(secret("a", "2"));
+            informer.delete(secret("a", "3"));
+            informer.delete(secret("a", "3"));
+        });
+        assert_eq!(told, ["added a 1", "updated a 1->2", "deleted a 3"]);
+    }
+
+    #[test]
+    fn a_new_list_updates_what_it_shows_and_misses_the_rest() {
+        let told = told(|informer| {
+            informer.replace([secret("a", "1"), secret("b", "1")]);
+            informer.replace([secret("b", "1"), secret("c", "1")]);
+        });
+        assert_eq!(told, ["added a 1", "added b 1", "updated b 1->1", "added c 1", "missed a 1"]);
+    }
+
+    #[test]
+    fn a_filter_turns_updates_across_it_into_additions_and_deletions() {
+        let [seen, hidden] = ["seen", "hidden"].map(|type_| Arc::new(secret("a", type_)));
+        let updated = |old: &Arc<Secret>, new: &Arc<Secret>| Event::Updated { old: old.clone(), new: new.clone() };
+        for (event, expected) in [
+            (Event::Added(seen.clone()), Some("added a seen")),
+            (Event::Added(hidden.clone()), None),
+            (updated(&seen, &seen), Some("updated a seen->seen")),
+            (updated(&hidden, &seen), Some("added a seen")),
+            (updated(&seen, &hidden), Some("deleted a seen")),
+            (updated(&hidden, &hidden), None),
+            (Event::Deleted(seen.clone()), Some("deleted a seen")),
+            (Event::Deleted(hidden.clone()), None),
+            (Event::MissedDeletion(seen.clone()), Some("missed a seen")),
+        ] {
+            let before = describe(&event);
+            let after = event.filter(|secret| secret.type_.as_deref() == Some("seen"));
+            assert_eq!(after.as_ref().map(describe).as_deref(), expected, "{before}");
+        }
+    }
+
+    #[tokio::test]
+    async fn lookups_stay_within_the_namespace() {
+        let mut elsewhere = secret("b", "1");
+        elsewhere.metadata.namespace = Some("ns2".into());
+        let informer = Informer::with_objects([secret("b", "1"), secret("a", "1"), elsewhere]);
+        informer.synced().await;
+        let names: Vec<_> = informer.in_namespace("ns").iter().map(|secret| secret.name_any()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(informer.get(&ObjectKey::new("ns2", "b")).is_some());
+        assert!(informer.get(&ObjectKey::new("ns2", "a")).is_none());
+    }
+}

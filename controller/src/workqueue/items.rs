@@ -1,0 +1,114 @@
+//! The synchronous core of the queue: which item is in which state. Knows no clock; it is told what time it is.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::hash::Hash;
+use tokio::time::Instant;
+
+/// What asking for an item gave.
+pub(super) enum Taken<T> {
+    /// The item, which is now processing.
+    Item(T),
+    /// Nothing is ready before that time, or before the next change if there is none.
+    NothingBefore(Option<Instant>),
+    /// Nothing will ever be ready again.
+    ShutDown,
+}
+
+#[derive(Debug)]
+pub(super) struct Items<T> {
+    /// In the order to work on. Every item here is dirty and not processing.
+    ready: VecDeque<T>,
+    /// Needs work.
+    dirty: HashSet<T>,
+    /// Was handed out and is not done.
+    processing: HashSet<T>,
+    /// Held back, by the time each is due; equal times in the order they were added.
+    delayed: BTreeMap<(Instant, u64), T>,
+    /// Where each delayed item is in `delayed`.
+    due: HashMap<T, (Instant, u64)>,
+    delays: u64,
+    handed_out: u64,
+    shutting_down: bool,
+}
+
+impl<T: Clone + Eq + Hash> Items<T> {
+    pub(super) fn new() -> Self {
+        Items {
+            ready: VecDeque::new(),
+            dirty: HashSet::new(),
+            processing: HashSet::new(),
+            delayed: BTreeMap::new(),
+            due: HashMap::new(),
+            delays: 0,
+            handed_out: 0,
+            shutting_down: false,
+        }
+    }
+
+    pub(super) fn add(&mut self, item: T) {
+        if self.shutting_down || !self.dirty.insert(item.clone()) {
+            return;
+        }
+        if !self.processing.contains(&item) {
+            self.ready.push_back(item);
+        }
+    }
+
+    pub(super) fn add_at(&mut self, item: T, ready_at: Instant, now: Instant) {
+        if ready_at <= now {
+            return self.add(item);
+        }
+        if self.shutting_down || self.due.get(&item).is_some_and(|(earlier, _)| *earlier <= ready_at) {
+            return;
+        }
+        let due = (ready_at, self.delays);
+        self.delays += 1;
+        if let Some(later) = self.due.insert(item.clone(), due) {
+            self.delayed.remove(&later);
+        }
+        self.delayed.insert(due, item);
+    }
+
+    /// Adds the delayed items whose time has come.
+    pub(super) fn release_due(&mut self, now: Instant) {
+        while let Some(first) = self.delayed.first_entry().filter(|first| first.key().0 <= now) {
+            let item = first.remove();
+            self.due.remove(&item);
+            self.add(item);
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Taken<T> {
+        let Some(item) = self.ready.pop_front() else {
+            return match self.shutting_down {
+                true => Taken::ShutDown,
+                false => Taken::NothingBefore(self.delayed.keys().next().map(|(ready_at, _)| *ready_at)),
+            };
+        };
+        self.dirty.remove(&item);
+        self.processing.insert(item.clone());
+        self.handed_out += 1;
+        Taken::Item(item)
+    }
+
+    pub(super) fn done(&mut self, item: &T) {
+        self.processing.remove(item);
+        if self.dirty.contains(item) {
+            self.ready.push_back(item.clone());
+        }
+    }
+
+    pub(super) fn shut_down(&mut self) {
+        self.shutting_down = true;
+        self.delayed.clear();
+        self.due.clear();
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.dirty.is_empty() && self.processing.is_empty() && self.delayed.is_empty()
+    }
+
+    pub(super) fn handed_out(&self) -> u64 {
+        self.handed_out
+    }
+}
