@@ -142,6 +142,31 @@ impl Names {
         }
     }
 
+    /// `value` as a pattern: with names in place of the values they stand for, where those are long enough to be no
+    /// accident.
+    pub fn spell(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => self.spell_text(text).into(),
+            Value::Array(items) => items.iter().map(|item| self.spell(item)).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.iter().map(|(key, value)| (key.clone(), self.spell(value))).collect())
+            }
+            plain => plain.clone(),
+        }
+    }
+
+    /// [`spell`](Self::spell) for text.
+    pub fn spell_text(&self, text: &str) -> String {
+        let mut spelled = text.replace('$', "$$");
+        let mut known: Vec<_> = self.iter().filter_map(|(name, value)| Some((name, value.as_str()?))).collect();
+        known.retain(|(_, value)| value.len() > 4);
+        known.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
+        for (name, value) in known {
+            spelled = spelled.replace(value, &format!("${name}"));
+        }
+        spelled
+    }
+
     fn meet(&mut self, name: &str, actual: &Value) -> bool {
         self.0.entry(name.to_owned()).or_insert_with(|| actual.clone()) == actual
     }

@@ -91,13 +91,13 @@ impl Expectation {
                 (Line::Text(template), Some((_, text))) if !text.is_empty() => {
                     let actual = text.remove(0);
                     let same = names.matches_text(template, actual);
-                    read.push(format!("  | {}", if same { template } else { actual }).trim_end().to_owned());
+                    read.push(format!("  | {}", if same { template.clone() } else { names.spell_text(actual) }).trim_end().to_owned());
                 }
                 _ => {}
             }
         }
         read.extend(unread_text(open));
-        read.extend(items.map(|item| item.head.clone()));
+        read.extend(items.map(|item| names.spell_text(&item.head)));
         read.extend(observation.problem.iter().map(|problem| format!("problem: {problem}")));
         read
     }
@@ -144,7 +144,7 @@ pub fn header(line: &str) -> Option<(String, String)> {
 }
 
 fn read_item(head: &str, fields: &[Field], item: &Item, names: &mut Names) -> String {
-    let mut line = if names.matches_text(head, &item.head) { head.to_owned() } else { item.head.clone() };
+    let mut line = if names.matches_text(head, &item.head) { head.to_owned() } else { names.spell_text(&item.head) };
     for field in fields {
         line.push(' ');
         line.push_str(&read_field(field, item, names).print(false));
@@ -153,12 +153,12 @@ fn read_item(head: &str, fields: &[Field], item: &Item, names: &mut Names) -> St
 }
 
 fn read_field(field: &Field, item: &Item, names: &mut Names) -> Field {
-    if field.holds(&item.document, names) { field.clone() } else { field.observed(&item.document) }
+    if field.holds(&item.document, names) { field.clone() } else { field.observed(&item.document, names) }
 }
 
 fn read_header(name: &str, value: &str, item: &Item, names: &mut Names) -> String {
     let actual = item.headers.get(&name.to_ascii_lowercase()).map_or("absent", String::as_str);
-    if names.matches_text(value, actual) { value.to_owned() } else { actual.to_owned() }
+    if names.matches_text(value, actual) { value.to_owned() } else { names.spell_text(actual) }
 }
 
 /// The lines of a text body that no line of the expectation asked for; none if it asked for none at all.

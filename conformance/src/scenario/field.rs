@@ -44,8 +44,8 @@ impl Field {
     }
 
     /// The same field with what `document` has there.
-    pub fn observed(&self, document: &Value) -> Field {
-        let value = self.path.find(document).cloned();
+    pub fn observed(&self, document: &Value, names: &Names) -> Field {
+        let value = self.path.find(document).map(|value| names.spell(value));
         Field { path: self.path.clone(), exact: self.exact, written: written(value.as_ref()), value }
     }
 
@@ -95,10 +95,9 @@ fn value_of(written: &str) -> Result<Option<Value>, String> {
 pub fn written(value: Option<&Value>) -> String {
     match value {
         None => "absent".to_owned(),
-        Some(Value::String(text)) if value_of(text) == Ok(value.cloned()) && !text.contains([' ', '$']) && !text.is_empty() => {
+        Some(Value::String(text)) if value_of(text) == Ok(value.cloned()) && !text.contains(' ') && !text.is_empty() => {
             text.clone()
         }
-        Some(Value::String(text)) => Value::String(text.replace('$', "$$")).to_string(),
         Some(value) => value.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! Where a value is in a document: `spec.containers[0].name`, `metadata.annotations[kubernetes.io/service-account.name]`.
 //!
 //! A dot separates fields; brackets hold an index, or a key that has dots of its own. The fields everybody names all the
-//! time have a short form: see [`SHORT_FORMS`].
+//! time have a short form ([`SHORT_FORMS`]); a first field in brackets has none: `[name]` is not `metadata.name`.
 
 use serde_json::Value;
 use std::fmt;
@@ -43,7 +43,8 @@ impl Path {
             steps.push(step.to_owned());
             rest = remainder.strip_prefix('.').unwrap_or(remainder);
         }
-        let long = steps.first().and_then(|first| SHORT_FORMS.iter().find(|(short, _)| short == first));
+        let first = steps.first().filter(|_| !written.starts_with('['));
+        let long = first.and_then(|first| SHORT_FORMS.iter().find(|(short, _)| short == first));
         if let Some((_, long)) = long {
             steps.splice(..1, long.split('.').map(str::to_owned));
         }
@@ -92,6 +93,7 @@ mod tests {
         for (path, expected) in [
             ("uid", Some(json!("1"))),
             ("metadata.uid", Some(json!("1"))),
+            ("[uid]", None),
             ("annotations[a.b/c]", Some(json!("x"))),
             ("items[1].k", Some(json!(2))),
             ("items[2].k", None),
