@@ -141,11 +141,8 @@ impl ApiError {
 
     /// 405: the method has no route here.
     pub fn method_not_routed() -> Self {
-        let mut error = Self::new(
-            405,
-            "MethodNotAllowed",
-            "the server does not allow this method on the requested resource",
-        );
+        let mut error =
+            Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
         error.0.details = Some(Details::default());
         error
     }
@@ -228,8 +225,10 @@ impl ApiError {
     /// 500 with a reason.
     pub fn internal(why: impl fmt::Display) -> Self {
         let mut error = Self::new(500, "InternalError", format!("Internal error occurred: {why}"));
-        error.0.details =
-            Some(Details { causes: vec![Cause { message: why.to_string(), ..Cause::default() }], ..Details::default() });
+        error.0.details = Some(Details {
+            causes: vec![Cause { message: why.to_string(), ..Cause::default() }],
+            ..Details::default()
+        });
         error
     }
 
@@ -269,6 +268,13 @@ impl ApiError {
         let mut error = Self::new(code, reason, "injected by a fault rule");
         error.0.details = Some(Details { retry_after_seconds, ..Details::default() });
         error
+    }
+
+    /// The same refusal as the router words it: with details, and nothing in them.
+    #[must_use]
+    pub fn by_router(mut self) -> Self {
+        self.0.details = Some(Details::default());
+        self
     }
 
     /// The same refusal with one more cause.
@@ -413,6 +419,11 @@ impl FieldError {
     /// The value breaks a rule.
     pub fn invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
         Self::new(path, FieldErrorKind::Invalid, Some(value), detail)
+    }
+
+    /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
+    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<String>, detail: impl Into<String>) -> Self {
+        FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
     }
 
     /// The value has the wrong JSON type.

@@ -25,10 +25,7 @@ impl Ids {
 
     /// A version 4 UUID.
     pub fn uid(&self) -> String {
-        let bits = self.rng().u128(..);
-        let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-        let hex = format!("{bits:032x}");
-        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+        uuid(self.rng().u128(..))
     }
 
     /// `base`, cut to leave room, and a random suffix: what `generateName` makes.
@@ -45,7 +42,22 @@ impl Ids {
         name
     }
 
+    /// A number from 0 up to, not including, `end`.
+    ///
+    /// # Panics
+    /// If `end` is 0.
+    pub fn below(&self, end: u64) -> u64 {
+        self.rng().u64(..end)
+    }
+
     fn rng(&self) -> std::sync::MutexGuard<'_, fastrand::Rng> {
         self.0.lock().expect("no holder of this lock can panic")
     }
+}
+
+/// `bits` as a version 4 UUID.
+pub(crate) fn uuid(bits: u128) -> String {
+    let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
+    let hex = format!("{bits:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }

@@ -1,0 +1,60 @@
+//! Where a paged list goes on: revision and next key, opaque to clients, in the real server's form.
+
+use crate::error::{ApiError, ApiResult};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+/// A decoded continue token.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ContinueToken {
+    v: String,
+    /// The revision of all pages; -1 for "the rest, as it is now".
+    pub(crate) rv: i64,
+    start: String,
+}
+
+const VERSION: &str = "meta.k8s.io/v1";
+/// Asks for the rest at whatever revision is current.
+pub(crate) const INCONSISTENT: i64 = -1;
+
+impl ContinueToken {
+    /// Goes on behind `path` (relative to the listed scope) at `revision`.
+    pub(crate) fn after(path: &str, revision: i64) -> Self {
+        ContinueToken { v: VERSION.into(), rv: revision, start: format!("/{path}\0") }
+    }
+
+    /// The first path that may be on the page.
+    pub(crate) fn start(&self) -> &str {
+        self.start.trim_start_matches('/')
+    }
+
+    /// The same place, at whatever revision is current.
+    pub(crate) fn inconsistent(&self) -> Self {
+        ContinueToken { rv: INCONSISTENT, ..self.clone() }
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).expect("a token is plain data"))
+    }
+
+    /// # Errors
+    /// 400 for what is no token of ours.
+    pub(crate) fn decode(text: &str) -> ApiResult<Self> {
+        let invalid = |why: String| ApiError::bad_request(format!("invalid continue token: {why}"));
+        let not_valid = |why: String| invalid(format!("continue key is not valid: {why}"));
+        let json = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_valid(error.to_string()))?;
+        let token: ContinueToken = serde_json::from_slice(&json).map_err(|error| not_valid(error.to_string()))?;
+        if token.v != VERSION {
+            let text = format!("continue key is not valid: server does not recognize this encoded version {:?}", token.v);
+            return Err(invalid(text));
+        }
+        if token.rv == 0 {
+            return Err(not_valid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)".into()));
+        }
+        if token.start().is_empty() {
+            return Err(not_valid("encoded start key empty (version meta.k8s.io/v1)".into()));
+        }
+        Ok(token)
+    }
+}

@@ -1,0 +1,125 @@
+//! List: a snapshot, or a page of one, with selectors.
+//!
+//! ```text
+//!   resourceVersion   match          served at
+//!   unset, 0          -              now
+//!   N                 -              now (not older than N); with a limit exactly N
+//!   N                 NotOlderThan   now
+//!   N                 Exact          N
+//!   (continue)        -              the revision in the token
+//! ```
+
+use super::continue_token::{ContinueToken, INCONSISTENT};
+use super::options::{ListOptions, ResourceVersion, VersionMatch};
+use super::selection::Selection;
+use super::{Reply, Request};
+use crate::error::{ApiError, ApiResult};
+use crate::store::{Entry, Snapshot};
+use std::sync::Arc;
+
+const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. You can \
+    start a new list without the continue parameter, or use the continue token in this response to retrieve the \
+    remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were \
+    created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+const LIST_EXPIRED: &str = "The resourceVersion for the provided list is too old.";
+
+/// A page of objects, all as they were at one revision.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    pub(crate) revision: u64,
+    pub(crate) continue_token: Option<String>,
+    /// How many follow; unknown under selectors.
+    pub(crate) remaining: Option<usize>,
+    pub(crate) items: Vec<Arc<Entry>>,
+}
+
+pub(crate) fn list(request: &Request<'_>) -> ApiResult<Reply> {
+    let options = ListOptions::parse(request.query, false)?;
+    let selection = Selection::parse(request, &options)?;
+    listing(request, &options, &selection).map(Reply::List)
+}
+
+pub(super) fn listing(
+    request: &Request<'_>,
+    options: &ListOptions<'_>,
+    selection: &Selection,
+) -> ApiResult<Listing> {
+    let (snapshot, start, limit) = match options.continue_token {
+        "" => {
+            let version = options
+                .resource_version()
+                .map_err(|why| ApiError::bad_request(format!("invalid resource version: {why}")))?;
+            // "0" means whatever a cache holds, and upstream's cache does not page.
+            let limit = if version == ResourceVersion::Any { 0 } else { options.limit };
+            (snapshot(request, options, version)?, String::new(), limit)
+        }
+        text => {
+            let token = ContinueToken::decode(text)?;
+            let start = format!("{}{}", selection.prefix(), token.start());
+            (resumed(request, options, &token)?, start, options.limit)
+        }
+    };
+    Ok(page(&snapshot, selection, &start, limit))
+}
+
+fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
+    let store = &request.cluster.store;
+    let ResourceVersion::At(revision) = version else { return Ok(store.snapshot()) };
+    require_revision(request, revision)?;
+    let exact = match options.version_match {
+        VersionMatch::Exact => true,
+        VersionMatch::NotOlderThan => false,
+        VersionMatch::Default => options.limit > 0,
+    };
+    if !exact {
+        return Ok(store.snapshot());
+    }
+    store.snapshot_at(revision).map_err(|_| ApiError::expired(LIST_EXPIRED))
+}
+
+fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueToken) -> ApiResult<Snapshot> {
+    if matches!(options.resource_version(), Ok(ResourceVersion::At(_)) | Err(_)) {
+        return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
+    }
+    let store = &request.cluster.store;
+    if token.rv == INCONSISTENT {
+        return Ok(store.snapshot());
+    }
+    let revision = token.rv.unsigned_abs();
+    require_revision(request, revision)?;
+    store.snapshot_at(revision).map_err(|_| {
+        ApiError::expired(CONTINUE_EXPIRED).with_continue(token.inconsistent().encode())
+    })
+}
+
+/// Refuses a revision from the future. Upstream waits three seconds for it to come; here nothing lags behind the store,
+/// so only a revision of another server can be meant.
+pub(super) fn require_revision(request: &Request<'_>, revision: u64) -> ApiResult<()> {
+    let current = request.cluster.store.revision();
+    if revision <= current {
+        return Ok(());
+    }
+    let why = format!("Too large resource version: {revision}, current: {current}");
+    Err(ApiError::timeout(why, 1).with_cause("ResourceVersionTooLarge", "Too large resource version", ""))
+}
+
+fn page(snapshot: &Snapshot, selection: &Selection, start: &str, limit: usize) -> Listing {
+    let scope = selection.scope();
+    let mut range = snapshot.range(&scope, start);
+    let mut items = Vec::new();
+    let wanted = if limit == 0 { usize::MAX } else { limit };
+    items.extend(range.by_ref().filter(|entry| selection.matches(entry)).take(wanted).cloned());
+    let mut listing = Listing { revision: snapshot.revision, continue_token: None, remaining: None, items };
+    if listing.items.len() == wanted
+        && let Some(last) = listing.items.last()
+    {
+        let remaining = range.count();
+        if remaining > 0 {
+            let path = last.key.path().strip_prefix(selection.prefix()).unwrap_or(last.key.path());
+            let revision = i64::try_from(snapshot.revision).unwrap_or(i64::MAX);
+            listing.continue_token = Some(ContinueToken::after(path, revision).encode());
+            listing.remaining = selection.is_everything().then_some(remaining);
+        }
+    }
+    listing
+}

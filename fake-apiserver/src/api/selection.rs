@@ -1,0 +1,75 @@
+//! Which objects a list, watch or deletecollection is about: a scope of the store, and selectors.
+
+use super::Request;
+use super::options::ListOptions;
+use crate::error::ApiResult;
+use crate::object::selector::{FieldSelector, LabelSelector};
+use crate::store::{Entry, Filter, Scope};
+use std::sync::Arc;
+
+/// The objects that are meant.
+#[derive(Clone)]
+pub(crate) struct Selection {
+    scope: Scope,
+    prefix: String,
+    selectors: Option<Arc<Selectors>>,
+}
+
+struct Selectors {
+    labels: LabelSelector,
+    fields: FieldSelector,
+}
+
+impl Selection {
+    /// From the path and the options.
+    ///
+    /// # Errors
+    /// 400 for a selector that does not parse, or names a field that the kind does not select by.
+    pub(crate) fn parse(request: &Request<'_>, options: &ListOptions<'_>) -> ApiResult<Self> {
+        let labels = LabelSelector::parse(options.label_selector)?;
+        let fields = FieldSelector::parse(options.field_selector, request.kind)?;
+        let some = |text: &str| (!text.is_empty()).then(|| text.into());
+        let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
+        let scope = Scope { resource: request.resource, namespace: some(request.namespace), name };
+        let prefix = if request.namespace.is_empty() { String::new() } else { format!("{}/", request.namespace) };
+        let nothing = labels.is_empty() && fields.is_empty();
+        let selectors = (!nothing).then(|| Arc::new(Selectors { labels, fields }));
+        Ok(Selection { scope, prefix, selectors })
+    }
+
+    /// The part of the store to look at.
+    pub(crate) fn scope(&self) -> Scope {
+        self.scope.clone()
+    }
+
+    /// What the paths of all selected objects begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whether there are no selectors.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.selectors.is_none()
+    }
+
+    pub(crate) fn matches(&self, entry: &Entry) -> bool {
+        self.selectors.as_ref().is_none_or(|selectors| selectors.matches(entry))
+    }
+
+    /// The selectors as a store takes them.
+    pub(crate) fn filter(&self) -> Option<Filter> {
+        let selectors = self.selectors.clone()?;
+        Some(Box::new(move |entry| selectors.matches(entry)))
+    }
+}
+
+impl Selectors {
+    fn matches(&self, entry: &Entry) -> bool {
+        self.labels.matches(|key| entry.meta.label(key))
+            && self.fields.matches(|label| match label {
+                "metadata.name" => entry.key.name(),
+                "metadata.namespace" => entry.key.namespace(),
+                _ => entry.meta.field(label).unwrap_or_default(),
+            })
+    }
+}

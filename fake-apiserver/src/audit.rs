@@ -1,0 +1,138 @@
+//! What the server was asked, in order: kept for tests, and written to a file for programs in other languages.
+//!
+//! The file has the real server's form, one `audit.k8s.io/v1` Event a line at stage ResponseComplete.
+
+use crate::auth::User;
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tokio::sync::watch;
+
+/// One request and what became of it.
+#[derive(Debug, Clone)]
+pub struct RequestRecord {
+    /// Which replica served it.
+    pub replica: usize,
+    /// `Audit-Id` of the response.
+    pub audit_id: String,
+    /// When it came, by the replica's clock.
+    pub received: Timestamp,
+    /// Who asked; none if that could not be told.
+    pub user: Option<Arc<User>>,
+    /// The `User-Agent` header.
+    pub user_agent: String,
+    /// HTTP method.
+    pub method: String,
+    /// Path and query.
+    pub uri: String,
+    /// Kubernetes verb, or the method in lower case for paths that are no resources.
+    pub verb: String,
+    /// API group.
+    pub group: String,
+    /// API version.
+    pub version: String,
+    /// Plural resource; empty for other paths.
+    pub resource: String,
+    /// Subresource.
+    pub subresource: String,
+    /// Namespace.
+    pub namespace: String,
+    /// Name in the path.
+    pub name: String,
+    /// The object that was sent, if it could be read.
+    pub body: Option<Value>,
+    /// HTTP status of the answer. Of a watch it is known at its beginning, and it is recorded then.
+    pub code: u16,
+    /// Why the requester could not be told, in the words that the client does not get.
+    pub authentication_error: Option<String>,
+}
+
+/// The record of requests. Keeping and writing are off unless asked for.
+pub struct RequestLog {
+    kept: Option<Mutex<Vec<Arc<RequestRecord>>>>,
+    file: Option<Mutex<File>>,
+    count: watch::Sender<usize>,
+}
+
+impl RequestLog {
+    pub(crate) fn new(keep: bool, file: Option<&Path>) -> io::Result<Self> {
+        let open = |path| File::options().create(true).append(true).open(path);
+        let file = file.map(open).transpose()?;
+        Ok(RequestLog { kept: keep.then(Mutex::default), file: file.map(Mutex::new), count: watch::Sender::new(0) })
+    }
+
+    /// Whether there is any use in telling it.
+    pub(crate) fn is_on(&self) -> bool {
+        self.kept.is_some() || self.file.is_some()
+    }
+
+    pub(crate) fn add(&self, record: RequestRecord) {
+        if let Some(file) = &self.file {
+            let line = format!("{}\n", record.event());
+            let mut file = file.lock().expect("no holder of this lock can panic");
+            if let Err(error) = file.write_all(line.as_bytes()) {
+                tracing::error!(%error, "unable to write the audit log");
+            }
+        }
+        if let Some(kept) = &self.kept {
+            let mut kept = kept.lock().expect("no holder of this lock can panic");
+            kept.push(Arc::new(record));
+            self.count.send_replace(kept.len());
+        }
+    }
+
+    /// The requests so far, oldest first. Empty unless recording was asked for.
+    pub fn all(&self) -> Vec<Arc<RequestRecord>> {
+        self.kept.as_ref().map(|kept| kept.lock().expect("no holder of this lock can panic").clone()).unwrap_or_default()
+    }
+
+    /// Tells how many requests there are, and when there are more.
+    pub fn count(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
+    }
+}
+
+impl RequestRecord {
+    fn event(&self) -> Value {
+        let time = self.received.to_string();
+        let mut event = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
+            "auditID": self.audit_id, "stage": "ResponseComplete", "requestURI": self.uri, "verb": self.verb,
+            "userAgent": self.user_agent, "responseStatus": {"metadata": {}, "code": self.code},
+            "requestReceivedTimestamp": time, "stageTimestamp": time,
+            "annotations": {"fake-apiserver/replica": self.replica.to_string()},
+        });
+        if let Some(user) = &self.user {
+            event["user"] = json!({"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra});
+        }
+        if !self.resource.is_empty() {
+            event["objectRef"] = json!({
+                "apiGroup": self.group, "apiVersion": self.version, "resource": self.resource,
+                "subresource": self.subresource, "namespace": self.namespace, "name": self.name,
+            });
+        }
+        if let Some(body) = &self.body {
+            event["requestObject"] = body.clone();
+        }
+        if let Some(error) = &self.authentication_error {
+            event["annotations"]["fake-apiserver/authentication-error"] = json!(error);
+        }
+        event
+    }
+}
+
+/// A request's body as a tree, whatever format it came in; none if it is empty or cannot be read.
+pub(crate) fn readable(content_type: &str, bytes: &Bytes) -> Option<Value> {
+    use crate::http::content_type::{BodyFormat, body_format};
+    use crate::schema;
+    if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
+        let envelope = schema::decode_protobuf(bytes).ok()?;
+        let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
+        return schema::decode_protobuf_message(&envelope.raw, type_ref).ok();
+    }
+    serde_json::from_slice(bytes).ok()
+}

@@ -1,0 +1,161 @@
+//! May they: the seam between requests and whoever decides.
+//!
+//! There is one decider so far, [`AllowAuthenticated`]. Refusals have the real server's texts (`forbidden`), so that
+//! another decider changes nothing but its decisions.
+
+use super::User;
+use crate::error::{ApiError, Qualified};
+
+/// Decides who may do what.
+pub trait Authorizer: Send + Sync {
+    /// Whether a request may be made.
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
+
+    /// Everything that a user may do in a namespace, for `SelfSubjectRulesReview`.
+    fn rules(&self, user: &User, namespace: &str) -> Rules;
+}
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Attributes<'a> {
+    /// Who.
+    pub user: &'a User,
+    /// `get`, `list`, `watch`, `create`, ... or, for paths, the method in lower case.
+    pub verb: &'a str,
+    /// To what.
+    pub target: Target<'a>,
+}
+
+/// What a request is about. Unknown parts are empty.
+#[derive(Debug, Clone, Copy)]
+pub enum Target<'a> {
+    /// Objects.
+    Resource {
+        /// API group.
+        group: &'a str,
+        /// API version, `*` for any.
+        version: &'a str,
+        /// Plural.
+        resource: &'a str,
+        /// What is below the object.
+        subresource: &'a str,
+        /// Namespace; empty for cluster scope and for all.
+        namespace: &'a str,
+        /// Name; empty for all.
+        name: &'a str,
+    },
+    /// Anything else.
+    Path(&'a str),
+}
+
+/// A decision, with the reason if there is something to say about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Go ahead.
+    Allow(String),
+    /// Nobody has said yes.
+    NoOpinion(String),
+}
+
+/// What a user may do, as far as can be told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    /// On objects.
+    pub resources: Vec<ResourceRule>,
+    /// On paths.
+    pub paths: Vec<PathRule>,
+}
+
+/// `authorization.k8s.io/v1` `ResourceRule`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResourceRule {
+    /// Verbs, `*` for all.
+    pub verbs: Vec<String>,
+    /// Groups, `*` for all.
+    pub api_groups: Vec<String>,
+    /// Resources, `*` for all.
+    pub resources: Vec<String>,
+    /// Names; empty for all.
+    pub resource_names: Vec<String>,
+}
+
+/// `authorization.k8s.io/v1` `NonResourceRule`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathRule {
+    /// Verbs, `*` for all.
+    pub verbs: Vec<String>,
+    /// Paths; a final `*` stands for anything.
+    pub paths: Vec<String>,
+}
+
+/// Whoever is known may do everything. Others get what the real server's default roles give to everybody
+/// (`system:public-info-viewer`).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAuthenticated;
+
+/// The non-resource URLs of `system:public-info-viewer`.
+const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+
+impl Authorizer for AllowAuthenticated {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let public =
+            attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
+        if public || !attributes.user.is_anonymous() {
+            Decision::Allow(String::new())
+        } else {
+            Decision::NoOpinion(String::new())
+        }
+    }
+
+    fn rules(&self, user: &User, _namespace: &str) -> Rules {
+        let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
+        if user.is_anonymous() {
+            return Rules {
+                resources: Vec::new(),
+                paths: vec![PathRule { verbs: list(&["get"]), paths: list(&PUBLIC_PATHS) }],
+            };
+        }
+        Rules {
+            resources: vec![ResourceRule {
+                verbs: list(&["*"]),
+                api_groups: list(&["*"]),
+                resources: list(&["*"]),
+                resource_names: Vec::new(),
+            }],
+            paths: vec![PathRule { verbs: list(&["*"]), paths: list(&["*"]) }],
+        }
+    }
+}
+
+/// The 403 for a request that nobody allowed. To be sent with `X-Content-Type-Options: nosniff`.
+///
+/// Ports `ForbiddenStatusError` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` (v0.37.1).
+pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
+    let Attributes { user, verb, target } = attributes;
+    let user = &user.name;
+    let (what, name, refusal) = match *target {
+        Target::Path(path) => {
+            (Qualified { group: "", resource: "" }, "", format!("User {user:?} cannot {verb} path {path:?}"))
+        }
+        Target::Resource { group, resource, subresource, namespace, name, .. } => {
+            let slash = if subresource.is_empty() { "" } else { "/" };
+            let scope = match namespace {
+                "" => "at the cluster scope".to_string(),
+                _ => format!("in the namespace {namespace:?}"),
+            };
+            let target = format!("{resource}{slash}{subresource}");
+            let refusal = format!("User {user:?} cannot {verb} resource {target:?} in API group {group:?} {scope}");
+            (Qualified { group, resource }, name, refusal)
+        }
+    };
+    // Nothing that a browser might take for HTML.
+    let mut refusal = refusal.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    if !reason.is_empty() {
+        refusal = format!("{refusal}: {reason}");
+    }
+    let error = ApiError::forbidden(what, name, &refusal);
+    match target {
+        Target::Path(_) => error.with_message(|_| format!("forbidden: {refusal}")),
+        Target::Resource { .. } => error,
+    }
+}

@@ -1,0 +1,118 @@
+//! JSON Web Tokens in compact form: signing, and verifying with the texts of the real server's JOSE library.
+//!
+//! Ports what `pkg/serviceaccount/jwt.go` (v1.37.1) uses of `go-jose` v2.6.3. Verification says nothing about who
+//! the token belongs to or whether it is still good; that is [`super::service_account`]'s.
+
+use super::keys::{PublicKey, SigningKey};
+use aws_lc_rs::error::Unspecified;
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Go's decoder does not mind what the unused bits of the last character are.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
+
+/// The library's one answer to every kind of mismatch (`ErrCryptoFailure`).
+const CRYPTO_FAILURE: &str = "go-jose/go-jose: error in cryptographic primitive";
+
+/// A token of these claims. Keys are sorted, the header names the algorithm and the key and nothing else: equal
+/// claims make equal tokens wherever the algorithm is deterministic (RS256 is, ES256 is not).
+///
+/// # Errors
+/// If the key cannot sign.
+pub fn sign(key: &SigningKey, claims: &Value) -> Result<String, Unspecified> {
+    let header = json!({"alg": key.public().algorithm(), "kid": key.public().id()});
+    let mut token = URL_SAFE_NO_PAD.encode(header.to_string());
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(claims.to_string(), &mut token);
+    let signature = key.sign(token.as_bytes())?;
+    token.push('.');
+    URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+    Ok(token)
+}
+
+/// The `iss` that a token claims, unverified; `None` if it is no token in compact form.
+pub(super) fn claimed_issuer(token: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Claims {
+        #[serde(default)]
+        iss: Option<String>,
+    }
+    let mut parts = token.split('.');
+    let (_, payload, _, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else { return None };
+    let claims: Claims = serde_json::from_slice(&LENIENT.decode(payload).ok()?).ok()?;
+    Some(claims.iss.unwrap_or_default())
+}
+
+/// A token taken apart, unverified.
+pub(super) struct Parsed<'a> {
+    message: &'a [u8],
+    header: Header,
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    alg: Option<String>,
+    #[serde(default)]
+    kid: Option<String>,
+    /// Extensions that must be understood; none is.
+    #[serde(default)]
+    crit: Option<Value>,
+}
+
+impl<'a> Parsed<'a> {
+    /// `None` if `token` is none.
+    pub(super) fn new(token: &'a str) -> Option<Self> {
+        let (message, signature) = token.rsplit_once('.')?;
+        let (header, payload) = message.split_once('.')?;
+        let header = LENIENT.decode(header).ok()?;
+        // An array would do for the derived decoder, but not for Go's.
+        let header: Map<String, Value> = serde_json::from_slice(&header).ok()?;
+        Some(Parsed {
+            message: message.as_bytes(),
+            header: serde_json::from_value(Value::Object(header)).ok()?,
+            payload: LENIENT.decode(payload).ok()?,
+            signature: LENIENT.decode(signature).ok()?,
+        })
+    }
+
+    /// The claims, if one of `keys` signed them. A token that names its key is held to that one; others may be
+    /// anyone's.
+    pub(super) fn verify(&self, keys: &[PublicKey]) -> Result<Map<String, Value>, String> {
+        let id = self.header.kid.as_deref().unwrap_or_default();
+        let mut candidates = keys.iter().filter(|key| id.is_empty() || key.id() == id).peekable();
+        if candidates.peek().is_none() {
+            return Err("invalid signature, no keys found".into());
+        }
+        if !candidates.any(|key| self.signed_by(key)) {
+            return Err(CRYPTO_FAILURE.into());
+        }
+        match serde_json::from_slice(&self.payload) {
+            Ok(Value::Object(claims)) => Ok(claims),
+            Ok(other) => Err(format!("json: cannot unmarshal {} into Go value of type jwt.Claims", json_type(&other))),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn signed_by(&self, key: &PublicKey) -> bool {
+        let algorithm = self.header.alg.as_deref().unwrap_or_default();
+        self.header.crit.is_none() && key.verify(algorithm, self.message, &self.signature)
+    }
+}
+
+/// What Go's decoder calls the type of a value.
+pub(super) fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}

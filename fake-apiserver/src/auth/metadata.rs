@@ -1,0 +1,26 @@
+//! What validation reads of live objects.
+
+use super::Objects;
+use jiff::Timestamp;
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(super) fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
+}
+
+/// When the object was, or will be, deleted. The server itself wrote the time, so it can be read.
+pub(super) fn deletion(object: &Value) -> Option<Timestamp> {
+    object["metadata"]["deletionTimestamp"].as_str()?.parse().ok()
+}
+
+/// A service account that a token names, or the error of the real server's client, verbatim.
+pub(super) fn service_account(objects: &dyn Objects, namespace: &str, name: &str) -> Result<Arc<Value>, String> {
+    match (namespace, name) {
+        (_, "") => Err("resource name may not be empty".into()),
+        ("", _) => Err("the server could not find the requested resource".into()),
+        _ => objects
+            .object("serviceaccounts", namespace, name)
+            .ok_or_else(|| format!("serviceaccounts {name:?} not found")),
+    }
+}

@@ -1,0 +1,300 @@
+//! Who is asking, and may they: tokens, reviews and the seam for authorization.
+//!
+//! Everything here is synchronous and knows no clock: the time, live objects and random ids are arguments. One
+//! [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
+//! can be good at one API server and not yet valid at another.
+//!
+//! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): static tokens, legacy service account
+//! tokens, bound service account tokens, and nobody. Client certificates, front proxies, OIDC and webhooks are not
+//! here, nor are bearer tokens in WebSocket subprotocols.
+
+mod attestations;
+pub mod authorizer;
+mod bound;
+mod claims;
+pub mod jwt;
+pub mod keys;
+mod legacy;
+mod memo;
+mod metadata;
+pub mod oidc;
+pub mod reviews;
+mod service_account;
+#[cfg(test)]
+mod tests;
+pub mod token_file;
+mod token_request;
+mod user;
+
+pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
+pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
+pub use token_request::TokenRequestOutcome;
+pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
+
+use crate::error::aggregate;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use jiff::Timestamp;
+use keys::{PublicKey, SigningKey};
+use memo::Memo;
+use serde_json::Value;
+use service_account::{ServiceAccountTokens, intersection};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The cluster, as far as authentication depends on it. Called for every request with a service account token.
+pub trait Objects {
+    /// The object as it is now. `resource` is one of `secrets`, `serviceaccounts`, `pods` and `nodes`; `namespace`
+    /// is empty for nodes.
+    fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>>;
+
+    /// A legacy token was used on a new `day`: sets [`LAST_USED_LABEL`] on its secret, unless that secret was
+    /// replaced meanwhile. As in the real server, a failure matters to nobody but the log.
+    fn record_use(&self, secret: &Value, day: &str);
+}
+
+/// How to tell who is asking. The flags of kube-apiserver that are meant stand in backquotes.
+#[derive(Debug)]
+pub struct Config {
+    /// `--token-auth-file`, read: users by their tokens. See [`token_file::parse`].
+    pub static_tokens: HashMap<String, User>,
+    /// `--service-account-issuer`: the first signs, all are trusted. At least one.
+    pub issuers: Vec<String>,
+    /// `--api-audiences`; if empty, the issuers.
+    pub api_audiences: Vec<String>,
+    /// `--service-account-signing-key-file`.
+    pub signing_key: SigningKey,
+    /// `--service-account-key-file`; if empty, the signing key's public half.
+    pub keys: Vec<PublicKey>,
+    /// `--service-account-lookup`: legacy tokens are good only as long as their secrets hold them.
+    pub lookup: bool,
+    /// `--service-account-max-token-expiration`, in seconds; 0 for no limit.
+    pub max_token_expiration: i64,
+    /// `--service-account-extend-token-expiration`: pods' tokens of 3607 seconds live a year.
+    pub extend_token_expiration: bool,
+    /// `--anonymous-auth`.
+    pub anonymous: bool,
+}
+
+impl Config {
+    /// The real server's defaults, with a fresh signing key and one issuer.
+    pub fn new(issuer: impl Into<String>) -> Config {
+        Config {
+            static_tokens: HashMap::new(),
+            issuers: vec![issuer.into()],
+            api_audiences: Vec::new(),
+            signing_key: SigningKey::generate(),
+            keys: Vec::new(),
+            lookup: true,
+            max_token_expiration: 0,
+            extend_token_expiration: true,
+            anonymous: true,
+        }
+    }
+}
+
+/// Why a configuration is of no use. The messages are the real server's, where it has one.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ConfigError {
+    /// No issuer.
+    #[error("service-account-issuer is a required flag")]
+    NoIssuer,
+    /// An issuer without a name.
+    #[error("service-account-issuer should not be an empty string")]
+    EmptyIssuer,
+    /// The same issuer twice.
+    #[error("service-account-issuer {0:?} is already specified")]
+    DuplicateIssuer(String),
+    /// The issuer of legacy tokens: the real server would take tokens of both kinds from it.
+    #[error(
+        "service-account-issuer {LEGACY_ISSUER:?} is that of tokens in secrets; using it for others is not supported"
+    )]
+    LegacyIssuer,
+    /// An expiration out of range.
+    #[error("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")]
+    MaxTokenExpiration,
+}
+
+/// Tells who is asking, and issues the tokens that say so. Built once; immutable but for what it remembers.
+#[derive(Debug)]
+pub struct Authenticator {
+    static_tokens: HashMap<String, Arc<User>>,
+    service_accounts: ServiceAccountTokens,
+    anonymous: Option<Arc<User>>,
+    signing_key: SigningKey,
+    max_token_expiration: i64,
+    extend_token_expiration: bool,
+}
+
+/// Who is asking.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Authentication {
+    /// The user, in all its groups.
+    pub user: Arc<User>,
+    /// Those of the audiences asked for that the credentials are meant for.
+    pub audiences: Vec<String>,
+    /// What else was found out.
+    pub notes: Notes,
+}
+
+/// Nobody who may be let in. Clients only ever see [`crate::error::ApiError::unauthorized`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// For the server's log and for token reviews; empty if there were no credentials, which is not logged.
+    pub reason: String,
+    /// What else was found out.
+    pub notes: Notes,
+}
+
+/// What is said on the side while a request is worked on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// For `Warning` headers (code 299), in order.
+    pub warnings: Vec<String>,
+    /// For the audit event.
+    pub annotations: Vec<(&'static str, String)>,
+}
+
+impl Notes {
+    fn annotate(&mut self, key: &'static str, value: String) {
+        self.annotations.push((key, value));
+    }
+}
+
+/// The first element of every refusal: the real server's loopback authenticator, which knows one token, never this.
+const INVALID_TOKEN: &str = "invalid bearer token";
+const EXTRA_SPACE_WARNING: &str =
+    "the provided Authorization header contains extra space before the bearer token, and is ignored";
+
+impl Authenticator {
+    /// An authenticator of that configuration.
+    ///
+    /// # Errors
+    /// If the real server would not start with it.
+    pub fn new(config: Config) -> Result<Authenticator, ConfigError> {
+        check_issuers(&config.issuers)?;
+        if config.max_token_expiration != 0 && !(3600..=1 << 32).contains(&config.max_token_expiration) {
+            return Err(ConfigError::MaxTokenExpiration);
+        }
+        let or = |list: Vec<String>, default: &[String]| if list.is_empty() { default.to_vec() } else { list };
+        let keys = if config.keys.is_empty() { vec![config.signing_key.public().clone()] } else { config.keys };
+        let users = config.static_tokens.into_iter();
+        Ok(Authenticator {
+            static_tokens: users.map(|(token, user)| (token, Arc::new(user.authenticated()))).collect(),
+            service_accounts: ServiceAccountTokens {
+                api_audiences: or(config.api_audiences, &config.issuers),
+                issuers: config.issuers,
+                keys,
+                lookup: config.lookup,
+                verified: Memo::new(),
+            },
+            anonymous: config.anonymous.then(|| Arc::new(User::anonymous())),
+            signing_key: config.signing_key,
+            max_token_expiration: config.max_token_expiration,
+            extend_token_expiration: config.extend_token_expiration,
+        })
+    }
+
+    /// Who sends a request with these headers.
+    ///
+    /// # Errors
+    /// If nobody who may be let in does: a bad token is never taken for none.
+    pub fn request(
+        &self,
+        headers: &HeaderMap,
+        now: Timestamp,
+        objects: &dyn Objects,
+    ) -> Result<Authentication, Refusal> {
+        let header = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
+        self.authorization(header.as_deref().unwrap_or_default(), self.api_audiences(), now, objects)
+    }
+
+    /// Who the bearer of a token is, as a token review asks: for these audiences, or the API server's if empty.
+    ///
+    /// # Errors
+    /// If the token is good for nobody.
+    pub fn token(
+        &self,
+        token: &str,
+        audiences: &[String],
+        now: Timestamp,
+        objects: &dyn Objects,
+    ) -> Result<Authentication, Refusal> {
+        let audiences = if audiences.is_empty() { self.api_audiences() } else { audiences };
+        self.authorization(&format!("Bearer {token}"), audiences, now, objects)
+    }
+
+    /// The audiences of a token that may be used at this server.
+    pub fn api_audiences(&self) -> &[String] {
+        &self.service_accounts.api_audiences
+    }
+
+    /// The keys that verify service account tokens.
+    pub fn keys(&self) -> &[PublicKey] {
+        &self.service_accounts.keys
+    }
+
+    /// The issuer of the tokens that this server signs.
+    pub fn issuer(&self) -> &str {
+        &self.service_accounts.issuers[0]
+    }
+
+    fn authorization(
+        &self,
+        header: &str,
+        audiences: &[String],
+        now: Timestamp,
+        objects: &dyn Objects,
+    ) -> Result<Authentication, Refusal> {
+        let mut notes = Notes::default();
+        let Some(token) = bearer_token(header, &mut notes) else {
+            return match &self.anonymous {
+                Some(user) => Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes }),
+                None => Err(Refusal { reason: String::new(), notes }),
+            };
+        };
+        if let Some(user) = self.static_tokens.get(token) {
+            let audiences = intersection(self.api_audiences(), audiences);
+            if !audiences.is_empty() {
+                return Ok(Authentication { user: Arc::clone(user), audiences, notes });
+            }
+        }
+        let reasons = match self.service_accounts.authenticate(token, audiences, now, objects, &mut notes) {
+            Ok(Some(authentication)) => return Ok(Authentication { notes, ..authentication }),
+            Ok(None) => vec![INVALID_TOKEN.to_string()],
+            Err(reason) => vec![INVALID_TOKEN.to_string(), reason],
+        };
+        Err(Refusal { reason: aggregate(reasons), notes })
+    }
+}
+
+fn check_issuers(issuers: &[String]) -> Result<(), ConfigError> {
+    if issuers.is_empty() {
+        return Err(ConfigError::NoIssuer);
+    }
+    for (index, issuer) in issuers.iter().enumerate() {
+        match issuer.as_str() {
+            "" => return Err(ConfigError::EmptyIssuer),
+            LEGACY_ISSUER => return Err(ConfigError::LegacyIssuer),
+            _ if issuers[..index].contains(issuer) => return Err(ConfigError::DuplicateIssuer(issuer.clone())),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The token in an `Authorization` header: `bearertoken.AuthenticateRequest`. Other schemes are no credentials.
+fn bearer_token<'a>(header: &'a str, notes: &mut Notes) -> Option<&'a str> {
+    let mut parts = header.trim().splitn(3, ' ');
+    let (scheme, token, rest) = (parts.next()?, parts.next()?, parts.next());
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return None;
+    }
+    if token.is_empty() {
+        if rest.is_some() {
+            notes.warnings.push(EXTRA_SPACE_WARNING.into());
+        }
+        return None;
+    }
+    Some(token)
+}

@@ -1,0 +1,61 @@
+//! `SelfSubjectReview` and `SelfSubjectRulesReview`: who am I, and what may I do?
+//!
+//! Ports `pkg/registry/authentication/selfsubjectreview` and `pkg/registry/authorization/selfsubjectrulesreview`
+//! (v1.37.1). Of the sent objects nothing comes back.
+
+use super::{AUTHENTICATION, AUTHORIZATION, text, typed};
+use crate::auth::User;
+use crate::auth::authorizer::Authorizer;
+use crate::clock::format_seconds;
+use crate::error::{ApiError, ApiResult};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// Answers a `SelfSubjectReview`.
+pub fn subject(user: &User, now: Timestamp) -> Value {
+    let answer = json!({
+        "metadata": {"creationTimestamp": format_seconds(now)},
+        "status": {"userInfo": user.info()},
+    });
+    typed(answer, AUTHENTICATION, "SelfSubjectReview")
+}
+
+/// Answers a `SelfSubjectRulesReview`.
+///
+/// # Errors
+/// 400 if it names no namespace.
+pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value) -> ApiResult<Value> {
+    let namespace = text(&body["spec"], "namespace");
+    if namespace.is_empty() {
+        return Err(ApiError::bad_request("no namespace on request"));
+    }
+    let rules = authorizer.rules(user, namespace);
+    let resources: Vec<Value> = rules
+        .resources
+        .iter()
+        .map(|rule| {
+            without_empty([
+                ("verbs", &rule.verbs),
+                ("apiGroups", &rule.api_groups),
+                ("resources", &rule.resources),
+                ("resourceNames", &rule.resource_names),
+            ])
+        })
+        .collect();
+    let paths: Vec<Value> = rules
+        .paths
+        .iter()
+        .map(|rule| without_empty([("verbs", &rule.verbs), ("nonResourceURLs", &rule.paths)]))
+        .collect();
+    let answer = json!({
+        "metadata": {},
+        "spec": {},
+        "status": {"resourceRules": resources, "nonResourceRules": paths, "incomplete": false},
+    });
+    Ok(typed(answer, AUTHORIZATION, "SelfSubjectRulesReview"))
+}
+
+fn without_empty<const N: usize>(lists: [(&str, &Vec<String>); N]) -> Value {
+    let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
+    Value::Object(lists.map(|(name, list)| (name.to_string(), json!(list))).collect::<Map<_, _>>())
+}

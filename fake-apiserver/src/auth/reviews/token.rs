@@ -1,0 +1,39 @@
+//! `TokenReview`: whose token is this?
+//!
+//! Ports `pkg/registry/authentication/tokenreview/storage.go` (v1.37.1).
+
+use super::{AUTHENTICATION, field, object, strings, text, typed};
+use crate::auth::{Authenticator, Objects};
+use crate::error::{ApiError, ApiResult};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+/// Answers a `TokenReview`. A bad token is an answer, not an error; warnings about it are nobody's business.
+///
+/// # Errors
+/// 400 if there is no token.
+pub fn review(authenticator: &Authenticator, body: Value, now: Timestamp, objects: &dyn Objects) -> ApiResult<Value> {
+    let mut body = typed(body, AUTHENTICATION, "TokenReview");
+    let spec = &body["spec"];
+    let token = text(spec, "token");
+    if token.is_empty() {
+        return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
+    }
+    let outcome = authenticator.token(token, &strings(&spec["audiences"]), now, objects);
+    // What the client wrote into the status stays where the answer says nothing, as in the real server.
+    let status = object(field(&mut body, "status"));
+    status.remove("authenticated");
+    status.entry("user").or_insert_with(|| json!({}));
+    match outcome {
+        Ok(authentication) => {
+            status.insert("authenticated".into(), true.into());
+            status.insert("user".into(), authentication.user.info());
+            status.insert("audiences".into(), json!(authentication.audiences));
+        }
+        Err(refusal) if refusal.reason.is_empty() => {}
+        Err(refusal) => {
+            status.insert("error".into(), refusal.reason.into());
+        }
+    }
+    Ok(body)
+}

@@ -1,0 +1,131 @@
+//! The authenticator of service account tokens, legacy and bound.
+//!
+//! Ports `JWTTokenAuthenticator` of `pkg/serviceaccount/jwt.go` (v1.37.1). A token goes through these steps, and the
+//! first that fails names the refusal: its issuer is one of ours (else it is somebody else's token, which is no
+//! error), a key signed it, its audiences meet those asked for, its claims are complete, the time is right, the
+//! objects it depends on live.
+//!
+//! Which key signed a token and what it says never changes, so that is remembered. Everything that can change is
+//! looked at each time. The real server instead remembers for ten seconds that a token was good, and may therefore
+//! accept one for that long after its service account, its pod or its time is gone.
+
+use super::bound::Bound;
+use super::claims::Registered;
+use super::jwt::{Parsed, claimed_issuer};
+use super::keys::PublicKey;
+use super::legacy::{LEGACY_ISSUER, Legacy};
+use super::memo::Memo;
+use super::user::User;
+use super::{Authentication, Notes, Objects};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct ServiceAccountTokens {
+    pub(super) issuers: Vec<String>,
+    pub(super) keys: Vec<PublicKey>,
+    pub(super) api_audiences: Vec<String>,
+    pub(super) lookup: bool,
+    pub(super) verified: Memo<Arc<Verified>>,
+}
+
+/// A token whose signature is known to be right.
+#[derive(Debug)]
+pub(super) struct Verified {
+    registered: Registered,
+    private: Private,
+    user: Arc<User>,
+}
+
+#[derive(Debug)]
+enum Private {
+    Legacy(Legacy),
+    Bound(Bound),
+}
+
+impl ServiceAccountTokens {
+    /// Who the bearer of `token` is; `None` if the token is not one of ours.
+    pub(super) fn authenticate(
+        &self,
+        token: &str,
+        requested: &[String],
+        now: Timestamp,
+        objects: &dyn Objects,
+        notes: &mut Notes,
+    ) -> Result<Option<Authentication>, String> {
+        let Some(verified) = self.verify(token)? else { return Ok(None) };
+        let Verified { registered, private, user } = &*verified;
+
+        let own = match registered.audience.as_slice() {
+            [] => {
+                notes.annotate("authentication.k8s.io/legacy-token", registered.subject.clone());
+                &self.api_audiences
+            }
+            _ => &registered.audience,
+        };
+        let audiences = intersection(own, requested);
+        if audiences.is_empty() {
+            let (own, requested) = (quoted(own), quoted(requested));
+            return Err(format!("token audiences {own} is invalid for the target audiences {requested}"));
+        }
+
+        match private {
+            Private::Legacy(legacy) => {
+                legacy.check_claims(registered)?;
+                if self.lookup {
+                    legacy.look_up(token, now, objects, notes)?;
+                }
+            }
+            Private::Bound(bound) => bound.validate(registered, now, objects, notes)?,
+        }
+        Ok(Some(Authentication { user: Arc::clone(user), audiences, notes: Notes::default() }))
+    }
+
+    fn verify(&self, token: &str) -> Result<Option<Arc<Verified>>, String> {
+        if let Some(verified) = self.verified.recall(token) {
+            return Ok(Some(verified));
+        }
+        if !claimed_issuer(token).is_some_and(|issuer| self.is_trusted(&issuer)) {
+            return Ok(None);
+        }
+        let Some(parsed) = Parsed::new(token) else { return Ok(None) };
+        let claims = parsed.verify(&self.keys)?;
+        let verified = Arc::new(self.read(&claims)?);
+        self.verified.remember(token, Arc::clone(&verified));
+        Ok(Some(verified))
+    }
+
+    fn read(&self, claims: &Map<String, Value>) -> Result<Verified, String> {
+        let registered = Registered::read(claims)?;
+        if !self.is_trusted(&registered.issuer) {
+            return Err(format!("token issuer {:?} is invalid", registered.issuer));
+        }
+        let (private, user) = if registered.issuer == LEGACY_ISSUER {
+            let legacy = Legacy::read(claims)?;
+            let user = legacy.service_account().user();
+            (Private::Legacy(legacy), user)
+        } else {
+            let bound = Bound::read(claims)?;
+            let mut user = bound.service_account().user();
+            bound.describe(&registered, &mut user);
+            (Private::Bound(bound), user)
+        };
+        Ok(Verified { registered, private, user: Arc::new(user.authenticated()) })
+    }
+
+    fn is_trusted(&self, issuer: &str) -> bool {
+        issuer == LEGACY_ISSUER || self.issuers.iter().any(|trusted| trusted == issuer)
+    }
+}
+
+/// Those of `requested` that are in `own`: `Audiences.Intersect`.
+pub(super) fn intersection(own: &[String], requested: &[String]) -> Vec<String> {
+    requested.iter().filter(|audience| own.contains(audience)).cloned().collect()
+}
+
+/// A list as Go's `%q` prints it.
+fn quoted(list: &[String]) -> String {
+    let quoted: Vec<String> = list.iter().map(|text| format!("{text:?}")).collect();
+    format!("[{}]", quoted.join(" "))
+}

@@ -1,0 +1,1 @@
+//! Tests through the public interface, against a cluster that is a map.

@@ -1,0 +1,284 @@
+//! `POST .../serviceaccounts/{name}/token`: issues a bound token.
+//!
+//! Ports `pkg/registry/core/serviceaccount/storage/token.go` (v1.37.1), in its order: what the URL says, the service
+//! account, its uid, defaults, static validation, the bound object, the limits, the signature.
+
+use super::bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
+use super::reviews::{NAMESPACE_MISMATCH, field, strings, text};
+use super::user::credential_id;
+use super::{Authenticator, Notes, Objects, ServiceAccount, attestations, jwt, metadata};
+use crate::clock::format_seconds;
+use crate::error::{ApiError, ApiResult, FieldError, Qualified};
+use crate::ids::Ids;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// `MinTokenAgeSec`.
+const MIN_TOKEN_AGE_SECONDS: i64 = 10 * 60;
+const MAX_TOKEN_AGE_SECONDS: i64 = 1 << 32;
+/// The default of `spec.expirationSeconds`.
+const DEFAULT_EXPIRATION_SECONDS: i64 = 60 * 60;
+
+const KIND: Qualified<'static> = Qualified { group: "authentication.k8s.io", resource: "TokenRequest" };
+
+/// An issued token.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TokenRequestOutcome {
+    /// The request with its status filled in, to be sent with 201.
+    pub response: Value,
+    /// What to say about it.
+    pub notes: Notes,
+}
+
+/// What a token is bound to, as claims, and whether it is a pod.
+#[derive(Default)]
+struct Binding {
+    claims: Map<String, Value>,
+    pod: bool,
+}
+
+impl Authenticator {
+    /// Issues a token for the service account of that name as `body`, a `TokenRequest`, asks.
+    ///
+    /// # Errors
+    /// As the real server: 400, 404, 409 or 422, by what is wrong with the request.
+    pub fn token_request(
+        &self,
+        namespace: &str,
+        name: &str,
+        mut body: Value,
+        now: Timestamp,
+        objects: &dyn Objects,
+        ids: &Ids,
+    ) -> ApiResult<TokenRequestOutcome> {
+        let mut notes = Notes::default();
+        check_address(&body, namespace, name)?;
+        let found = require(objects, "serviceaccounts", namespace, name)?;
+        let account = ServiceAccount { namespace, name, uid: metadata::uid(&found) };
+        check_uid(&body, &account)?;
+        self.complete(&mut body, &account, now);
+        validate(&body["spec"])?;
+        let binding = bind(&body["spec"]["boundObjectRef"], &account, objects)?;
+        let (seconds, life) = self.limits(&body["spec"], &binding, &mut notes);
+        *field(field(&mut body, "spec"), "expirationSeconds") = seconds.into();
+
+        let id = ids.uid();
+        let claims = self.claims(&body["spec"], binding, &account, now, life, &id);
+        let token = jwt::sign(&self.signing_key, &claims)
+            .map_err(|error| ApiError::internal(format!("failed to generate token: {error}")))?;
+        notes.annotate("authentication.kubernetes.io/issued-credential-id", credential_id(&id));
+        let expires = now
+            .checked_add(SignedDuration::from_secs(seconds))
+            .map_err(|error| ApiError::internal(format!("failed to generate token: {error}")))?;
+        *field(&mut body, "status") = json!({"token": token, "expirationTimestamp": format_seconds(expires)});
+        Ok(TokenRequestOutcome { response: body, notes })
+    }
+
+    /// Defaults of the request, and what it must not say for itself.
+    fn complete(&self, body: &mut Value, account: &ServiceAccount<'_>, now: Timestamp) {
+        *field(body, "apiVersion") = format!("{}/v1", KIND.group).into();
+        *field(body, "kind") = KIND.resource.into();
+        let metadata = field(body, "metadata");
+        for (name, value) in [("name", account.name), ("namespace", account.namespace), ("uid", account.uid)] {
+            *field(metadata, name) = value.into();
+        }
+        *field(metadata, "creationTimestamp") = format_seconds(now).into();
+        let spec = field(body, "spec");
+        let audiences = field(spec, "audiences");
+        if audiences.as_array().is_none_or(Vec::is_empty) {
+            *audiences = json!(self.api_audiences());
+        }
+        let seconds = field(spec, "expirationSeconds");
+        if seconds.is_null() {
+            *seconds = DEFAULT_EXPIRATION_SECONDS.into();
+        }
+        // Printed even if it is not set.
+        field(spec, "boundObjectRef");
+    }
+
+    /// The expiration to be told, and the one to be signed: pods' tokens are extended where nobody prepared for
+    /// their expiry, and warned about instead.
+    fn limits(&self, spec: &Value, binding: &Binding, notes: &mut Notes) -> (i64, Life) {
+        let mut seconds = expiration(spec);
+        let max = self.max_token_expiration;
+        if max > 0 && seconds > max {
+            notes.warnings.push(format!("requested expiration of {seconds} seconds shortened to {max} seconds"));
+            seconds = max;
+        }
+        let for_this_server =
+            strings(&spec["audiences"]).iter().all(|audience| self.api_audiences().contains(audience));
+        let extended = self.extend_token_expiration
+            && binding.pod
+            && seconds == WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS
+            && for_this_server;
+        let life = match extended {
+            true => Life { seconds: EXPIRATION_EXTENSION_SECONDS, warn_after: Some(seconds) },
+            false => Life { seconds, warn_after: None },
+        };
+        (seconds, life)
+    }
+
+    fn claims(
+        &self,
+        spec: &Value,
+        binding: Binding,
+        account: &ServiceAccount<'_>,
+        now: Timestamp,
+        life: Life,
+        id: &str,
+    ) -> Value {
+        let issued = now.as_second();
+        let mut kubernetes = binding.claims;
+        kubernetes.insert("namespace".into(), account.namespace.into());
+        kubernetes.insert("serviceaccount".into(), reference(account.name, account.uid));
+        if let Some(seconds) = life.warn_after {
+            kubernetes.insert("warnafter".into(), (issued + seconds).into());
+        }
+        json!({
+            "aud": spec["audiences"],
+            "exp": issued + life.seconds,
+            "iat": issued,
+            "iss": self.issuer(),
+            "jti": id,
+            "kubernetes.io": kubernetes,
+            "nbf": issued,
+            "sub": account.username(),
+        })
+    }
+}
+
+/// How long a token lives, in seconds.
+struct Life {
+    seconds: i64,
+    warn_after: Option<i64>,
+}
+
+fn expiration(spec: &Value) -> i64 {
+    spec["expirationSeconds"].as_i64().unwrap_or_default()
+}
+
+/// The body may name the service account, but no other.
+fn check_address(body: &Value, namespace: &str, name: &str) -> ApiResult<()> {
+    let metadata = &body["metadata"];
+    let (body_namespace, body_name) = (text(metadata, "namespace"), text(metadata, "name"));
+    if !body_namespace.is_empty() && body_namespace != namespace {
+        return Err(ApiError::bad_request(NAMESPACE_MISMATCH));
+    }
+    if !body_name.is_empty() && body_name != name {
+        let detail = "must match the service account name if specified";
+        let error = FieldError::invalid("metadata.name", &metadata["name"], detail);
+        return Err(ApiError::invalid(KIND, name, &[error]));
+    }
+    Ok(())
+}
+
+fn check_uid(body: &Value, account: &ServiceAccount<'_>) -> ApiResult<()> {
+    let (asked, current) = (text(&body["metadata"], "uid"), account.uid);
+    if asked.is_empty() || asked == current {
+        return Ok(());
+    }
+    let why =
+        format!("the UID in the token request ({asked}) does not match the UID of the service account ({current})");
+    Err(ApiError::conflict(KIND, account.name, why))
+}
+
+/// `ValidateTokenRequest`.
+fn validate(spec: &Value) -> ApiResult<()> {
+    let mut errors = Vec::new();
+    let seconds = expiration(spec);
+    let mut expiration = |detail| {
+        errors.push(FieldError::invalid("spec.expirationSeconds", &spec["expirationSeconds"], detail));
+    };
+    if seconds < MIN_TOKEN_AGE_SECONDS {
+        expiration("may not specify a duration less than 10 minutes");
+    }
+    if seconds > MAX_TOKEN_AGE_SECONDS {
+        expiration("may not specify a duration larger than 2^32 seconds");
+    }
+    if attestations::is_webhook(&spec["boundObjectRef"]) {
+        if strings(&spec["audiences"]).len() != 1 {
+            let detail = "must be length 1 when bound to a webhook config";
+            errors.push(FieldError::invalid("spec.audiences", &spec["audiences"], detail));
+        }
+        errors.extend(attestations::validate(&spec["attestations"]));
+    } else if attestations::any(&spec["attestations"]) {
+        errors = vec![attestations::misplaced(&spec["attestations"])];
+    }
+    if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid(KIND, "", &errors)) }
+}
+
+/// Looks up what the token shall depend on. That it is being deleted does not matter here.
+fn bind(asked: &Value, account: &ServiceAccount<'_>, objects: &dyn Objects) -> ApiResult<Binding> {
+    if asked.is_null() {
+        return Ok(Binding::default());
+    }
+    let (name, kind) = (text(asked, "name"), text(asked, "kind"));
+    let (group, version) = group_version(text(asked, "apiVersion"));
+    let mut binding = Binding::default();
+    let found = match (group, kind) {
+        ("", "Pod") => {
+            let pod = require(objects, "pods", account.namespace, name)?;
+            if text(&pod["spec"], "serviceAccountName") != account.name {
+                return Err(ApiError::bad_request(format!(
+                    "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
+                    account.name
+                )));
+            }
+            binding.pod = true;
+            let node = text(&pod["spec"], "nodeName");
+            if !node.is_empty() {
+                // A node that does not exist (yet) is named all the same.
+                let uid = objects.object("nodes", "", node).map(|node| metadata::uid(&node).to_string());
+                binding.claims.insert("node".into(), reference(node, &uid.unwrap_or_default()));
+            }
+            pod
+        }
+        ("", "Node") => require(objects, "nodes", "", name)?,
+        ("", "Secret") => require(objects, "secrets", account.namespace, name)?,
+        _ => {
+            let gate = match attestations::is_webhook(asked) {
+                true => " (feature gate APIServerWebhookAuthenticationToken is disabled)",
+                false => "",
+            };
+            return Err(ApiError::bad_request(format!(
+                "cannot bind token to object of type {group}/{version}, Kind={kind}{gate}"
+            )));
+        }
+    };
+    let (uid, asked) = (metadata::uid(&found), text(asked, "uid"));
+    if !asked.is_empty() && asked != uid {
+        let why = format!(
+            "the UID in the bound object reference ({asked}) does not match the UID in record. \
+             The object might have been deleted and then recreated"
+        );
+        return Err(ApiError::conflict(Qualified { group, resource: kind }, name, why));
+    }
+    binding.claims.insert(kind.to_lowercase(), reference(name, uid));
+    Ok(binding)
+}
+
+fn require(objects: &dyn Objects, resource: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
+    if name.is_empty() {
+        return Err(ApiError::bad_request("Name parameter required."));
+    }
+    let found = objects.object(resource, namespace, name);
+    found.ok_or_else(|| ApiError::not_found(Qualified { group: "", resource }, name))
+}
+
+/// A `ref` in claims: what is unknown is left out.
+fn reference(name: &str, uid: &str) -> Value {
+    match uid {
+        "" => json!({"name": name}),
+        _ => json!({"name": name, "uid": uid}),
+    }
+}
+
+/// `schema.FromAPIVersionAndKind`: what is not an apiVersion is none.
+fn group_version(api_version: &str) -> (&str, &str) {
+    match api_version.split_once('/') {
+        None => ("", api_version),
+        Some((_, version)) if version.contains('/') => ("", ""),
+        Some((group, version)) => (group, version),
+    }
+}

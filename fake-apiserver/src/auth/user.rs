@@ -1,0 +1,160 @@
+//! Who is asking: users, and the users that service accounts are.
+//!
+//! Names, groups and extra keys are those of `k8s.io/apiserver/pkg/authentication/{user,serviceaccount}` (v0.37.1).
+
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// `user.Anonymous`.
+pub const ANONYMOUS: &str = "system:anonymous";
+/// `user.AllUnauthenticated`.
+pub const ALL_UNAUTHENTICATED: &str = "system:unauthenticated";
+/// `user.AllAuthenticated`.
+pub const ALL_AUTHENTICATED: &str = "system:authenticated";
+
+pub(super) const POD_NAME_KEY: &str = "authentication.kubernetes.io/pod-name";
+pub(super) const POD_UID_KEY: &str = "authentication.kubernetes.io/pod-uid";
+pub(super) const NODE_NAME_KEY: &str = "authentication.kubernetes.io/node-name";
+pub(super) const NODE_UID_KEY: &str = "authentication.kubernetes.io/node-uid";
+pub(super) const CREDENTIAL_ID_KEY: &str = "authentication.kubernetes.io/credential-id";
+
+/// How a token with that `jti` is called in user infos and audit events.
+pub(super) fn credential_id(id: &str) -> String {
+    format!("JTI={id}")
+}
+
+/// Someone who makes requests.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct User {
+    /// Name, unique.
+    pub name: String,
+    /// Unique over time, if known.
+    pub uid: String,
+    /// Groups, in the order of the user info.
+    pub groups: Vec<String>,
+    /// What else the authenticator knows.
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+impl User {
+    /// Nobody in particular.
+    pub fn anonymous() -> User {
+        User { name: ANONYMOUS.into(), groups: vec![ALL_UNAUTHENTICATED.into()], ..User::default() }
+    }
+
+    /// Whether nothing is known of the user.
+    pub fn is_anonymous(&self) -> bool {
+        self.name == ANONYMOUS || self.is_in(ALL_UNAUTHENTICATED)
+    }
+
+    /// Whether the user is in that group.
+    pub fn is_in(&self, group: &str) -> bool {
+        self.groups.iter().any(|mine| mine == group)
+    }
+
+    /// The user in the group of all who are known: `AuthenticatedGroupAdder`.
+    pub(super) fn authenticated(mut self) -> User {
+        if !self.is_anonymous() && !self.is_in(ALL_AUTHENTICATED) {
+            self.groups.push(ALL_AUTHENTICATED.into());
+        }
+        self
+    }
+
+    pub(super) fn set_extra(&mut self, key: &str, value: &str) {
+        self.extra.insert(key.into(), vec![value.into()]);
+    }
+
+    /// `authentication.UserInfo`.
+    pub fn info(&self) -> Value {
+        let mut info = Map::new();
+        if !self.name.is_empty() {
+            info.insert("username".into(), json!(self.name));
+        }
+        if !self.uid.is_empty() {
+            info.insert("uid".into(), json!(self.uid));
+        }
+        if !self.groups.is_empty() {
+            info.insert("groups".into(), json!(self.groups));
+        }
+        if !self.extra.is_empty() {
+            info.insert("extra".into(), json!(self.extra));
+        }
+        Value::Object(info)
+    }
+}
+
+/// A service account, as a token names it.
+#[derive(Debug, Clone, Copy)]
+pub struct ServiceAccount<'a> {
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its uid.
+    pub uid: &'a str,
+}
+
+impl ServiceAccount<'_> {
+    /// `MakeUsername`.
+    pub fn username(&self) -> String {
+        format!("{USERNAME_PREFIX}{}:{}", self.namespace, self.name)
+    }
+
+    /// The user that the service account is.
+    pub(super) fn user(&self) -> User {
+        User {
+            name: self.username(),
+            uid: self.uid.into(),
+            groups: vec![ALL_SERVICE_ACCOUNTS.into(), format!("{ALL_SERVICE_ACCOUNTS}:{}", self.namespace)],
+            extra: BTreeMap::new(),
+        }
+    }
+}
+
+const USERNAME_PREFIX: &str = "system:serviceaccount:";
+const ALL_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
+
+/// `SplitUsername`: namespace and name, if it is the name of a service account.
+pub(super) fn split_username(username: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = username.strip_prefix(USERNAME_PREFIX)?.split_once(':')?;
+    (is_label(namespace) && is_subdomain(name)).then_some((namespace, name))
+}
+
+/// RFC 1123 label.
+fn is_label(text: &str) -> bool {
+    text.len() <= 63 && is_word(text)
+}
+
+/// RFC 1123 subdomain.
+pub(super) fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_word)
+}
+
+fn is_word(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !text.is_empty() && text.bytes().all(allowed) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_well_formed_names_are_service_accounts() {
+        let account = ServiceAccount { namespace: "test", name: "my.account", uid: "" };
+        assert_eq!(split_username(&account.username()), Some(("test", "my.account")));
+        for name in [
+            "test",
+            "system:serviceaccount:test",
+            "system:serviceaccount::name",
+            "system:serviceaccount:test:",
+            "system:serviceaccount:test:name:more",
+            "system:serviceaccount:Test:name",
+            "system:serviceaccount:a.b:name",
+            "system:serviceaccount:test:na_me",
+            "system:serviceaccount:test:a..b",
+        ] {
+            assert_eq!(split_username(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What all replicas of one control plane share.
+
+use crate::api;
+use crate::audit::RequestLog;
+use crate::auth::authorizer::Authorizer;
+use crate::auth::{Authenticator, Objects};
+use crate::fault::Faults;
+use crate::http::Documents;
+use crate::ids::Ids;
+use crate::registry;
+use crate::store::{Key, Store};
+use serde_json::Value;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) struct Cluster {
+    pub(crate) store: Store,
+    pub(crate) ids: Ids,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) authorizer: Box<dyn Authorizer>,
+    pub(crate) faults: Faults,
+    pub(crate) log: RequestLog,
+    /// Made when first asked for: most clients that are tests never are curious.
+    documents: OnceLock<Documents>,
+}
+
+impl Cluster {
+    pub(crate) fn new(
+        store: Store,
+        ids: Ids,
+        authenticator: Authenticator,
+        authorizer: Box<dyn Authorizer>,
+        log: RequestLog,
+    ) -> Self {
+        let (faults, documents) = (Faults::default(), OnceLock::new());
+        Cluster { store, ids, authenticator, authorizer, faults, log, documents }
+    }
+
+    /// Discovery and the like.
+    pub(crate) fn documents(&self) -> &Documents {
+        self.documents.get_or_init(|| Documents::new(registry::KINDS))
+    }
+}
+
+impl Objects for Cluster {
+    fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let id = registry::by_resource("", "v1", resource)?;
+        let entry = self.store.get(&Key::new(id.into(), namespace, name))?;
+        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+    }
+
+    fn record_use(&self, secret: &Value, day: &str) {
+        api::record_token_use(self, secret, day);
+    }
+}

@@ -1,0 +1,129 @@
+//! Aggregated discovery: all groups in one document, `apidiscovery.k8s.io/v2`, with an entity tag to revalidate by.
+
+use super::discovery::{Group, Typed, Version};
+use super::json::encode;
+use crate::registry::{Kind, Subresource};
+use aws_lc_rs::digest::{SHA512, digest};
+use bytes::Bytes;
+use serde::Serialize;
+
+/// `Content-Type` of the document, by which clients tell it from the plain one.
+pub(crate) const AGGREGATED_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// An aggregated document, and what tells whether a client's copy is still true.
+pub(crate) struct Aggregated {
+    /// The document.
+    pub(crate) json: Bytes,
+    /// Its hash, in double quotes.
+    pub(crate) etag: String,
+}
+
+impl Aggregated {
+    /// Describes `groups`.
+    pub(crate) fn of(groups: &[Group<'_>]) -> Self {
+        let items = groups.iter().map(|group| GroupDiscovery {
+            metadata: Metadata { name: group.name },
+            versions: group.versions.iter().map(VersionDiscovery::of).collect(),
+        });
+        let json = encode(&Typed {
+            kind: "APIGroupDiscoveryList",
+            api_version: Some("apidiscovery.k8s.io/v2"),
+            content: GroupDiscoveryList { metadata: Metadata { name: "" }, items: items.collect() },
+        });
+        Aggregated { etag: format!("\"{}\"", sha512_hex(&json)), json: json.into() }
+    }
+}
+
+/// The hex digest that entity tags are made of.
+pub(crate) fn sha512_hex(bytes: &[u8]) -> String {
+    digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct GroupDiscoveryList<'k> {
+    metadata: Metadata<'k>,
+    items: Vec<GroupDiscovery<'k>>,
+}
+
+#[derive(Serialize)]
+struct Metadata<'k> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'k str,
+}
+
+#[derive(Serialize)]
+struct GroupDiscovery<'k> {
+    metadata: Metadata<'k>,
+    versions: Vec<VersionDiscovery<'k>>,
+}
+
+#[derive(Serialize)]
+struct VersionDiscovery<'k> {
+    version: &'k str,
+    resources: Vec<ResourceDiscovery<'k>>,
+    freshness: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceDiscovery<'k> {
+    resource: &'k str,
+    response_kind: GroupVersionKind<'k>,
+    scope: &'static str,
+    singular_resource: &'k str,
+    verbs: &'k [&'k str],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    short_names: &'k [&'k str],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    categories: &'k [&'k str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subresources: Vec<SubresourceDiscovery<'k>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SubresourceDiscovery<'k> {
+    subresource: &'k str,
+    response_kind: GroupVersionKind<'k>,
+    verbs: &'k [&'k str],
+}
+
+/// Group and version are empty where they are those of the resource list.
+#[derive(Serialize)]
+struct GroupVersionKind<'k> {
+    group: &'k str,
+    version: &'k str,
+    kind: &'k str,
+}
+
+impl<'k> VersionDiscovery<'k> {
+    fn of(version: &Version<'k>) -> Self {
+        let resources = version.kinds.iter().map(|kind| ResourceDiscovery::of(kind)).collect();
+        VersionDiscovery { version: version.name, resources, freshness: "Current" }
+    }
+}
+
+impl<'k> ResourceDiscovery<'k> {
+    fn of(kind: &'k Kind) -> Self {
+        let mut subresources: Vec<_> = kind.subresources.iter().map(SubresourceDiscovery::of).collect();
+        subresources.sort_by_key(|subresource| subresource.subresource);
+        ResourceDiscovery {
+            resource: kind.resource,
+            response_kind: GroupVersionKind { group: "", version: "", kind: kind.kind },
+            scope: if kind.namespaced { "Namespaced" } else { "Cluster" },
+            singular_resource: kind.singular,
+            verbs: kind.verbs,
+            short_names: kind.short_names,
+            categories: kind.categories,
+            subresources,
+        }
+    }
+}
+
+impl<'k> SubresourceDiscovery<'k> {
+    fn of(subresource: &'k Subresource) -> Self {
+        let Subresource { name, group, version, kind, verbs, .. } = *subresource;
+        SubresourceDiscovery { subresource: name, response_kind: GroupVersionKind { group, version, kind }, verbs }
+    }
+}

@@ -1,0 +1,76 @@
+//! Bodies, as they come and as they go.
+
+use super::list::ListBody;
+use super::stream::WatchBody;
+use crate::error::{ApiError, ApiResult};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// `--max-resource-write-bytes` and the like upstream: 3 MiB.
+const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
+
+/// A request's body, read whole.
+pub(crate) struct Body<'r> {
+    /// The `Content-Type` header, or "".
+    pub(crate) content_type: &'r str,
+    pub(crate) bytes: Bytes,
+}
+
+/// Reads a request's body.
+///
+/// # Errors
+/// 413 if it is too large; 400 if it breaks off.
+pub(crate) async fn read(incoming: Incoming) -> ApiResult<Bytes> {
+    if incoming.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    let too_large = || ApiError::too_large(format!("Request entity too large: limit is {MAX_REQUEST_BYTES}"));
+    if incoming.size_hint().lower() > MAX_REQUEST_BYTES as u64 {
+        return Err(too_large());
+    }
+    match Limited::new(incoming, MAX_REQUEST_BYTES).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(error) => Err(ApiError::bad_request(format!("unable to read the body of the request: {error}"))),
+    }
+}
+
+/// A response's body.
+pub(crate) enum ReplyBody {
+    Whole(Option<Bytes>),
+    List(ListBody),
+    Watch(Box<WatchBody>),
+}
+
+impl HttpBody for ReplyBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let bytes = match self.get_mut() {
+            ReplyBody::Whole(bytes) => Poll::Ready(bytes.take()),
+            ReplyBody::List(list) => Poll::Ready(list.next()),
+            ReplyBody::Watch(watch) => watch.poll_next(context),
+        };
+        bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, ReplyBody::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            ReplyBody::List(list) => SizeHint::with_exact(list.len() as u64),
+            ReplyBody::Watch(_) => SizeHint::default(),
+        }
+    }
+}

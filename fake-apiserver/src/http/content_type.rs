@@ -1,0 +1,161 @@
+//! What a request says its body is.
+//!
+//! JSON and Kubernetes' protobuf are read, and two kinds of patches. YAML is refused like any unknown type: no client
+//! of the API sends it by itself.
+
+use crate::error::{ApiError, ApiResult};
+
+/// How an object in a request is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyFormat {
+    /// JSON, also when the request does not say.
+    Json,
+    /// The `k8s\0` envelope of `runtime.Unknown` around a protobuf message.
+    Protobuf,
+}
+
+/// How a patch in a request is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PatchFormat {
+    /// RFC 6902: a list of operations.
+    Json,
+    /// RFC 7386: a partial object, where null deletes.
+    Merge,
+}
+
+const BODY_FORMATS: &[(&str, BodyFormat)] =
+    &[("application/json", BodyFormat::Json), ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf)];
+
+const PATCH_FORMATS: &[(&str, PatchFormat)] =
+    &[("application/json-patch+json", PatchFormat::Json), ("application/merge-patch+json", PatchFormat::Merge)];
+
+/// Patches that the real server takes and this one does not.
+const MISSING_PATCHES: &[(&str, &str)] = &[
+    ("application/strategic-merge-patch+json", "strategic merge patches"),
+    ("application/apply-patch+yaml", "server-side apply"),
+];
+
+/// Reads the `Content-Type` of a request that carries an object or options.
+///
+/// # Errors
+/// 415 for what cannot be read.
+pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
+    if content_type.is_empty() {
+        return Ok(BodyFormat::Json);
+    }
+    let (media_type, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+    let media_type = media_type.trim();
+    BODY_FORMATS
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(media_type) && are_parameters(parameters))
+        .map(|(_, format)| *format)
+        .ok_or_else(|| {
+            ApiError::unsupported_media_type(format!(
+                "the body of the request was in an unknown format - accepted media types include: {}",
+                names(BODY_FORMATS)
+            ))
+        })
+}
+
+/// Reads the `Content-Type` of a PATCH. Unlike a body's it is compared letter by letter, and must be there.
+///
+/// # Errors
+/// 415 for what cannot be applied.
+pub(crate) fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
+        return Ok(*format);
+    }
+    Err(match MISSING_PATCHES.iter().find(|(name, _)| *name == media_type) {
+        Some((name, what)) => ApiError::unsupported_media_type(format!(
+            "fake-apiserver does not support {what} ({name}) - accepted media types include: {}",
+            names(PATCH_FORMATS)
+        )),
+        None => ApiError::unsupported_media_type("415: Unsupported Media Type").by_router(),
+    })
+}
+
+/// The media types of patches that can be applied.
+pub(crate) fn patch_types() -> impl Iterator<Item = &'static str> {
+    PATCH_FORMATS.iter().map(|(name, _)| *name)
+}
+
+/// Whether `text` is `name=value` pairs between semicolons; what they say does not matter. The last may be empty.
+fn are_parameters(text: &str) -> bool {
+    text.strip_suffix(';').unwrap_or(text).split(';').all(|pair| match pair.split_once('=') {
+        Some((name, value)) => !name.trim().is_empty() && !value.trim().is_empty(),
+        None => text.trim().is_empty(),
+    })
+}
+
+fn names<T>(formats: &[(&'static str, T)]) -> String {
+    let names: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What kube-apiserver 1.37 answers, except that it also lists (and reads) `application/yaml`.
+    #[test]
+    fn bodies() {
+        for (content_type, expected) in [
+            ("", Some(BodyFormat::Json)),
+            ("application/json", Some(BodyFormat::Json)),
+            ("application/json; charset=utf-8", Some(BodyFormat::Json)),
+            ("APPLICATION/JSON", Some(BodyFormat::Json)),
+            ("application/json;", Some(BodyFormat::Json)),
+            ("application/vnd.kubernetes.protobuf", Some(BodyFormat::Protobuf)),
+            ("application/json;;", None),
+            ("application/json,foo", None),
+            ("application/yaml", None),
+            ("text/yaml", None),
+            ("application/cbor", None),
+            ("application/merge-patch+json", None),
+            ("foo", None),
+        ] {
+            assert_eq!(body_format(content_type).ok(), expected, "{content_type:?}");
+        }
+        let error = body_format("foo").unwrap_err();
+        assert_eq!(
+            (error.code(), error.reason(), error.to_string().as_str()),
+            (
+                415,
+                "UnsupportedMediaType",
+                "the body of the request was in an unknown format - accepted media types include: \
+                 application/json, application/vnd.kubernetes.protobuf"
+            )
+        );
+    }
+
+    /// What kube-apiserver 1.37 answers, but for the two kinds that it would have applied.
+    #[test]
+    fn patches() {
+        const ROUTER: &str = "415: Unsupported Media Type";
+        for (content_type, expected) in [
+            ("application/json-patch+json", Ok(PatchFormat::Json)),
+            ("application/merge-patch+json", Ok(PatchFormat::Merge)),
+            ("application/merge-patch+json; charset=utf-8", Ok(PatchFormat::Merge)),
+            ("Application/merge-patch+json", Err(ROUTER)),
+            ("application/json", Err(ROUTER)),
+            ("application/apply-patch+cbor", Err(ROUTER)),
+            ("", Err(ROUTER)),
+            (
+                "application/strategic-merge-patch+json",
+                Err(
+                    "fake-apiserver does not support strategic merge patches (application/strategic-merge-patch+json) \
+                     - accepted media types include: application/json-patch+json, application/merge-patch+json",
+                ),
+            ),
+            (
+                "application/apply-patch+yaml",
+                Err("fake-apiserver does not support server-side apply (application/apply-patch+yaml) \
+                     - accepted media types include: application/json-patch+json, application/merge-patch+json"),
+            ),
+        ] {
+            let actual = patch_format(content_type).map_err(|error| error.to_string());
+            assert_eq!(actual, expected.map_err(str::to_string), "{content_type:?}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Everything that is not a resource: discovery, OpenAPI, version, health, and the list of all these.
+
+use super::aggregated_discovery::{AGGREGATED_TYPE, Aggregated};
+use super::discovery::{Discovery, api_versions};
+use super::health;
+use super::json::{encode, indent};
+use super::negotiate::{Endpoint, Preferences};
+use super::openapi::{OpenApi, OpenApiRequest};
+use super::query::Query;
+use super::version;
+use crate::error::{ApiError, ApiResult};
+use crate::registry::Kind;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
+use jiff::Timestamp;
+use serde_json::json;
+
+/// Paths that are neither discovery nor health.
+const OTHER_PATHS: &[&str] = &[
+    "/.well-known/openid-configuration",
+    "/api",
+    "/apis/",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/openid/v1/jwks",
+    "/version",
+];
+
+/// The documents that a table of kinds gives rise to.
+pub(crate) struct Documents {
+    discovery: Discovery,
+    openapi: OpenApi,
+}
+
+/// A request for something that is not a resource.
+pub(crate) struct DocumentRequest<'r> {
+    pub(crate) method: &'r Method,
+    pub(crate) path: &'r str,
+    pub(crate) query: &'r Query<'r>,
+    pub(crate) headers: &'r HeaderMap,
+    /// `host:port` of the server, as clients reach it.
+    pub(crate) server_address: &'r str,
+    pub(crate) now: Timestamp,
+    pub(crate) shutting_down: bool,
+}
+
+impl Documents {
+    /// Describes `kinds`.
+    pub(crate) fn new(kinds: &[Kind]) -> Self {
+        Documents { discovery: Discovery::new(kinds), openapi: OpenApi::new(kinds) }
+    }
+
+    /// Answers a request. Headers that every answer has are left to the caller.
+    ///
+    /// # Errors
+    /// 404, 405 and 406, where the real server sends them as a `Status`.
+    pub(crate) fn answer(&self, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+        match request.path {
+            "/" => Ok(json_text(self.root())),
+            "/openapi/v3" => Ok(self.openapi.index()),
+            path => {
+                match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
+                    (Some(document), _) => Ok(self.openapi_document(document, request)),
+                    (None, Some(response)) => Ok(response),
+                    (None, None) => self.api_document(path.strip_suffix('/').unwrap_or(path), request),
+                }
+            }
+        }
+    }
+
+    fn openapi_document(&self, path: &str, request: &DocumentRequest<'_>) -> Response<Bytes> {
+        let request = OpenApiRequest {
+            hash: request.query.get("hash"),
+            if_none_match: request.header(IF_NONE_MATCH),
+            takes_json: request.preferences().takes_json(),
+            now: request.now,
+        };
+        self.openapi.answer(path, &request)
+    }
+
+    /// Discovery and version: documents that are negotiated, and can only be read.
+    fn api_document(&self, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+        let json = match path {
+            "/api" => api_versions(request.server_address).into(),
+            "/version" => version::document().into(),
+            path => match self.discovery.document(path) {
+                Some(json) => json.clone(),
+                None => return self.not_found(path),
+            },
+        };
+        if request.method != Method::GET {
+            return Err(ApiError::method_not_routed());
+        }
+        let preferences = request.preferences();
+        match self.discovery.aggregated(path) {
+            Some(aggregated) if preferences.aggregated_discovery() => Ok(aggregated_response(aggregated, request)),
+            _ => Ok(json_text(laid_out(json, preferences.output(Endpoint::Document)?.pretty))),
+        }
+    }
+
+    /// What is nowhere: refused by a group that exists, or else by the file server behind everything.
+    fn not_found(&self, path: &str) -> ApiResult<Response<Bytes>> {
+        let mut elements = path.split('/').skip(1);
+        let is_routed = match (elements.next(), elements.next()) {
+            (Some("api" | "version"), Some(_)) => true,
+            (Some("apis"), Some(group)) => self.discovery.document(&format!("/apis/{group}")).is_some(),
+            _ => false,
+        };
+        match is_routed {
+            true => Err(ApiError::no_such_path()),
+            false => Ok(plain_text(StatusCode::NOT_FOUND, "404 page not found\n")),
+        }
+    }
+
+    /// `/`: all paths there are.
+    fn root(&self) -> Bytes {
+        let mut paths: Vec<String> = self.discovery.paths().map(str::to_string).chain(health::paths()).collect();
+        paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
+        paths.sort_unstable();
+        indent(&encode(&json!({ "paths": paths }))).into()
+    }
+}
+
+impl DocumentRequest<'_> {
+    fn preferences(&self) -> Preferences<'_> {
+        Preferences::of(self.headers, self.query)
+    }
+
+    /// The header's text, or "".
+    fn header(&self, name: HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+fn aggregated_response(document: &Aggregated, request: &DocumentRequest<'_>) -> Response<Bytes> {
+    let response =
+        Response::builder().header(CACHE_CONTROL, "public").header(ETAG, &document.etag).header(VARY, "Accept");
+    let response = match request.header(IF_NONE_MATCH) == document.etag {
+        true => response.status(StatusCode::NOT_MODIFIED).body(Bytes::new()),
+        false => {
+            let json = laid_out(document.json.clone(), request.preferences().is_pretty());
+            response.header(CONTENT_TYPE, AGGREGATED_TYPE).body(json)
+        }
+    };
+    response.expect("headers in ASCII")
+}
+
+/// 200 with a JSON document.
+fn json_text(json: Bytes) -> Response<Bytes> {
+    Response::builder().header(CONTENT_TYPE, "application/json").body(json).expect("a constant header")
+}
+
+/// An answer in plain text, which no browser is to take for something else.
+pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response<Bytes> {
+    Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, "text/plain; charset=utf-8")
+        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .body(text.into())
+        .expect("constant headers")
+}
+
+fn laid_out(json: Bytes, pretty: bool) -> Bytes {
+    if pretty { indent(&json).into() } else { json }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::samples;
+    use http::HeaderValue;
+    use http::header::{ACCEPT, EXPIRES, LOCATION};
+
+    const AGGREGATED: (HeaderName, &str) = (ACCEPT, AGGREGATED_TYPE);
+
+    /// Asks for `target`, a path with a query.
+    fn ask(method: Method, target: &str, headers: &[(HeaderName, &str)]) -> ApiResult<Response<Bytes>> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).expect("a header")))
+            .collect();
+        Documents::new(samples::KINDS).answer(&DocumentRequest {
+            method: &method,
+            path,
+            query: &Query::parse(query),
+            headers: &headers,
+            server_address: "192.0.2.1:6443",
+            now: "2026-11-21T04:24:34Z".parse().expect("a time"),
+            shutting_down: false,
+        })
+    }
+
+    fn get(target: &str, headers: &[(HeaderName, &str)]) -> Response<Bytes> {
+        ask(Method::GET, target, headers).expect("an answer")
+    }
+
+    fn header(response: &Response<Bytes>, name: HeaderName) -> &str {
+        response.headers().get(name).map(|value| value.to_str().expect("text")).unwrap_or_default()
+    }
+
+    /// Status and type, as kube-apiserver 1.37 answers.
+    #[test]
+    fn paths() {
+        const JSON: &str = "application/json";
+        const TEXT: &str = "text/plain; charset=utf-8";
+        for (target, expected) in [
+            ("/", (200, JSON)),
+            ("/api", (200, JSON)),
+            ("/api/", (200, JSON)),
+            ("/api/v1", (200, JSON)),
+            ("/api/v1/", (200, JSON)),
+            ("/apis", (200, JSON)),
+            ("/apis/", (200, JSON)),
+            ("/apis/coordination.k8s.io", (200, JSON)),
+            ("/apis/coordination.k8s.io/v1", (200, JSON)),
+            ("/version", (200, JSON)),
+            ("/version/", (200, JSON)),
+            ("/healthz", (200, TEXT)),
+            ("/readyz/ping", (200, TEXT)),
+            ("/openapi/v3", (200, TEXT)),
+            ("/openapi/v3/apis/coordination.k8s.io/v1", (200, JSON)),
+            ("/openapi/v3/", (404, "")),
+            ("/openapi/v3/apis/nope/v1", (404, "")),
+            ("/openapi/v2", (404, TEXT)),
+            ("/openapi", (404, TEXT)),
+            ("/nope", (404, TEXT)),
+            ("/healthz/", (404, TEXT)),
+            ("/healthz/nope", (404, TEXT)),
+            ("//healthz", (404, TEXT)),
+            ("/apis/nope", (404, TEXT)),
+            ("/apis/nope/v1", (404, TEXT)),
+            ("/api/v2", (404, "Status")),
+            ("/apis/coordination.k8s.io/v9", (404, "Status")),
+            ("/version/x", (404, "Status")),
+        ] {
+            let actual = match ask(Method::GET, target, &[]) {
+                Ok(response) => (response.status().as_u16(), header(&response, CONTENT_TYPE).to_string()),
+                Err(error) => (error.code(), "Status".to_string()),
+            };
+            assert_eq!((actual.0, actual.1.as_str()), expected, "{target}");
+        }
+        assert_eq!(get("/nope", &[]).body(), "404 page not found\n");
+        for target in ["/api", "/api/v1", "/version"] {
+            assert_eq!(ask(Method::POST, target, &[]).unwrap_err().code(), 405, "{target}");
+        }
+    }
+
+    #[test]
+    fn root_lists_what_answers() {
+        let root: serde_json::Value = serde_json::from_slice(get("/", &[]).body()).unwrap();
+        let paths: Vec<&str> = root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+        assert!(paths.is_sorted(), "{paths:?}");
+        for path in paths.iter().filter(|path| !path.contains("openid") && **path != "/openapi/v3/") {
+            assert_eq!(get(path, &[]).status(), 200, "{path}");
+        }
+    }
+
+    #[test]
+    fn aggregated_discovery_is_revalidated() {
+        let first = get("/apis", &[AGGREGATED]);
+        assert_eq!(header(&first, CONTENT_TYPE), AGGREGATED_TYPE);
+        assert_eq!((header(&first, VARY), header(&first, CACHE_CONTROL)), ("Accept", "public"));
+        let etag = header(&first, ETAG);
+        let second = get("/apis", &[AGGREGATED, (IF_NONE_MATCH, etag)]);
+        assert_eq!((second.status().as_u16(), second.body().len(), header(&second, ETAG)), (304, 0, etag));
+        assert_eq!(get("/api", &[AGGREGATED, (IF_NONE_MATCH, etag)]).status(), 200, "another document");
+        assert_eq!(get("/apis", &[AGGREGATED, (IF_NONE_MATCH, "*")]).status(), 200);
+        assert_eq!(ask(Method::GET, "/api/v1", &[AGGREGATED]).unwrap_err().code(), 406);
+    }
+
+    #[test]
+    fn openapi_documents_are_named_by_hash() {
+        let index: serde_json::Value = serde_json::from_slice(get("/openapi/v3", &[]).body()).unwrap();
+        let current = index["paths"]["api/v1"]["serverRelativeURL"].as_str().unwrap();
+        let document = get(current, &[]);
+        assert_eq!(header(&document, CACHE_CONTROL), "public, immutable");
+        assert_eq!(header(&document, EXPIRES), "Sun, 21 Nov 2027 04:24:34 UTC");
+        let openapi: serde_json::Value = serde_json::from_slice(document.body()).unwrap();
+        let patch = &openapi["paths"]["/api/v1/namespaces/{namespace}/serviceaccounts/{name}"]["patch"];
+        assert_eq!(patch["x-kubernetes-group-version-kind"]["kind"], "ServiceAccount");
+
+        let etag = header(&document, ETAG);
+        assert_eq!(get(current, &[(IF_NONE_MATCH, etag)]).status(), 304);
+        assert_eq!(get("/openapi/v3/api/v1", &[(IF_NONE_MATCH, etag)]).status(), 304);
+        assert_eq!(header(&get("/openapi/v3/api/v1", &[]), CACHE_CONTROL), "");
+        let moved = get("/openapi/v3/api/v1?hash=AB", &[]);
+        assert_eq!((moved.status().as_u16(), header(&moved, LOCATION)), (301, current));
+        assert_eq!(get(current, &[(ACCEPT, "text/plain")]).status(), 406);
+    }
+
+    #[test]
+    fn people_get_indented_documents() {
+        let curl = (http::header::USER_AGENT, "curl/8.5.0");
+        for path in ["/api", "/apis", "/version", "/"] {
+            assert!(get(path, &[curl.clone()]).body().starts_with(b"{\n  \""), "{path}");
+        }
+        assert!(get("/api?pretty=1", &[AGGREGATED]).body().starts_with(b"{\n  \""));
+    }
+}

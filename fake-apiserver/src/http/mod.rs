@@ -1,0 +1,27 @@
+//! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
+
+mod aggregated_discovery;
+mod body;
+pub(crate) mod content_type;
+mod discovery;
+mod documents;
+mod health;
+mod json;
+mod list;
+mod negotiate;
+mod openapi;
+mod pipeline;
+mod query;
+mod respond;
+mod route;
+#[cfg(test)]
+mod samples;
+mod served;
+mod stream;
+mod table;
+mod version;
+
+pub(crate) use body::Body;
+pub(crate) use documents::Documents;
+pub(crate) use pipeline::{Replica, serve};
+pub(crate) use query::Query;

@@ -1,0 +1,404 @@
+//! What a client wants to receive: the `Accept` header, `?pretty` and the User-Agent.
+//!
+//! Follows `k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go` v0.37.1 and the parser it uses
+//! (`munnerz/goautoneg`), quirks included: `q` orders clauses but never forbids one. Two judges look at the header, as
+//! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
+//! JSON is the only encoding produced; clients that prefer protobuf always list JSON as well.
+
+use super::query::Query;
+use crate::error::{ApiError, ApiResult};
+use http::HeaderMap;
+use http::header::{ACCEPT, USER_AGENT};
+
+const JSON: &str = "application/json";
+const META_GROUP: &str = "meta.k8s.io";
+
+/// A version of `meta.k8s.io`; clients ask for the old one only after the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MetaVersion {
+    /// `meta.k8s.io/v1`
+    V1,
+    /// `meta.k8s.io/v1beta1`
+    V1Beta1,
+}
+
+impl MetaVersion {
+    /// As `apiVersion` shows it.
+    pub(crate) fn api_version(self) -> &'static str {
+        match self {
+            MetaVersion::V1 => "meta.k8s.io/v1",
+            MetaVersion::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+}
+
+/// What to make of an object or a list before it is sent, if not to send it as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Cells for `kubectl get`.
+    Table(MetaVersion),
+    /// Its metadata alone.
+    PartialObjectMetadata(MetaVersion),
+    /// The metadata of a list's items.
+    PartialObjectMetadataList(MetaVersion),
+}
+
+/// The outcome of a negotiation. The encoding is JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// What to make of the answer; `None` for the plain one.
+    pub(crate) form: Option<Form>,
+    /// Indented, for a person's eyes. Has no meaning for watches.
+    pub(crate) pretty: bool,
+}
+
+/// Where a request goes, as far as negotiation cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// Single objects, and actions on collections.
+    Object,
+    /// GET of a collection: lists and watches.
+    Collection,
+    /// Documents that have one form: discovery, version.
+    Document,
+}
+
+/// What a request says about the answer it wants. Missing headers are "".
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preferences<'a> {
+    /// The `Accept` header.
+    pub(crate) accept: &'a str,
+    /// The `pretty` parameter of the query.
+    pub(crate) pretty: &'a str,
+    /// The `User-Agent` header.
+    pub(crate) user_agent: &'a str,
+}
+
+impl<'a> Preferences<'a> {
+    /// The preferences of a request.
+    pub(crate) fn of(headers: &'a HeaderMap, query: &'a Query<'_>) -> Self {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
+    }
+
+    /// Picks what to send.
+    ///
+    /// # Errors
+    /// 406 when nothing that the client accepts can be produced.
+    pub(crate) fn output(&self, endpoint: Endpoint) -> ApiResult<Output> {
+        if is_plain(self.accept) {
+            return Ok(Output { form: None, pretty: self.is_pretty() });
+        }
+        if !router_accepts(self.accept, endpoint) {
+            return Err(ApiError::not_acceptable(format!(
+                "406: Not Acceptable\n\nAvailable representations: {}",
+                produced(endpoint).join(", ")
+            ))
+            .by_router());
+        }
+        let form = |asked: Option<Conversion<'_>>| match asked {
+            None => Some(None),
+            Some(_) if endpoint == Endpoint::Document => None,
+            Some(conversion) => conversion.meta_form().map(Some),
+        };
+        first_acceptable(self.accept, form)
+            .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
+            .ok_or_else(|| ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}")))
+    }
+
+    /// Whether the client takes the discovery of all groups in one document (`apidiscovery.k8s.io/v2`). It then gets
+    /// it, however much it prefers the old form.
+    pub(crate) fn aggregated_discovery(&self) -> bool {
+        !is_plain(self.accept)
+            && first_acceptable(self.accept, |asked| asked.filter(Conversion::is_aggregated_discovery)).is_some()
+    }
+
+    /// Whether JSON will do, in any form.
+    pub(crate) fn takes_json(&self) -> bool {
+        is_plain(self.accept) || first_acceptable(self.accept, |_| Some(())).is_some()
+    }
+
+    /// Whether a `Status` is indented: when the client wants it so, and when it takes no plain JSON, for then the
+    /// refusal is written as if for a person.
+    pub(crate) fn pretty_refusal(&self) -> bool {
+        if is_plain(self.accept) {
+            return self.is_pretty();
+        }
+        let plain = |asked: Option<Conversion<'_>>| asked.is_none().then_some(());
+        first_acceptable(self.accept, plain).is_none_or(|((), pretty)| pretty || self.is_pretty())
+    }
+
+    /// Whether JSON is indented: `?pretty`, or else a User-Agent that a person looks through.
+    pub(crate) fn is_pretty(&self) -> bool {
+        match self.pretty {
+            "" => ["curl", "Wget", "Mozilla/5.0"].iter().any(|agent| self.user_agent.starts_with(agent)),
+            // `strconv.ParseBool`, which takes everything else for false.
+            asked => matches!(asked, "1" | "t" | "T" | "true" | "TRUE" | "True"),
+        }
+    }
+}
+
+/// The headers of nearly all requests, settled without parsing.
+fn is_plain(accept: &str) -> bool {
+    matches!(
+        accept,
+        "" | "*/*"
+            | JSON
+            | "application/json, */*"
+            | "application/vnd.kubernetes.protobuf,application/json"
+            | "application/vnd.kubernetes.protobuf,*/*"
+            | "application/vnd.kubernetes.protobuf, */*"
+    )
+}
+
+/// The media types that an endpoint's routes declare.
+fn produced(endpoint: Endpoint) -> &'static [&'static str] {
+    match endpoint {
+        Endpoint::Collection => &[JSON, "application/json;stream=watch"],
+        Endpoint::Object | Endpoint::Document => &[JSON],
+    }
+}
+
+/// The router's look: any clause will do, whatever its parameters and quality.
+fn router_accepts(accept: &str, endpoint: Endpoint) -> bool {
+    accept.split(',').any(|clause| {
+        let media_type = clause.split(';').next().unwrap_or_default().trim_matches(' ');
+        media_type == "*/*" || produced(endpoint).contains(&media_type)
+    })
+}
+
+/// The first clause, by preference, that takes JSON and whose conversion `select` takes; and whether it wants the JSON
+/// indented.
+fn first_acceptable<'a, T>(accept: &'a str, select: impl Fn(Option<Conversion<'a>>) -> Option<T>) -> Option<(T, bool)> {
+    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
+    sort_by_preference(&mut clauses);
+    clauses.iter().filter(|clause| clause.takes_json() && clause.streams_if_at_all()).find_map(|clause| {
+        let selected = select(clause.conversion())?;
+        Some((selected, clause.parameter("pretty") == Some("1")))
+    })
+}
+
+/// The insertion sort that upstream's parser gets for short headers. Its order is not transitive, so another sort
+/// could give another result.
+fn sort_by_preference(clauses: &mut [Clause<'_>]) {
+    for end in 1..clauses.len() {
+        let mut at = end;
+        while at > 0 && clauses[at].precedes(&clauses[at - 1]) {
+            clauses.swap(at, at - 1);
+            at -= 1;
+        }
+    }
+}
+
+/// One element of an `Accept` header.
+struct Clause<'a> {
+    main: &'a str,
+    sub: &'a str,
+    quality: f64,
+    parameters: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Clause<'a> {
+    /// Nothing for what is not `type/subtype` (or `*`), which upstream skips too.
+    fn parse(text: &'a str) -> Option<Self> {
+        let mut parts = text.trim_matches(' ').split(';');
+        let media_type = parts.next()?;
+        let (main, sub) = match media_type.split_once('/') {
+            Some((main, sub)) if !sub.is_empty() && !sub.contains('/') => {
+                (main.trim_matches(' '), sub.trim_matches(' '))
+            }
+            None if media_type.trim_matches(' ') == "*" => ("*", "*"),
+            _ => return None,
+        };
+        let mut clause = Clause { main, sub, quality: 1.0, parameters: Vec::new() };
+        for (name, value) in parts.filter_map(|pair| pair.split_once('=')) {
+            match name.trim_matches(' ') {
+                _ if value.is_empty() || value.contains('=') => {}
+                "q" => clause.quality = value.parse().unwrap_or(0.0),
+                name => clause.parameters.push((name, value.trim_matches(' '))),
+            }
+        }
+        Some(clause)
+    }
+
+    fn precedes(&self, other: &Clause<'_>) -> bool {
+        self.quality > other.quality || (self.main != "*" && other.main == "*") || (self.sub != "*" && other.sub == "*")
+    }
+
+    fn takes_json(&self) -> bool {
+        matches!((self.main, self.sub), ("application", "json" | "*") | ("*", "*"))
+    }
+
+    /// `stream=watch` is the only stream there is. A server version (`sv`) can never be had.
+    fn streams_if_at_all(&self) -> bool {
+        matches!(self.parameter("stream"), None | Some("" | "watch")) && self.parameter("sv").is_none_or(str::is_empty)
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'a str> {
+        self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn conversion(&self) -> Option<Conversion<'a>> {
+        let [kind, group, version] = ["as", "g", "v"].map(|name| self.parameter(name));
+        kind.or(group).or(version)?;
+        Some(Conversion {
+            kind: kind.unwrap_or_default(),
+            group: group.unwrap_or_default(),
+            version: version.unwrap_or_default(),
+        })
+    }
+}
+
+/// The kind that a clause wants the answer converted to: its `as`, `g` and `v`.
+struct Conversion<'a> {
+    kind: &'a str,
+    group: &'a str,
+    version: &'a str,
+}
+
+impl Conversion<'_> {
+    fn meta_form(&self) -> Option<Form> {
+        let version = match (self.group, self.version) {
+            (META_GROUP, "v1") => MetaVersion::V1,
+            (META_GROUP, "v1beta1") => MetaVersion::V1Beta1,
+            _ => return None,
+        };
+        match self.kind {
+            "Table" => Some(Form::Table(version)),
+            "PartialObjectMetadata" => Some(Form::PartialObjectMetadata(version)),
+            "PartialObjectMetadataList" => Some(Form::PartialObjectMetadataList(version)),
+            _ => None,
+        }
+    }
+
+    fn is_aggregated_discovery(&self) -> bool {
+        (self.group, self.version, self.kind) == ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: MetaVersion = MetaVersion::V1;
+    const ROUTER: &str = "406: Not Acceptable\n\nAvailable representations: \
+                          application/json, application/json;stream=watch";
+    const HANDLER: &str = "only the following media types are accepted: application/json";
+
+    fn accepting(accept: &str) -> Preferences<'_> {
+        Preferences { accept, pretty: "", user_agent: "" }
+    }
+
+    /// kube-apiserver 1.37's answers for a list, less the YAML and protobuf that it would offer or send.
+    #[test]
+    fn lists() {
+        for (accept, expected) in [
+            ("", Ok(None)),
+            ("application/json", Ok(None)),
+            ("*/*", Ok(None)),
+            ("*", Err(ROUTER)),
+            ("application/*", Err(ROUTER)),
+            ("text/*", Err(ROUTER)),
+            ("text/plain", Err(ROUTER)),
+            ("json", Err(ROUTER)),
+            ("APPLICATION/JSON", Err(ROUTER)),
+            ("application/cbor", Err(ROUTER)),
+            ("text/plain, */*;q=0.1", Ok(None)),
+            ("text/html, application/xhtml+xml, */*;q=0.8", Ok(None)),
+            (",,application/json", Ok(None)),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=Table;v=v1beta1;g=meta.k8s.io", Ok(Some(Form::Table(MetaVersion::V1Beta1)))),
+            ("application/json; as = Table ; v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("*/*;as=Table;v=v1;g=meta.k8s.io", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", Ok(Some(Form::Table(V1)))),
+            (
+                "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,\
+                 application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+                Ok(Some(Form::Table(V1))),
+            ),
+            ("application/json;q=0.5,application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9", Ok(Some(Form::Table(V1)))),
+            ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", Ok(Some(Form::PartialObjectMetadata(V1)))),
+            (
+                "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+                Ok(Some(Form::PartialObjectMetadataList(V1))),
+            ),
+            ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", Ok(None)),
+            ("application/json;as=Foo;v=v1;g=meta.k8s.io", Err(HANDLER)),
+            ("application/json;as=Table;v=v2;g=meta.k8s.io", Err(HANDLER)),
+            ("application/json;as=Table;v=v1", Err(HANDLER)),
+            ("application/json;as=\"Table\";v=v1;g=meta.k8s.io", Err(HANDLER)),
+            ("application/json;v=v1", Err(HANDLER)),
+            ("application/json;g=meta.k8s.io", Err(HANDLER)),
+            ("application/json;g=;v=;as=", Ok(None)),
+            ("application/json;stream=watch", Ok(None)),
+            ("application/json;stream=foo", Err(HANDLER)),
+            ("application/json;charset=utf-8", Ok(None)),
+            ("application/json;q=0", Ok(None)),
+            ("application/json;q=x", Ok(None)),
+        ] {
+            let actual = accepting(accept).output(Endpoint::Collection);
+            assert_eq!(
+                actual.map(|output| output.form).map_err(|error| error.to_string()),
+                expected.map_err(str::to_string),
+                "{accept:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn documents_are_not_converted() {
+        let preferences = accepting("application/json;as=Table;v=v1;g=meta.k8s.io");
+        assert_eq!(preferences.output(Endpoint::Document).unwrap_err().to_string(), HANDLER);
+    }
+
+    /// As kube-apiserver 1.37 decides it, which removed `v2beta1`.
+    #[test]
+    fn aggregated_discovery() {
+        const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+        for (accept, expected) in [
+            (V2.to_string(), true),
+            (format!("{V2};profile=nopeer"), true),
+            (format!("application/json, {V2}"), true),
+            (format!("application/json;q=0.9, {V2};q=0.1"), true),
+            (format!("{V2},{},application/json", V2.replace("v2", "v2beta1")), true),
+            (V2.replace("v2", "v2beta1"), false),
+            ("application/json".to_string(), false),
+            ("*/*".to_string(), false),
+            ("".to_string(), false),
+        ] {
+            let preferences = accepting(&accept);
+            assert_eq!(preferences.aggregated_discovery(), expected, "{accept:?}");
+        }
+    }
+
+    /// As kube-apiserver 1.37 indents.
+    #[test]
+    fn pretty() {
+        for (accept, pretty, user_agent, output, refusal) in [
+            ("", "", "kubectl/v1.37.1", false, false),
+            ("", "", "curl/8.5.0", true, true),
+            ("", "false", "curl/8.5.0", false, false),
+            ("", "", "Wget/1", true, true),
+            ("", "true", "", true, true),
+            ("", "yes", "Mozilla/5.0 (X11)", false, false),
+            ("", "", "Mozilla/4.0", false, false),
+            ("application/json;pretty=1", "", "", true, true),
+            ("application/json;pretty=true", "", "", false, false),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io", "", "", false, true),
+            ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "", "", false, false),
+        ] {
+            let preferences = Preferences { accept, pretty, user_agent };
+            let actual = preferences.output(Endpoint::Object).unwrap().pretty;
+            assert_eq!((actual, preferences.pretty_refusal()), (output, refusal), "{preferences:?}");
+        }
+    }
+
+    /// A refusal is compact for those who would have taken JSON, though the router would not have it.
+    #[test]
+    fn refusals_of_the_router() {
+        for (accept, pretty) in [("application/*", false), ("*", false), ("text/plain", true)] {
+            let preferences = accepting(accept);
+            assert_eq!(preferences.pretty_refusal(), pretty, "{accept:?}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What happens to a request, top to bottom.
+//!
+//! ```text
+//!   route ─▶ authenticate ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
+//!             401             403          any       413      api/, discovery
+//! ```
+
+use super::body::{Body, ReplyBody, read};
+use super::negotiate::Preferences;
+use super::query::Query;
+use super::respond::{Rendering, add_warnings, refusal};
+use super::route::{ResourcePath, Route, route, verb};
+use super::documents::DocumentRequest;
+use super::served::Served;
+use crate::api;
+use crate::audit::{self, RequestRecord};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::auth::{Authentication, User};
+use crate::clock::Clock;
+use crate::cluster::Cluster;
+use crate::error::{ApiError, ApiResult};
+use crate::fault::{Action, Match};
+use crate::registry;
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::request::Parts;
+use http::{Method, Request, Response};
+use hyper::body::Incoming;
+use jiff::Timestamp;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// One server of a control plane: the shared cluster, seen with its own clock.
+pub(crate) struct Replica {
+    pub(crate) index: usize,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Where clients reach it: `host:port`.
+    pub(crate) address: String,
+    pub(crate) shutdown: CancellationToken,
+}
+
+/// A request whose path is understood.
+struct Exchange<'r> {
+    replica: &'r Replica,
+    parts: &'r Parts,
+    now: Timestamp,
+    resource: Option<ResourcePath<'r>>,
+    verb: &'static str,
+    query: Query<'r>,
+}
+
+/// What the record says besides what the request said.
+#[derive(Default)]
+struct Trace {
+    user: Option<Arc<User>>,
+    authentication_error: Option<String>,
+    body: Bytes,
+}
+
+/// Serves one request.
+pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> Response<ReplyBody> {
+    let (parts, incoming) = request.into_parts();
+    let exchange = Exchange::new(&replica, &parts);
+    let mut trace = Trace::default();
+    let mut response = match exchange.answer(incoming, &mut trace).await {
+        Ok(response) => response,
+        Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
+    };
+    let audit_id = audit_id(&parts);
+    if replica.cluster.log.is_on() {
+        exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
+    }
+    response.headers_mut().insert("audit-id", audit_id);
+    response
+}
+
+impl<'r> Exchange<'r> {
+    fn new(replica: &'r Replica, parts: &'r Parts) -> Self {
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let resource = match route(parts.uri.path()) {
+            Route::Resource(path) => Some(path),
+            Route::Other => None,
+        };
+        let watch = resource.as_ref().is_some_and(|path| path.watch_prefix) || query.flag("watch").unwrap_or(false);
+        let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
+        let verb = verb(&parts.method, named, watch);
+        Exchange { replica, parts, now: replica.clock.now(), resource, verb, query }
+    }
+
+    async fn answer(&self, incoming: Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
+        let authentication = self.authenticate(trace)?;
+        self.authorize(&authentication.user)?;
+        self.suffer(&authentication.user).await?;
+        check_timeout(&self.query)?;
+        let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
+            return self.document();
+        };
+        let served = Served::find(path, self.verb)?;
+        let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
+        let include_object = self.query.get("includeObject");
+        let body = self.body(incoming).await?;
+        trace.body.clone_from(&body.bytes);
+        let mut request = api::Request {
+            cluster: &self.replica.cluster,
+            now: self.now,
+            user: authentication.user,
+            kind: served.kind,
+            resource: served.id,
+            namespace: &path.namespace,
+            name: &path.name,
+            subresource: served.subresource,
+            query: &self.query,
+            body,
+            warnings: authentication.notes.warnings,
+        };
+        let result = api::dispatch(&mut request, self.verb);
+        let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
+        let mut response = match result.and_then(|reply| rendering.respond(reply)) {
+            Ok(response) => response,
+            Err(error) => refusal(&error, output.pretty),
+        };
+        add_warnings(&mut response, &request.warnings);
+        Ok(response)
+    }
+
+    fn document(&self) -> ApiResult<Response<ReplyBody>> {
+        let request = DocumentRequest {
+            method: &self.parts.method,
+            path: self.parts.uri.path(),
+            query: &self.query,
+            headers: &self.parts.headers,
+            server_address: &self.replica.address,
+            now: self.now,
+            shutting_down: self.replica.shutdown.is_cancelled(),
+        };
+        let response = self.replica.cluster.documents().answer(&request)?;
+        Ok(response.map(|bytes| ReplyBody::Whole(Some(bytes))))
+    }
+
+    fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
+        let cluster = &*self.replica.cluster;
+        match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
+            Ok(authentication) => {
+                trace.user = Some(authentication.user.clone());
+                Ok(authentication)
+            }
+            Err(refusal) => {
+                let error = refusal.reason;
+                tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
+                trace.authentication_error = Some(error);
+                Err(ApiError::unauthorized())
+            }
+        }
+    }
+
+    fn authorize(&self, user: &User) -> ApiResult<()> {
+        let (verb, target) = match &self.resource {
+            Some(path) => (
+                self.verb.to_string(),
+                Target::Resource {
+                    group: path.group,
+                    version: path.version,
+                    resource: path.resource,
+                    subresource: path.subresource,
+                    namespace: &path.namespace,
+                    name: &path.name,
+                },
+            ),
+            None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),
+        };
+        let attributes = Attributes { user, verb: &verb, target };
+        match self.replica.cluster.authorizer.authorize(&attributes) {
+            Decision::Allow(_) => Ok(()),
+            Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+        }
+    }
+
+    /// What fault rules have in store for this request.
+    async fn suffer(&self, user: &User) -> ApiResult<()> {
+        let faults = &self.replica.cluster.faults;
+        if faults.is_empty() {
+            return Ok(());
+        }
+        match faults.strike(&self.describe(user)) {
+            None => Ok(()),
+            Some(Action::Status { code, retry_after_seconds }) => Err(ApiError::injected(code, retry_after_seconds)),
+            Some(Action::Delay(duration)) => {
+                tokio::time::sleep(duration).await;
+                Ok(())
+            }
+        }
+    }
+
+    fn describe(&self, user: &User) -> Match {
+        let path = self.resource.clone().unwrap_or_default();
+        Match {
+            verb: self.verb.into(),
+            resource: path.resource.into(),
+            subresource: path.subresource.into(),
+            namespace: path.namespace.into(),
+            name: path.name.into(),
+            user: user.name.clone(),
+            user_agent: header(self.parts, USER_AGENT).into(),
+        }
+    }
+
+    async fn body(&self, incoming: Incoming) -> ApiResult<Body<'r>> {
+        let content_type = header(self.parts, CONTENT_TYPE);
+        let bytes = match self.parts.method {
+            Method::GET | Method::HEAD => Bytes::new(),
+            _ => read(incoming).await?,
+        };
+        Ok(Body { content_type, bytes })
+    }
+
+    fn record(&self, trace: Trace, audit_id: &str, code: u16) {
+        let path = self.resource.clone().unwrap_or_default();
+        let body = audit::readable(header(self.parts, CONTENT_TYPE), &trace.body);
+        let resource = self.resource.is_some();
+        self.replica.cluster.log.add(RequestRecord {
+            replica: self.replica.index,
+            audit_id: audit_id.into(),
+            received: self.now,
+            user: trace.user,
+            user_agent: header(self.parts, USER_AGENT).into(),
+            method: self.parts.method.to_string(),
+            uri: self.parts.uri.to_string(),
+            verb: if resource { self.verb.into() } else { self.parts.method.as_str().to_ascii_lowercase() },
+            group: path.group.into(),
+            version: path.version.into(),
+            resource: path.resource.into(),
+            subresource: path.subresource.into(),
+            namespace: path.namespace.into(),
+            name: path.name.into(),
+            body,
+            code,
+            authentication_error: trace.authentication_error,
+        });
+    }
+}
+
+/// 400 for a `timeout` that is no Go duration. A request that the server holds no longer than it computes cannot time out.
+fn check_timeout(query: &Query<'_>) -> ApiResult<()> {
+    let text = query.get("timeout");
+    if text.is_empty() || crate::duration::parse(text).is_some() {
+        return Ok(());
+    }
+    let text = serde_json::json!(text);
+    let message = format!("invalid timeout specified in the request URL - time: invalid duration {text}");
+    Err(ApiError::bad_request(message))
+}
+
+/// The id of the request: the client's, if it sent one, or a random one. Not from the cluster's ids, for those must not
+/// depend on who asks what.
+fn audit_id(parts: &Parts) -> HeaderValue {
+    if let Some(id) = parts.headers.get("audit-id") {
+        return id.clone();
+    }
+    let bits = fastrand::u128(..);
+    let text = crate::ids::uuid(bits);
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("none"))
+}
+
+fn header(parts: &Parts, name: http::header::HeaderName) -> &str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}

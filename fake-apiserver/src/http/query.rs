@@ -1,0 +1,62 @@
+//! The query of a URL, parsed once. Keys may repeat; the first one counts, except for lists.
+
+use super::route::decode;
+use std::borrow::Cow;
+
+/// Decoded `key=value` pairs, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Query<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
+
+impl<'q> Query<'q> {
+    /// Parses what follows the `?`.
+    pub(crate) fn parse(query: &'q str) -> Self {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (unescape(key), unescape(value))
+        });
+        Query(pairs.collect())
+    }
+
+    /// The first value of `key`, or "".
+    pub(crate) fn get(&self, key: &str) -> &str {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| &**value).unwrap_or_default()
+    }
+
+    /// Whether `key` occurs.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.all(key).next().is_some()
+    }
+
+    /// All values of `key`.
+    pub(crate) fn all<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'s str> {
+        self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| &**value)
+    }
+
+    /// A flag as `runtime.Convert_Slice_string_To_bool` reads it: present, and neither `false` nor `0`.
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        self.all(key).next().map(|value| !matches!(value, "false" | "0"))
+    }
+}
+
+fn unescape(text: &str) -> Cow<'_, str> {
+    if text.contains('+') {
+        return Cow::Owned(decode(&text.replace('+', " ")).into_owned());
+    }
+    decode(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_decoded_and_the_first_counts() {
+        let query = Query::parse("a=1&a=2&b=x+y%2B&&c&watch=abc&w=0&v=false");
+        assert_eq!((query.get("a"), query.get("b"), query.get("c"), query.get("d")), ("1", "x y+", "", ""));
+        assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(
+            (query.flag("watch"), query.flag("w"), query.flag("v"), query.flag("d")),
+            (Some(true), Some(false), Some(false), None)
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! From method and path to what is asked for: `RequestInfo` of `k8s.io/apiserver` (pkg/endpoints/request). Pure.
+
+use http::Method;
+use std::borrow::Cow;
+
+/// What a path means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route<'p> {
+    /// Something of an API group: `/api/{version}/…` or `/apis/{group}/{version}/…`.
+    Resource(ResourcePath<'p>),
+    /// Everything else: discovery, health, documents.
+    Other,
+}
+
+/// The parts of a resource path; what is absent is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ResourcePath<'p> {
+    pub(crate) group: &'p str,
+    pub(crate) version: &'p str,
+    pub(crate) namespace: Cow<'p, str>,
+    pub(crate) resource: &'p str,
+    pub(crate) name: Cow<'p, str>,
+    pub(crate) subresource: &'p str,
+    /// More elements than any resource has.
+    pub(crate) overlong: bool,
+    /// The deprecated `/watch/` prefix.
+    pub(crate) watch_prefix: bool,
+}
+
+/// Splits a path. Only the parts that clients choose (names) are percent-decoded; a `/` hidden in one makes it overlong,
+/// as the real server decodes before it splits.
+pub(crate) fn route(path: &str) -> Route<'_> {
+    let mut parts = path.trim_start_matches('/').trim_end_matches('/').split('/');
+    let (group, version) = match parts.next() {
+        Some("api") => ("", parts.next()),
+        Some("apis") => (parts.next().unwrap_or_default(), parts.next()),
+        _ => return Route::Other,
+    };
+    let (Some(version), Some(mut resource)) = (version, parts.next()) else { return Route::Other };
+    // A doubled slash at the start is no API path upstream.
+    if path.starts_with("//") {
+        return Route::Other;
+    }
+    let mut found = ResourcePath { group, version, ..ResourcePath::default() };
+    if resource == "watch" {
+        let Some(next) = parts.next() else { return Route::Other };
+        found.watch_prefix = true;
+        resource = next;
+    }
+    let mut rest: Vec<&str> = parts.collect();
+    // `namespaces/{ns}/{resource}/…`, unless it is an object `namespaces/{name}` or one of its subresources.
+    let in_namespace = resource == "namespaces" && rest.len() >= 2 && !matches!(rest[1], "status" | "finalize");
+    if in_namespace {
+        found.namespace = decode(rest[0]);
+        resource = rest[1];
+        rest.drain(..2);
+    }
+    found.resource = resource;
+    found.name = rest.first().map(|name| decode(name)).unwrap_or_default();
+    found.subresource = rest.get(1).copied().unwrap_or_default();
+    found.overlong = rest.len() > 2 || found.name.contains('/') || (rest.len() == 2 && rest[0].is_empty());
+    Route::Resource(found)
+}
+
+/// Percent-decoding; what is malformed stays as it is.
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digit = |offset: usize| bytes.get(at + offset).and_then(|byte| (*byte as char).to_digit(16));
+        match (bytes[at], digit(1), digit(2)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, ..) => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
+}
+
+/// The verb that authorization, auditing and faults see.
+pub(crate) fn verb(method: &Method, has_name: bool, watch: bool) -> &'static str {
+    match *method {
+        Method::GET | Method::HEAD if has_name => "get",
+        Method::GET | Method::HEAD if watch => "watch",
+        Method::GET | Method::HEAD => "list",
+        Method::POST => "create",
+        Method::PUT => "update",
+        Method::PATCH => "patch",
+        Method::DELETE if has_name => "delete",
+        Method::DELETE => "deletecollection",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// group/version, namespace, resource, name, subresource; or "-" for no resource.
+    fn describe(path: &str) -> String {
+        match route(path) {
+            Route::Other => "-".into(),
+            Route::Resource(found) => format!(
+                "{}/{} {} {} {} {}{}{}",
+                found.group,
+                found.version,
+                found.namespace,
+                found.resource,
+                found.name,
+                found.subresource,
+                if found.overlong { " overlong" } else { "" },
+                if found.watch_prefix { " watch" } else { "" },
+            ),
+        }
+    }
+
+    #[test]
+    fn paths() {
+        let cases = [
+            ("/", "-"),
+            ("/api", "-"),
+            ("/api/v1", "-"),
+            ("/apis/apps", "-"),
+            ("/apis/apps/v1/", "-"),
+            ("/healthz", "-"),
+            ("//api/v1/pods", "-"),
+            ("/api/v1/pods", "/v1  pods  "),
+            ("/api/v1/pods/", "/v1  pods  "),
+            ("/api/v1/nodes/n", "/v1  nodes n "),
+            ("/api/v1/namespaces", "/v1  namespaces  "),
+            ("/api/v1/namespaces/a", "/v1  namespaces a "),
+            ("/api/v1/namespaces/a/finalize", "/v1  namespaces a finalize"),
+            ("/api/v1/namespaces/a/pods", "/v1 a pods  "),
+            ("/api/v1/namespaces/a/pods/p", "/v1 a pods p "),
+            ("/api/v1/namespaces/a/pods/p/status", "/v1 a pods p status"),
+            ("/api/v1/namespaces/a/pods/p/x/y", "/v1 a pods p x overlong"),
+            ("/api/v1/namespaces/a/pods/p%2Fq", "/v1 a pods p/q  overlong"),
+            ("/api/v1/namespaces/a/pods/p%25q", "/v1 a pods p%q "),
+            ("/api/v1/namespaces/a/pods//q", "/v1 a pods  q overlong"),
+            ("/api/v1/watch/namespaces/a/pods", "/v1 a pods   watch"),
+            ("/apis/g/v1/namespaces/a/leases/l", "g/v1 a leases l "),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(describe(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn malformed_escapes_stay() {
+        assert_eq!(decode("a%2"), "a%2");
+        assert_eq!(decode("a%zz%41"), "a%zzA");
+        assert_eq!(decode("a%+1b"), "a%+1b");
+    }
+}

@@ -1,0 +1,233 @@
+//! The body of a watch.
+//!
+//! ```text
+//!   initial objects ──▶ bookmark that ends them ──▶ events, a bookmark a minute ──▶ last bookmark ──▶ end
+//!                                                     │ fell out of the window
+//!                                                     ▼
+//!                                                   ERROR 410 ──▶ end
+//! ```
+
+use super::json;
+use super::table::Transformation;
+use crate::api::{Watch, too_old};
+use crate::clock::Clock;
+use crate::error::ApiError;
+use crate::registry::Kind;
+use crate::schema;
+use crate::store::{Change, Delivery, Entry, Event, Subscription};
+use bytes::{Bytes, BytesMut};
+use serde_json::json;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// How often a bookmark says how far a quiet watch is (`defaultBookmarkFrequency` upstream).
+const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
+/// How long before its end a watch gets its last bookmark.
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+/// How much of a burst is put into one piece.
+const PIECE: usize = 64 * 1024;
+
+pub(crate) struct WatchBody {
+    kind: &'static Kind,
+    /// None for the plain form, whose frames all watchers share.
+    transformation: Option<Transformation<'static>>,
+    clock: Arc<dyn Clock>,
+    initial: std::vec::IntoIter<Arc<Entry>>,
+    /// The revision that the initial objects are of, until they are sent.
+    initial_end: Option<u64>,
+    /// None once the stream has nothing more to tell.
+    events: Option<Result<Subscription, ApiError>>,
+    bookmarks: bool,
+    /// The revision of the last event sent, which is what an expired watcher is told that it asked for.
+    sent: u64,
+    deadline: Instant,
+    next_bookmark: Instant,
+    timer: Pin<Box<Sleep>>,
+    shutdown: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl WatchBody {
+    pub(crate) fn new(
+        kind: &'static Kind,
+        transformation: Option<Transformation<'static>>,
+        clock: Arc<dyn Clock>,
+        watch: Watch,
+        shutdown: WaitForCancellationFutureOwned,
+    ) -> Self {
+        let now = Instant::now();
+        let deadline = now + watch.timeout;
+        let next_bookmark = bookmark_after(now, deadline);
+        WatchBody {
+            kind,
+            transformation,
+            clock,
+            initial: watch.initial.into_iter(),
+            initial_end: watch.initial_end,
+            events: Some(watch.events),
+            bookmarks: watch.bookmarks,
+            sent: 0,
+            deadline,
+            next_bookmark,
+            timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
+            shutdown: Box::pin(shutdown),
+        }
+    }
+
+    /// The next piece of the stream; none at its end.
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut piece = Piece::default();
+        while piece.has_room() {
+            match self.poll_frame(context) {
+                Poll::Ready(Some(frame)) => piece.push(frame),
+                Poll::Ready(None) => return Poll::Ready(piece.take()),
+                Poll::Pending => break,
+            }
+        }
+        piece.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(bytes)))
+    }
+
+    fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(entry) = self.initial.next() {
+            return Poll::Ready(self.object("ADDED", entry.json()));
+        }
+        if let Some(revision) = self.initial_end.take() {
+            return Poll::Ready(self.bookmark(revision, true));
+        }
+        match &mut self.events {
+            None => return Poll::Ready(None),
+            Some(Err(refusal)) => {
+                let refusal = refusal.clone();
+                return Poll::Ready(self.error(&refusal));
+            }
+            Some(Ok(events)) => match events.poll_next(context) {
+                Poll::Ready(Delivery::Event(event, change)) => {
+                    self.sent = event.revision;
+                    return Poll::Ready(self.event(&event, change));
+                }
+                Poll::Ready(Delivery::Expired(expired)) => {
+                    let refusal = too_old(self.sent, expired);
+                    return Poll::Ready(self.error(&refusal));
+                }
+                Poll::Pending => {}
+            },
+        }
+        if self.shutdown.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        self.poll_timer(context)
+    }
+
+    /// Bookmarks when they are due, and the end.
+    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        while self.timer.as_mut().poll(context).is_ready() {
+            let now = Instant::now();
+            if now >= self.deadline {
+                return Poll::Ready(None);
+            }
+            self.next_bookmark = bookmark_after(now, self.deadline);
+            self.timer.as_mut().reset(self.next_bookmark.min(self.deadline));
+            if let (true, Some(revision)) = (self.bookmarks, self.level()) {
+                return Poll::Ready(self.bookmark(revision, false));
+            }
+        }
+        Poll::Pending
+    }
+
+    fn level(&self) -> Option<u64> {
+        self.events.as_ref()?.as_ref().ok()?.level()
+    }
+
+    fn event(&mut self, event: &Event, change: Change) -> Option<Bytes> {
+        let name = match change {
+            Change::Added => "ADDED",
+            Change::Modified => "MODIFIED",
+            Change::Deleted => "DELETED",
+        };
+        if self.transformation.is_none() {
+            return Some(event.frame(change, |entry| frame(name, entry.json())));
+        }
+        self.object(name, event.object(change).json())
+    }
+
+    /// A frame in the watcher's form. An object that cannot take it ends the stream, with the reason in it.
+    fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
+        let Some(transformation) = &mut self.transformation else { return Some(frame(name, object)) };
+        match transformation.object(object, self.clock.now()) {
+            Ok(object) => Some(frame(name, &object)),
+            Err(refusal) => self.error(&refusal),
+        }
+    }
+
+    /// The last frame.
+    fn error(&mut self, refusal: &ApiError) -> Option<Bytes> {
+        self.events = None;
+        self.initial = Vec::new().into_iter();
+        Some(frame("ERROR", &json::encode(refusal.status())))
+    }
+
+    fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
+        let api_version = self.kind.api_version();
+        let mut object = json!({"kind": self.kind.kind, "apiVersion": api_version, "metadata": {}});
+        if ends_initial_events {
+            object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let Some(type_ref) = schema::lookup(&api_version, self.kind.kind) else {
+            return self.error(&ApiError::internal(format!("the schema lacks {}", self.kind.kind)));
+        };
+        // An object of the kind with nothing else in it prints what Go prints of a zero value.
+        let object = schema::encode(&object, type_ref).at_revision(revision);
+        self.object("BOOKMARK", &object)
+    }
+}
+
+/// When the next bookmark is due: in a minute, or shortly before the end if that is sooner.
+fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
+    let regular = now + BOOKMARK_PERIOD;
+    match deadline.checked_sub(LAST_BOOKMARK) {
+        Some(last) if last > now && last < regular => last,
+        Some(last) if last <= now => deadline,
+        _ => regular,
+    }
+}
+
+fn frame(name: &str, object: &[u8]) -> Bytes {
+    let head = format!("{{\"type\":\"{name}\",\"object\":");
+    let mut frame = Vec::with_capacity(head.len() + object.len() + 2);
+    frame.extend_from_slice(head.as_bytes());
+    frame.extend_from_slice(object);
+    frame.extend_from_slice(b"}\n");
+    frame.into()
+}
+
+/// Frames on their way into one write: a single one is passed on as it is, several are joined.
+#[derive(Default)]
+struct Piece {
+    first: Option<Bytes>,
+    joined: BytesMut,
+}
+
+impl Piece {
+    fn has_room(&self) -> bool {
+        self.joined.len() < PIECE
+    }
+
+    fn push(&mut self, frame: Bytes) {
+        if self.first.is_none() && self.joined.is_empty() {
+            self.first = Some(frame);
+            return;
+        }
+        if let Some(first) = self.first.take() {
+            self.joined.extend_from_slice(&first);
+        }
+        self.joined.extend_from_slice(&frame);
+    }
+
+    fn take(&mut self) -> Option<Bytes> {
+        self.first.take().or_else(|| (!self.joined.is_empty()).then(|| self.joined.split().freeze()))
+    }
+}

@@ -1,0 +1,386 @@
+//! Objects and lists in the forms that clients ask for instead of the plain one: tables for `kubectl get`, and
+//! metadata alone for caches that need no more.
+//!
+//! Follows `asTable`, `asPartialObjectMetadata` and `asPartialObjectMetadataList` of
+//! `k8s.io/apiserver/pkg/endpoints/handlers/response.go` v0.37.1. Metadata is copied as it is stored, byte for byte;
+//! only the cells of a table need a parsed object.
+
+use super::json::encode;
+use super::negotiate::{Form, MetaVersion};
+use crate::error::{ApiError, ApiResult, FieldError};
+use crate::registry::{Column, Kind};
+use bytes::Bytes;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// What a table's rows carry besides their cells: `metav1.IncludeObjectPolicy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IncludeObject {
+    /// Nothing.
+    None,
+    /// The metadata.
+    Metadata,
+    /// The whole object.
+    Object,
+}
+
+impl IncludeObject {
+    fn parse(text: &str) -> ApiResult<Self> {
+        match text {
+            "None" => Ok(IncludeObject::None),
+            "" | "Metadata" => Ok(IncludeObject::Metadata),
+            "Object" => Ok(IncludeObject::Object),
+            other => {
+                let detail = "must be 'Metadata', 'Object', 'None', or empty";
+                let error = FieldError::invalid("includeObject", &other.into(), detail);
+                Err(ApiError::bad_request(format!("Unable to convert to Table as requested: {error}")))
+            }
+        }
+    }
+}
+
+/// `metav1.ListMeta`.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListMeta {
+    /// Revision that the list shows.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) resource_version: String,
+    /// Token for the next page.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) r#continue: String,
+    /// How many items follow this page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) remaining_item_count: Option<u64>,
+}
+
+/// Turns objects of one kind into another form. For a watch, one value serves the whole stream, since only its first
+/// table says what the columns are.
+#[derive(Debug, Clone)]
+pub(crate) struct Transformation<'a> {
+    kind: &'a Kind,
+    form: Form,
+    include_object: IncludeObject,
+    columns_sent: bool,
+}
+
+impl<'a> Transformation<'a> {
+    /// A transformation of `kind` into `form`. `include_object` is the query parameter `includeObject` (or ""), which
+    /// matters for tables only.
+    ///
+    /// # Errors
+    /// 400 for an `include_object` that does not exist.
+    pub(crate) fn new(kind: &'a Kind, form: Form, include_object: &str) -> ApiResult<Self> {
+        let include_object = match form {
+            Form::Table(_) => IncludeObject::parse(include_object)?,
+            Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
+        };
+        Ok(Transformation { kind, form, include_object, columns_sent: false })
+    }
+
+    /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;
+    /// `now` is what ages are counted from.
+    ///
+    /// # Errors
+    /// 406 when the form is one of lists. A watch ends there, as upstream's does.
+    pub(crate) fn object(&mut self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+        match self.form {
+            Form::PartialObjectMetadata(version) => Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?))),
+            Form::PartialObjectMetadataList(_) => Err(self.wrong_form("PartialObjectMetadataList", "not a list", "")),
+            Form::Table(version) => {
+                let resource_version = resource_version(metadata(object)?)?;
+                let rows = vec![self.row(version, object, now)?];
+                let metadata = ListMeta { resource_version, ..ListMeta::default() };
+                let json = encode(&self.table(version, &metadata, rows));
+                self.columns_sent = true;
+                Ok(json)
+            }
+        }
+    }
+
+    /// A list. `objects` are its items' JSON, each with `kind` and `apiVersion`.
+    ///
+    /// # Errors
+    /// 406 when the form is one of single objects.
+    pub(crate) fn list<'o>(
+        &self,
+        list: &ListMeta,
+        objects: impl Iterator<Item = &'o Bytes>,
+        now: Timestamp,
+    ) -> ApiResult<Vec<u8>> {
+        match self.form {
+            Form::PartialObjectMetadata(_) => Err(self.wrong_form("PartialObjectMetadata", "a list", "List")),
+            Form::PartialObjectMetadataList(version) => {
+                let items = objects
+                    .map(|object| Ok(PartialObjectMetadata::of(version, metadata(object)?)))
+                    .collect::<ApiResult<_>>()?;
+                let kind = "PartialObjectMetadataList";
+                Ok(encode(&PartialObjectMetadataList {
+                    kind,
+                    api_version: version.api_version(),
+                    metadata: list,
+                    items,
+                }))
+            }
+            Form::Table(version) => {
+                let rows = objects.map(|object| self.row(version, object, now)).collect::<ApiResult<_>>()?;
+                Ok(encode(&self.table(version, list, rows)))
+            }
+        }
+    }
+
+    fn table<'t>(&self, version: MetaVersion, metadata: &'t ListMeta, rows: Vec<Row<'t>>) -> Table<'t>
+    where
+        'a: 't,
+    {
+        Table {
+            kind: "Table",
+            api_version: version.api_version(),
+            metadata,
+            column_definitions: (!self.columns_sent)
+                .then(|| self.kind.columns.iter().map(ColumnDefinition::of).collect()),
+            rows,
+        }
+    }
+
+    fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
+        let value: Value = parse(object)?;
+        let cells = self.kind.columns.iter().map(|column| (column.cell)(&value, now)).collect();
+        let object = match self.include_object {
+            IncludeObject::Object => RowObject::Whole(parse(object)?),
+            IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
+            IncludeObject::None | IncludeObject::Metadata => {
+                RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
+            }
+        };
+        Ok(Row { cells, object })
+    }
+
+    fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
+        let go_type = format!("*{}.{}{suffix}", go_package(self.kind), self.kind.kind);
+        ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
+    }
+}
+
+/// The Go package of the internal type, which error messages show. Events of either group are core's.
+fn go_package(kind: &Kind) -> &'static str {
+    match kind.group {
+        "" | "events.k8s.io" => "core",
+        group => group.split('.').next().unwrap_or(group),
+    }
+}
+
+/// Whether `object` is the bookmark after a watch's initial events, whose annotation clients must see.
+fn ends_initial_events(object: &Value) -> bool {
+    object["metadata"]["annotations"]["k8s.io/initial-events-end"] == "true"
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Table<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: &'a ListMeta,
+    /// `null` when sent before.
+    column_definitions: Option<Vec<ColumnDefinition>>,
+    rows: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct ColumnDefinition {
+    name: &'static str,
+    #[serde(rename = "type")]
+    type_: &'static str,
+    format: &'static str,
+    description: &'static str,
+    priority: u8,
+}
+
+impl ColumnDefinition {
+    fn of(column: &Column) -> Self {
+        ColumnDefinition {
+            name: column.name,
+            type_: column.type_,
+            format: column.format,
+            description: column.description,
+            priority: column.priority,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    cells: Vec<Value>,
+    object: RowObject<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RowObject<'a> {
+    None(()),
+    Metadata(PartialObjectMetadata<'a>),
+    Whole(&'a RawValue),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PartialObjectMetadata<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: &'a RawValue,
+}
+
+impl<'a> PartialObjectMetadata<'a> {
+    fn of(version: MetaVersion, metadata: &'a RawValue) -> Self {
+        PartialObjectMetadata { kind: "PartialObjectMetadata", api_version: version.api_version(), metadata }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PartialObjectMetadataList<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: &'a ListMeta,
+    items: Vec<PartialObjectMetadata<'a>>,
+}
+
+/// The metadata of an object.
+fn metadata(object: &[u8]) -> ApiResult<&RawValue> {
+    #[derive(Deserialize)]
+    struct Object<'a> {
+        #[serde(borrow)]
+        metadata: &'a RawValue,
+    }
+    Ok(parse::<Object<'_>>(object)?.metadata)
+}
+
+/// The resourceVersion of an object, read from its metadata.
+fn resource_version(metadata: &RawValue) -> ApiResult<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ObjectMeta {
+        resource_version: String,
+    }
+    Ok(parse::<ObjectMeta>(metadata.get().as_bytes())?.resource_version)
+}
+
+/// Parses what the store holds, which is the server's own writing.
+fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> ApiResult<T> {
+    serde_json::from_slice(json).map_err(ApiError::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::samples;
+
+    const LEASE: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"x":1}}"#;
+    const LEASE_METADATA: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"}}"#;
+    const BOOKMARK: &str =
+        r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8"}}"#;
+    const INITIAL_END: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
+    const COLUMNS: &str = r#"[{"name":"Name","type":"string","format":"name","description":"A name.","priority":0},{"name":"Age","type":"string","format":"","description":"An age.","priority":0}]"#;
+
+    fn transformation(form: fn(MetaVersion) -> Form, include_object: &str) -> Transformation<'static> {
+        Transformation::new(&samples::LEASE, form(MetaVersion::V1), include_object).unwrap()
+    }
+
+    fn object(transformation: &mut Transformation<'_>, json: &str) -> String {
+        let now = Timestamp::from_second(5).unwrap();
+        String::from_utf8(transformation.object(json.as_bytes(), now).unwrap()).unwrap()
+    }
+
+    fn table(version: &str, columns: &str, cells: &str, object: &str) -> String {
+        format!(
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"{version}"}},"columnDefinitions":{columns},"rows":[{{"cells":{cells},"object":{object}}}]}}"#
+        )
+    }
+
+    /// The tables are kube-apiserver 1.37's, with other columns.
+    #[test]
+    fn events_name_the_columns_once() {
+        let mut watch = transformation(Form::Table, "");
+        assert_eq!(object(&mut watch, LEASE), table("7", COLUMNS, r#"["a",5]"#, LEASE_METADATA));
+        assert_eq!(object(&mut watch, LEASE), table("7", "null", r#"["a",5]"#, LEASE_METADATA));
+        assert_eq!(
+            object(&mut watch, BOOKMARK),
+            table(
+                "8",
+                "null",
+                r#"["","\u003cunknown\u003e"]"#,
+                r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"8"}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn rows_include_what_was_asked() {
+        for (include_object, json, expected) in [
+            ("None", LEASE, "null"),
+            ("Metadata", LEASE, LEASE_METADATA),
+            ("", LEASE, LEASE_METADATA),
+            ("Object", LEASE, LEASE),
+            ("Object", BOOKMARK, BOOKMARK),
+            ("None", BOOKMARK, "null"),
+        ] {
+            let mut transformation = transformation(Form::Table, include_object);
+            let table = object(&mut transformation, json);
+            assert!(table.ends_with(&format!(r#","object":{expected}}}]}}"#)), "{include_object}: {table}");
+        }
+        let mut none = transformation(Form::Table, "None");
+        assert!(object(&mut none, INITIAL_END).contains("initial-events-end"), "clients wait for the annotation");
+        assert_eq!(
+            Transformation::new(&samples::LEASE, Form::Table(MetaVersion::V1), "Foo").unwrap_err().to_string(),
+            "Unable to convert to Table as requested: includeObject: Invalid value: \"Foo\": \
+             must be 'Metadata', 'Object', 'None', or empty"
+        );
+    }
+
+    #[test]
+    fn lists() {
+        let page = ListMeta { resource_version: "9".into(), r#continue: "t".into(), remaining_item_count: Some(3) };
+        let list = |form, page: &ListMeta| {
+            let transformation = transformation(form, "None");
+            let objects = [Bytes::from_static(LEASE.as_bytes()), Bytes::from_static(LEASE.as_bytes())];
+            transformation
+                .list(page, objects.iter(), Timestamp::UNIX_EPOCH)
+                .map(|json| String::from_utf8(json).unwrap())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            list(Form::Table, &page).unwrap(),
+            format!(
+                r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9","continue":"t","remainingItemCount":3}},"columnDefinitions":{COLUMNS},"rows":[{{"cells":["a",0],"object":null}},{{"cells":["a",0],"object":null}}]}}"#
+            )
+        );
+        let last = ListMeta { resource_version: "9".into(), ..ListMeta::default() };
+        assert_eq!(
+            list(Form::PartialObjectMetadataList, &last).unwrap(),
+            format!(
+                r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9"}},"items":[{LEASE_METADATA},{LEASE_METADATA}]}}"#
+            )
+        );
+        assert_eq!(
+            list(Form::PartialObjectMetadata, &last).unwrap_err(),
+            "you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)"
+        );
+    }
+
+    #[test]
+    fn objects() {
+        assert_eq!(object(&mut transformation(Form::PartialObjectMetadata, ""), LEASE), LEASE_METADATA);
+        let error = transformation(Form::PartialObjectMetadataList, "")
+            .object(LEASE.as_bytes(), Timestamp::UNIX_EPOCH)
+            .unwrap_err();
+        assert_eq!(
+            (error.code(), error.to_string().as_str()),
+            (
+                406,
+                "you requested PartialObjectMetadataList, but the requested object is not a list (*coordination.Lease)"
+            )
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! `/version`.
+
+use super::json::{encode, indent};
+use crate::version::{MAJOR, MINOR, git_version};
+use serde::Serialize;
+
+/// `version.Info` of apimachinery, in the key order of the wire.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    major: String,
+    minor: String,
+    emulation_major: String,
+    emulation_minor: String,
+    min_compatibility_major: String,
+    min_compatibility_minor: String,
+    git_version: String,
+    git_commit: &'static str,
+    git_tree_state: &'static str,
+    build_date: &'static str,
+    go_version: &'static str,
+    compiler: &'static str,
+    platform: String,
+}
+
+/// The document, indented as it always is. What it says of a build is what unstamped builds of Kubernetes say, for
+/// there is no commit of Kubernetes that this is.
+pub(crate) fn document() -> Vec<u8> {
+    indent(&encode(&Info {
+        major: MAJOR.to_string(),
+        minor: MINOR.to_string(),
+        emulation_major: MAJOR.to_string(),
+        emulation_minor: MINOR.to_string(),
+        min_compatibility_major: MAJOR.to_string(),
+        min_compatibility_minor: (MINOR - 1).to_string(),
+        git_version: git_version(),
+        git_commit: "",
+        git_tree_state: "",
+        build_date: "1970-01-01T00:00:00Z",
+        go_version: "",
+        compiler: "rustc",
+        platform: format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH)),
+    }))
+}
+
+fn go_architecture(architecture: &str) -> &str {
+    match architecture {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The keys of kube-apiserver 1.37, in its order.
+    #[test]
+    fn keys() {
+        let text = String::from_utf8(document()).unwrap();
+        let keys: Vec<&str> =
+            text.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next()).collect();
+        assert_eq!(
+            keys,
+            [
+                "major",
+                "minor",
+                "emulationMajor",
+                "emulationMinor",
+                "minCompatibilityMajor",
+                "minCompatibilityMinor",
+                "gitVersion",
+                "gitCommit",
+                "gitTreeState",
+                "buildDate",
+                "goVersion",
+                "compiler",
+                "platform"
+            ]
+        );
+        assert!(text.starts_with("{\n  \"major\": \"1\",\n"), "{text}");
+    }
+}

@@ -1,0 +1,8 @@
+//! What all objects have in common: metadata, names, selectors and patches, over untyped trees.
+
+pub mod generation;
+pub mod meta;
+pub mod name;
+pub mod patch;
+pub mod selector;
+pub mod validate;

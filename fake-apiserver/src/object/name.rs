@@ -1,0 +1,198 @@
+//! What names and keys may look like. Each rule returns its objections, in the words of
+//! `k8s.io/apimachinery/pkg/api/validate/content` and `pkg/util/validation` (v0.37.1), which spell out
+//! regular expressions that are matched here by hand.
+
+/// `DNS1123LabelMaxLength`.
+const DNS1123_LABEL_MAX_LENGTH: usize = 63;
+/// `DNS1123SubdomainMaxLength`.
+const DNS1123_SUBDOMAIN_MAX_LENGTH: usize = 253;
+/// `LabelValueMaxLength`, and the same for the name part of a key.
+const LABEL_VALUE_MAX_LENGTH: usize = 63;
+
+const LABEL_TEXT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', \
+    and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', \
+    regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
+    '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', \
+    regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const KEY_TEXT: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+    alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', \
+    regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE_TEXT: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', \
+    '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', \
+    regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const DATA_KEY_TEXT: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' \
+    (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/// Whether all bytes are alphanumeric or in `inner`, the outermost alphanumeric, and there is at least one.
+fn is_word(text: &str, alphanumeric: fn(u8) -> bool, inner: &[u8]) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|byte| alphanumeric(*byte))
+        && bytes.last().is_some_and(|byte| alphanumeric(*byte))
+        && bytes.iter().all(|byte| alphanumeric(*byte) || inner.contains(byte))
+}
+
+fn lower(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit()
+}
+
+fn is_label(text: &str) -> bool {
+    is_word(text, lower, b"-")
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.split('.').all(is_label)
+}
+
+fn is_key(text: &str) -> bool {
+    is_word(text, |byte| byte.is_ascii_alphanumeric(), b"-_.")
+}
+
+/// `MaxLenError`. Names count "characters" and keys "bytes"; both count bytes.
+fn too_long(max: usize, unit: &str) -> String {
+    format!("must be no more than {max} {unit}")
+}
+
+/// `IsDNS1123Label`.
+pub fn dns_label(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_LABEL_MAX_LENGTH {
+        objections.push(too_long(DNS1123_LABEL_MAX_LENGTH, "characters"));
+    }
+    if !is_label(text) {
+        objections.push(if is_subdomain(text) { "must not contain dots" } else { LABEL_TEXT }.into());
+    }
+    objections
+}
+
+/// `IsDNS1123Subdomain`.
+pub fn dns_subdomain(text: &str) -> Vec<String> {
+    subdomain(text, "characters")
+}
+
+fn subdomain(text: &str, unit: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, unit));
+    }
+    if !is_subdomain(text) {
+        objections.push(SUBDOMAIN_TEXT.into());
+    }
+    objections
+}
+
+/// `IsPathSegmentPrefix`: what a generated name may begin with at the least.
+pub fn path_segment_prefix(text: &str) -> Vec<String> {
+    ["/", "%"].iter().filter(|part| text.contains(**part)).map(|part| format!("may not contain '{part}'")).collect()
+}
+
+/// `IsPathSegmentName`: what any name must satisfy to stand in a path.
+pub fn path_segment(text: &str) -> Vec<String> {
+    match text {
+        "." | ".." => vec![format!("may not be '{text}'")],
+        _ => path_segment_prefix(text),
+    }
+}
+
+/// `IsLabelKey`, also known as `IsQualifiedName`: an optional subdomain, a slash, and a name.
+pub fn label_key(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    let parts: Vec<&str> = text.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => name,
+        ["", name] => {
+            objections.push("prefix part must be non-empty".into());
+            name
+        }
+        [prefix, name] => {
+            objections.extend(subdomain(prefix, "bytes").iter().map(|objection| format!("prefix part {objection}")));
+            name
+        }
+        _ => {
+            return vec![format!(
+                "a valid label key {KEY_TEXT} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
+    };
+    if name.is_empty() {
+        objections.push("name part must be non-empty".into());
+    } else if name.len() > LABEL_VALUE_MAX_LENGTH {
+        objections.push(format!("name part {}", too_long(LABEL_VALUE_MAX_LENGTH, "bytes")));
+    }
+    if !is_key(name) {
+        objections.push(format!("name part {KEY_TEXT}"));
+    }
+    objections
+}
+
+/// `IsConfigMapKey`: a key of `data`.
+pub fn data_key(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, "characters"));
+    }
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        objections.push(DATA_KEY_TEXT.into());
+    }
+    match text {
+        "." => objections.push("must not be '.'".into()),
+        ".." => objections.push("must not be '..'".into()),
+        _ if text.starts_with("..") => objections.push("must not start with '..'".into()),
+        _ => {}
+    }
+    objections
+}
+
+/// `IsLabelValue`.
+pub fn label_value(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > LABEL_VALUE_MAX_LENGTH {
+        objections.push(too_long(LABEL_VALUE_MAX_LENGTH, "bytes"));
+    }
+    if !text.is_empty() && !is_key(text) {
+        objections.push(LABEL_VALUE_TEXT.into());
+    }
+    objections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_tell_good_from_bad() {
+        let long = "a".repeat(64);
+        let longer = "a.".repeat(127) + "a";
+        type Rule = fn(&str) -> Vec<String>;
+        let table: &[(Rule, &str, &[&str])] = &[
+            (dns_label, "a-0", &[]),
+            (dns_label, "a.b", &["must not contain dots"]),
+            (dns_label, "A", &[LABEL_TEXT]),
+            (dns_label, "", &[LABEL_TEXT]),
+            (dns_label, &long, &["must be no more than 63 characters"]),
+            (dns_subdomain, "a.b-c.0", &[]),
+            (dns_subdomain, "a..b", &[SUBDOMAIN_TEXT]),
+            (dns_subdomain, "a.", &[SUBDOMAIN_TEXT]),
+            (dns_subdomain, &longer, &["must be no more than 253 characters"]),
+            (path_segment, "system:x y", &[]),
+            (path_segment, "..", &["may not be '..'"]),
+            (path_segment, "a/%", &["may not contain '/'", "may not contain '%'"]),
+            (data_key, ".a_-B", &[]),
+            (data_key, "a b", &[DATA_KEY_TEXT]),
+            (data_key, "", &[DATA_KEY_TEXT]),
+            (data_key, "..", &["must not be '..'"]),
+            (data_key, "..a", &["must not start with '..'"]),
+            (label_value, "", &[]),
+            (label_value, "a_B.9", &[]),
+            (label_value, "-", &[LABEL_VALUE_TEXT]),
+            (label_key, "example.com/My_name", &[]),
+            (label_key, "/a", &["prefix part must be non-empty"]),
+        ];
+        for (rule, text, objections) in table {
+            assert_eq!(rule(text), *objections, "{text:?}");
+        }
+        assert_eq!(label_key("a/").len(), 2);
+        assert!(label_key("a/b/c")[0].starts_with("a valid label key must consist"));
+    }
+}

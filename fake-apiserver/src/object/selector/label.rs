@@ -1,0 +1,390 @@
+//! Label selectors: `app=web,tier in (a,b),!canary`.
+//!
+//! A port of `labels.Parse` and `Requirement.Matches` of `k8s.io/apimachinery/pkg/labels/selector.go` (v0.37.1):
+//! same lexer, same recursive descent, hence the same words for the same mistakes.
+
+use crate::error::{ApiError, ApiResult, FieldError, aggregate};
+use crate::object::name;
+use serde_json::Value;
+use std::fmt;
+
+/// Requirements that all must hold; none at all selects everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelSelector(Vec<Requirement>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    operator: Operator,
+    /// Sorted, without repetitions.
+    values: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Exists,
+    DoesNotExist,
+    Equals,
+    DoubleEquals,
+    NotEquals,
+    In,
+    NotIn,
+    GreaterThan,
+    LessThan,
+}
+
+impl LabelSelector {
+    /// Reads a selector.
+    ///
+    /// # Errors
+    /// 400, saying where the text goes wrong.
+    pub fn parse(text: &str) -> ApiResult<Self> {
+        let mut requirements = Parser::new(text).selector().map_err(ApiError::bad_request)?;
+        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(LabelSelector(requirements))
+    }
+
+    /// Whether everything is selected.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an object is selected whose labels `label` looks up.
+    pub fn matches<'o>(&self, label: impl Fn(&str) -> Option<&'o str>) -> bool {
+        self.0.iter().all(|requirement| requirement.matches(label(&requirement.key)))
+    }
+}
+
+impl Requirement {
+    /// `NewRequirement`: also checks key and values.
+    fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Self, String> {
+        values.sort();
+        values.dedup();
+        let mut errors = Vec::new();
+        if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
+            for (index, value) in values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err()) {
+                let detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+                errors.push(FieldError::invalid(format!("values[{index}]"), &Value::from(value.as_str()), detail));
+            }
+        }
+        for (index, value) in values.iter().enumerate() {
+            let objections = name::label_value(value);
+            if !objections.is_empty() {
+                let path = format!("values[{index}][{key}]");
+                errors.push(FieldError::invalid(path, &Value::from(value.as_str()), objections.join("; ")));
+            }
+        }
+        match errors.is_empty() {
+            true => Ok(Requirement { key: key.into(), operator, values }),
+            false => Err(aggregate(errors.iter().map(FieldError::to_string))),
+        }
+    }
+
+    fn matches(&self, found: Option<&str>) -> bool {
+        let has = |value: &str| self.values.iter().any(|one| one == value);
+        match self.operator {
+            Operator::Exists => found.is_some(),
+            Operator::DoesNotExist => found.is_none(),
+            Operator::Equals | Operator::DoubleEquals | Operator::In => found.is_some_and(has),
+            Operator::NotEquals | Operator::NotIn => !found.is_some_and(has),
+            Operator::GreaterThan => self.compare(found, |value, bound| value > bound),
+            Operator::LessThan => self.compare(found, |value, bound| value < bound),
+        }
+    }
+
+    /// A label that is no integer compares as false, either way.
+    fn compare(&self, found: Option<&str>, holds: fn(i64, i64) -> bool) -> bool {
+        let integer = |text: &str| text.parse::<i64>().ok();
+        let bound = self.values.first().and_then(|value| integer(value));
+        found.and_then(integer).zip(bound).is_some_and(|(value, bound)| holds(value, bound))
+    }
+}
+
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<String> = self.0.iter().map(Requirement::to_string).collect();
+        f.write_str(&texts.join(","))
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Requirement { key, operator, values } = self;
+        let values = values.join(",");
+        match operator {
+            Operator::Exists => write!(f, "{key}"),
+            Operator::DoesNotExist => write!(f, "!{key}"),
+            Operator::Equals => write!(f, "{key}={values}"),
+            Operator::DoubleEquals => write!(f, "{key}=={values}"),
+            Operator::NotEquals => write!(f, "{key}!={values}"),
+            Operator::In => write!(f, "{key} in ({values})"),
+            Operator::NotIn => write!(f, "{key} notin ({values})"),
+            Operator::GreaterThan => write!(f, "{key}>{values}"),
+            Operator::LessThan => write!(f, "{key}<{values}"),
+        }
+    }
+}
+
+/// A token is its text; the empty one is the end.
+type Token<'a> = &'a str;
+
+const END: Token<'static> = "";
+
+/// Every text that is not an identifier. `in` and `notin` are identifiers where a value or a key is due.
+const SYMBOLS: &[&str] = &["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
+
+fn is_special(byte: u8) -> bool {
+    b"=!(),><".contains(&byte)
+}
+
+fn is_identifier(token: Token<'_>) -> bool {
+    !token.is_empty() && !SYMBOLS.contains(&token)
+}
+
+struct Parser<'a> {
+    tokens: Vec<Token<'a>>,
+    position: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut tokens = Vec::new();
+        let mut rest = text;
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', '\r', '\n']);
+            let end = match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
+                Some(symbol) => symbol.len(),
+                None => rest
+                    .bytes()
+                    .position(|byte| is_special(byte) || matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
+                    .unwrap_or(rest.len()),
+            };
+            if end == 0 {
+                return Parser { tokens, position: 0 };
+            }
+            let (token, after) = rest.split_at(end);
+            tokens.push(token);
+            rest = after;
+        }
+    }
+
+    fn peek(&self) -> Token<'a> {
+        self.tokens.get(self.position).copied().unwrap_or(END)
+    }
+
+    fn next(&mut self) -> Token<'a> {
+        let token = self.peek();
+        self.position += 1;
+        token
+    }
+
+    fn selector(&mut self) -> Result<Vec<Requirement>, String> {
+        let mut requirements = Vec::new();
+        loop {
+            match self.peek() {
+                END => return Ok(requirements),
+                token if is_identifier(token) || token == "!" => {}
+                token => return Err(format!("found '{token}', expected: !, identifier, or 'end of string'")),
+            }
+            let requirement = self.requirement().map_err(|error| format!("unable to parse requirement: {error}"))?;
+            requirements.push(requirement);
+            match self.next() {
+                END => return Ok(requirements),
+                "," => match self.peek() {
+                    token if is_identifier(token) || token == "!" => {}
+                    token => return Err(format!("found '{token}', expected: identifier after ','")),
+                },
+                token => return Err(format!("found '{token}', expected: ',' or 'end of string'")),
+            }
+        }
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, String> {
+        let absent = self.peek() == "!";
+        if absent {
+            self.next();
+        }
+        let key = self.identifier()?;
+        let objections = name::label_key(key);
+        if !objections.is_empty() {
+            // The real server has no path for it, and says so.
+            return Err(FieldError::invalid("<nil>", &Value::from(key), objections.join("; ")).to_string());
+        }
+        if absent {
+            return Requirement::new(key, Operator::DoesNotExist, Vec::new());
+        }
+        if matches!(self.peek(), END | ",") {
+            return Requirement::new(key, Operator::Exists, Vec::new());
+        }
+        let operator = self.operator()?;
+        let values = match operator {
+            Operator::In | Operator::NotIn => self.values()?,
+            _ => vec![self.value()?],
+        };
+        Requirement::new(key, operator, values)
+    }
+
+    fn identifier(&mut self) -> Result<Token<'a>, String> {
+        match self.next() {
+            token if is_identifier(token) => Ok(token),
+            token => Err(format!("found '{token}', expected: identifier")),
+        }
+    }
+
+    fn operator(&mut self) -> Result<Operator, String> {
+        Ok(match self.next() {
+            "in" => Operator::In,
+            "notin" => Operator::NotIn,
+            "=" => Operator::Equals,
+            "==" => Operator::DoubleEquals,
+            "!=" => Operator::NotEquals,
+            ">" => Operator::GreaterThan,
+            "<" => Operator::LessThan,
+            token => return Err(format!("found '{token}', expected: in, notin, =, ==, !=, gt, lt")),
+        })
+    }
+
+    fn value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            END | "," => Ok(String::new()),
+            _ => self.identifier().map(String::from),
+        }
+    }
+
+    /// `(a,b)`; an empty place is the empty value.
+    fn values(&mut self) -> Result<Vec<String>, String> {
+        match self.next() {
+            "(" => {}
+            token => return Err(format!("found '{token}' expected: '('")),
+        }
+        let mut values = Vec::new();
+        match self.peek() {
+            ")" => values.push(String::new()),
+            token if token == "," || is_identifier(token) => self.list_into(&mut values)?,
+            token => return Err(format!("found '{token}', expected: ',', ')' or identifier")),
+        }
+        self.next();
+        Ok(values)
+    }
+
+    /// Stops before the closing parenthesis.
+    fn list_into(&mut self, values: &mut Vec<String>) -> Result<(), String> {
+        loop {
+            match self.next() {
+                "," => {
+                    if values.is_empty() || matches!(self.peek(), "," | ")") {
+                        values.push(String::new());
+                    }
+                    if self.peek() == ")" {
+                        return Ok(());
+                    }
+                }
+                token if is_identifier(token) => {
+                    values.push(token.into());
+                    match self.peek() {
+                        "," => {}
+                        ")" => return Ok(()),
+                        token => return Err(format!("found '{token}', expected: ',' or ')'")),
+                    }
+                }
+                token => return Err(format!("found '{token}', expected: ',', or identifier")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object::meta;
+    use serde_json::json;
+
+    const KEY: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
+        an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+        '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', \
+        and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used \
+        for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+    const INTEGER: &str = "for 'Gt', 'Lt' operators, the value must be an integer";
+
+    /// Every text as the real server (v1.37.1) gave it.
+    #[test]
+    fn mistakes_are_named() {
+        let table = [
+            ("a,", "found '', expected: identifier after ','".to_string()),
+            (",a", "found ',', expected: !, identifier, or 'end of string'".into()),
+            ("(a)", "found '(', expected: !, identifier, or 'end of string'".into()),
+            ("a=b=c", "found '=', expected: ',' or 'end of string'".into()),
+            ("!a=b", "found '=', expected: ',' or 'end of string'".into()),
+            ("a=b c", "found 'c', expected: ',' or 'end of string'".into()),
+            ("a in (b))", "found ')', expected: ',' or 'end of string'".into()),
+            ("a in b", "unable to parse requirement: found 'b' expected: '('".into()),
+            ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'".into()),
+            ("a in (b c)", "unable to parse requirement: found 'c', expected: ',' or ')'".into()),
+            ("a notin (x!y)", "unable to parse requirement: found '!', expected: ',' or ')'".into()),
+            ("a in (=)", "unable to parse requirement: found '=', expected: ',', ')' or identifier".into()),
+            ("x y", "unable to parse requirement: found 'y', expected: in, notin, =, ==, !=, gt, lt".into()),
+            ("a!b", "unable to parse requirement: found '!', expected: in, notin, =, ==, !=, gt, lt".into()),
+            ("!", "unable to parse requirement: found '', expected: identifier".into()),
+            ("!!a", "unable to parse requirement: found '!', expected: identifier".into()),
+            ("a=>b", "unable to parse requirement: found '>', expected: identifier".into()),
+            ("a===b", "unable to parse requirement: found '=', expected: identifier".into()),
+            ("a>x", format!("unable to parse requirement: values[0]: Invalid value: \"x\": {INTEGER}")),
+            ("a>", format!("unable to parse requirement: values[0]: Invalid value: \"\": {INTEGER}")),
+            (
+                "a<-",
+                format!(
+                    "unable to parse requirement: [values[0]: Invalid value: \"-\": {INTEGER}, \
+                     values[0][a]: Invalid value: \"-\": {VALUE}]"
+                ),
+            ),
+            ("-a", format!("unable to parse requirement: <nil>: Invalid value: \"-a\": {KEY}")),
+            (
+                "a/",
+                format!(
+                    "unable to parse requirement: <nil>: Invalid value: \"a/\": name part must be non-empty; {KEY}"
+                ),
+            ),
+            ("a=-b", format!("unable to parse requirement: values[0][a]: Invalid value: \"-b\": {VALUE}")),
+        ];
+        for (text, message) in table {
+            let error = LabelSelector::parse(text).unwrap_err();
+            assert_eq!((error.code(), error.to_string()), (400, message), "{text}");
+        }
+    }
+
+    #[test]
+    fn requirements_select() {
+        let object = json!({"metadata": {"labels": {"app": "web", "tier": "", "size": "10", "in": "x"}}});
+        let table = [
+            ("", true),
+            ("app", true),
+            ("!app", false),
+            ("app=web,tier=", true),
+            ("app == web", true),
+            ("app!=web", false),
+            ("missing!=web", true),
+            ("app in (db, web)", true),
+            ("tier in ()", true),
+            ("tier in (,a)", true),
+            ("app notin (db)", true),
+            ("missing notin (db)", true),
+            ("missing in (db)", false),
+            ("size>9,size<11", true),
+            ("size>10", false),
+            ("app>1", false),
+            ("in in (x)", true),
+        ];
+        for (text, selected) in table {
+            let selector = LabelSelector::parse(text).unwrap();
+            assert_eq!(selector.matches(meta::labels(&object)), selected, "{text}");
+        }
+    }
+
+    #[test]
+    fn selectors_print_sorted_by_key() {
+        let selector = LabelSelector::parse("z,b notin (y,x,x), a==1,!c").unwrap();
+        assert_eq!(selector.to_string(), "a==1,b notin (x,y),!c,z");
+        assert!(LabelSelector::parse("").unwrap().is_empty());
+    }
+}

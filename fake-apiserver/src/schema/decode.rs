@@ -1,0 +1,428 @@
+//! JSON bodies into trees: strict decoding as sigs.k8s.io/json (Kubernetes v1.37) does it into Go structs.
+//!
+//! One pass, steered by the type. As in Go, a value of the wrong type is remembered and decoding goes on; a value that a
+//! type's own text form refuses ends it; and a syntax error anywhere outranks both. A field that occurs twice is decoded
+//! into what its first occurrence left.
+
+use super::lexer::{Lexer, SyntaxError, Token};
+use super::text::quote;
+use super::types::{Field, Shape, Struct, Type};
+use super::{DecodeError, Decoded, TypeRef, bytes, quantity, time};
+use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
+
+/// `saveStrictError` keeps no more than these.
+const MAX_FINDINGS: usize = 100;
+
+/// Deepest nesting of JSON without a type. Go allows 10000; trees are dropped recursively, so this server cannot.
+const MAX_TREE_DEPTH: usize = 500;
+
+/// Decodes a body into the canonical tree of its type.
+///
+/// # Errors
+/// If the body is not JSON, or a value has the wrong type or form.
+pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
+    let mut object = Value::Null;
+    let findings = Decoder::run(bytes, |decoder| decoder.value(ty.0, &mut object))?;
+    if object.is_null() {
+        object = ty.0.zero();
+    }
+    Ok(Decoded { object, findings })
+}
+
+/// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
+///
+/// # Errors
+/// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 500.
+pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut object = Value::Null;
+    let findings = Decoder::run(bytes, |decoder| {
+        object = decoder.any(0)?;
+        Ok(())
+    })?;
+    Ok(Decoded { object, findings })
+}
+
+/// Reads `apiVersion` and `kind` of a body, in this order, with "" for what is absent: what the server does before it
+/// decides on a type. Follows `SimpleMetaFactory.Interpret` of apimachinery, which ignores the case of the keys.
+///
+/// # Errors
+/// If the body is not JSON, not an object, the two are not strings, or `apiVersion` has more than one slash.
+pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
+    const TARGET: &str =
+        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let mut found = [String::new(), String::new()];
+    let read = Decoder::run(bytes, |decoder| {
+        let token = decoder.lexer.peek()?;
+        if token != Token::Object {
+            if token != Token::Null {
+                decoder.save_error(format!("json: cannot unmarshal {} into Go value of type {TARGET}", token.name()));
+            }
+            return Ok(decoder.lexer.skip_value()?);
+        }
+        decoder.lexer.begin_object()?;
+        let mut first = true;
+        while let Some(key) = decoder.lexer.next_key(first)? {
+            first = false;
+            let name = ["apiVersion", "kind"].into_iter().position(|name| key.eq_ignore_ascii_case(name));
+            match (name, decoder.lexer.peek()?) {
+                (Some(index), Token::String) => found[index] = decoder.lexer.string()?.into_owned(),
+                (Some(index), token) if token != Token::Null => {
+                    let name = ["apiVersion", "kind"][index];
+                    let message =
+                        format!("json: cannot unmarshal {} into Go struct field .{name} of type string", token.name());
+                    decoder.save_error(message);
+                    decoder.lexer.skip_value()?;
+                }
+                _ => decoder.lexer.skip_value()?,
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = read {
+        return Err(DecodeError(format!("couldn't get version/kind; json parse error: {error}")));
+    }
+    let [api_version, kind] = found;
+    if api_version.matches('/').count() > 1 {
+        return Err(DecodeError(format!("unexpected GroupVersion string: {api_version}")));
+    }
+    Ok((api_version, kind))
+}
+
+/// What ends decoding at once.
+enum Failure {
+    Syntax(SyntaxError),
+    /// A value that the text form of its type refuses.
+    Value(String),
+}
+
+impl From<SyntaxError> for Failure {
+    fn from(error: SyntaxError) -> Self {
+        Failure::Syntax(error)
+    }
+}
+
+type Step<T = ()> = Result<T, Failure>;
+
+/// A part of the path to the current value.
+enum Segment<'a> {
+    Field(&'static Field),
+    Key(Cow<'a, str>),
+    Index(usize),
+}
+
+struct Decoder<'a> {
+    lexer: Lexer<'a>,
+    path: Vec<Segment<'a>>,
+    findings: Vec<String>,
+    /// The first value of a wrong type.
+    error: Option<String>,
+}
+
+impl<'a> Decoder<'a> {
+    /// Decodes one value with `decode` and returns the findings.
+    fn run(bytes: &'a [u8], decode: impl FnOnce(&mut Self) -> Step) -> Result<Vec<String>, DecodeError> {
+        let mut decoder = Decoder { lexer: Lexer::new(bytes), path: Vec::new(), findings: Vec::new(), error: None };
+        let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
+        let error = match outcome {
+            Ok(()) => decoder.error,
+            Err(Failure::Syntax(SyntaxError(message))) => Some(message),
+            Err(Failure::Value(message)) => Some(Lexer::check(bytes).err().map_or(message, |SyntaxError(syntax)| syntax)),
+        };
+        match error {
+            None => Ok(decoder.findings),
+            Some(message) => Err(DecodeError(message)),
+        }
+    }
+
+    /// Decodes the next value over what `slot` holds, null standing for zero.
+    fn value(&mut self, ty: &'static Type, slot: &mut Value) -> Step {
+        let token = self.lexer.peek()?;
+        if token == Token::Null && !matches!(ty.shape, Shape::IntOrString) {
+            if !matches!(ty.shape, Shape::Bool | Shape::Int32 | Shape::Int64 | Shape::String | Shape::Struct(_)) {
+                *slot = Value::Null;
+            }
+            return Ok(self.lexer.null()?);
+        }
+        let target = ty.target();
+        match (&target.shape, token) {
+            (Shape::Bool, Token::Bool) => *slot = Value::Bool(self.lexer.bool()?),
+            (Shape::Int32 | Shape::Int64, Token::Number) => self.integer(target, slot)?,
+            (Shape::String, Token::String) => *slot = Value::String(self.lexer.string()?.into_owned()),
+            (Shape::Bytes, Token::String | Token::Array) => self.bytes(token, slot)?,
+            (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
+            (Shape::Quantity, _) => *slot = Value::String(self.quantity()?),
+            (Shape::IntOrString, _) => self.int_or_string(token, slot)?,
+            (Shape::FieldsV1, _) => *slot = self.fields_v1()?,
+            (Shape::List { element, .. }, Token::Array) => self.list(element, slot)?,
+            (Shape::Map(element), Token::Object) => self.map(element, slot)?,
+            (Shape::Struct(content), Token::Object) => self.object(content, slot)?,
+            _ => {
+                self.save_error(self.mismatch(token.name(), &target.go_name()));
+                self.lexer.skip_value()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn integer(&mut self, ty: &'static Type, slot: &mut Value) -> Step {
+        let literal = self.lexer.number()?;
+        let value: Option<i64> = match ty.shape {
+            Shape::Int64 => literal.parse().ok(),
+            _ => literal.parse::<i32>().ok().map(i64::from),
+        };
+        match value {
+            Some(value) => *slot = Value::from(value),
+            None => self.save_error(self.mismatch(&format!("number {literal}"), &ty.go_name())),
+        }
+        Ok(())
+    }
+
+    /// `[]byte`: base64 or, as Go's decoder has it, an array of numbers.
+    fn bytes(&mut self, token: Token, slot: &mut Value) -> Step {
+        if token == Token::String {
+            match bytes::normalize(self.lexer.string()?) {
+                Ok(text) => *slot = Value::String(text),
+                Err(message) => self.save_error(message),
+            }
+            return Ok(());
+        }
+        let mut content: Vec<u8> = Vec::new();
+        let mut first = true;
+        self.lexer.begin_array()?;
+        while self.lexer.next_element(first)? {
+            first = false;
+            let token = self.lexer.peek()?;
+            let raw = String::from_utf8_lossy(self.lexer.raw_value()?);
+            match (token, raw.parse()) {
+                (Token::Null, _) => content.push(0),
+                (Token::Number, Ok(byte)) => content.push(byte),
+                (Token::Number, Err(_)) => self.save_error(self.mismatch(&format!("number {raw}"), "uint8")),
+                _ => self.save_error(self.mismatch(token.name(), "uint8")),
+            }
+        }
+        *slot = Value::String(bytes::encode(&content));
+        Ok(())
+    }
+
+    fn time(&mut self, ty: &'static Type, token: Token, slot: &mut Value) -> Step {
+        if token != Token::String {
+            return Err(Failure::Value(self.mismatch(token.name(), "string")));
+        }
+        let layout = if matches!(ty.shape, Shape::Time) { time::Layout::Seconds } else { time::Layout::Micros };
+        let time = layout.parse(&self.lexer.string()?).map_err(Failure::Value)?;
+        *slot = time.map_or(Value::Null, Value::String);
+        Ok(())
+    }
+
+    /// `resource.Quantity`, which looks at the raw text: numbers will do, escapes will not.
+    fn quantity(&mut self) -> Step<String> {
+        let raw = String::from_utf8_lossy(self.lexer.raw_value()?);
+        let text = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&raw);
+        quantity::canonical(text.trim()).map_err(|message| Failure::Value(message.to_owned()))
+    }
+
+    fn int_or_string(&mut self, token: Token, slot: &mut Value) -> Step {
+        match token {
+            Token::String => *slot = Value::String(self.lexer.string()?.into_owned()),
+            Token::Null => {
+                self.lexer.null()?;
+                *slot = Value::from(0);
+            }
+            Token::Number => {
+                let literal = self.lexer.number()?;
+                let Ok(value) = literal.parse::<i32>() else {
+                    return Err(Failure::Value(self.mismatch(&format!("number {literal}"), "int32")));
+                };
+                *slot = Value::from(value);
+            }
+            _ => return Err(Failure::Value(self.mismatch(token.name(), "int32"))),
+        }
+        Ok(())
+    }
+
+    /// `metav1.FieldsV1`, which takes anything.
+    fn fields_v1(&mut self) -> Step<Value> {
+        let raw = self.lexer.raw_value()?;
+        parse_json(raw).map(|decoded| decoded.object).map_err(|error| Failure::Value(error.to_string()))
+    }
+
+    fn list(&mut self, element: &'static Type, slot: &mut Value) -> Step {
+        let mut items = match slot.take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        };
+        let mut count = 0;
+        self.lexer.begin_array()?;
+        while self.lexer.next_element(count == 0)? {
+            if count == items.len() {
+                items.push(Value::Null);
+            }
+            self.path.push(Segment::Index(count));
+            self.value(element, &mut items[count])?;
+            self.path.pop();
+            if items[count].is_null() {
+                items[count] = element.zero();
+            }
+            count += 1;
+        }
+        items.truncate(count);
+        *slot = Value::Array(items);
+        Ok(())
+    }
+
+    fn map(&mut self, element: &'static Type, slot: &mut Value) -> Step {
+        let mut entries = Map::new();
+        let mut first = true;
+        self.lexer.begin_object()?;
+        while let Some(key) = self.lexer.next_key(first)? {
+            first = false;
+            if entries.contains_key(key.as_ref()) {
+                self.save_finding("duplicate", &key);
+            }
+            let name = key.as_ref().to_owned();
+            let mut value = Value::Null;
+            self.path.push(Segment::Key(key));
+            self.value(element, &mut value)?;
+            self.path.pop();
+            entries.insert(name, if value.is_null() { element.zero() } else { value });
+        }
+        match slot {
+            Value::Object(earlier) => earlier.append(&mut entries),
+            _ => *slot = Value::Object(entries),
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, content: &'static Struct, slot: &mut Value) -> Step {
+        let mut object = match slot.take() {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        };
+        let mut seen = 0_u64;
+        let mut first = true;
+        self.lexer.begin_object()?;
+        while let Some(key) = self.lexer.next_key(first)? {
+            first = false;
+            let Some((index, field)) = content.field(&key) else {
+                self.save_finding("unknown", &key);
+                self.lexer.skip_value()?;
+                continue;
+            };
+            if seen & (1 << index) != 0 {
+                self.save_finding("duplicate", &key);
+            }
+            seen |= 1 << index;
+            let mut value = object.remove(field.name).unwrap_or_default();
+            self.path.push(Segment::Field(field));
+            self.value(field.ty, &mut value)?;
+            self.path.pop();
+            if !field.ty.is_zero(&value) {
+                object.insert(field.name.to_owned(), value);
+            }
+        }
+        *slot = Value::Object(object);
+        Ok(())
+    }
+
+    /// A value without a type, below `depth` others.
+    fn any(&mut self, depth: usize) -> Step<Value> {
+        if depth > MAX_TREE_DEPTH {
+            return Err(Failure::Value("exceeded max depth".to_owned()));
+        }
+        Ok(match self.lexer.peek()? {
+            Token::Null => {
+                self.lexer.null()?;
+                Value::Null
+            }
+            Token::Bool => Value::Bool(self.lexer.bool()?),
+            Token::Number => Value::Number(self.any_number()?),
+            Token::String => Value::String(self.lexer.string()?.into_owned()),
+            Token::Array => {
+                let mut items = Vec::new();
+                self.lexer.begin_array()?;
+                while self.lexer.next_element(items.is_empty())? {
+                    self.path.push(Segment::Index(items.len()));
+                    items.push(self.any(depth + 1)?);
+                    self.path.pop();
+                }
+                Value::Array(items)
+            }
+            Token::Object => {
+                let mut object = Map::new();
+                self.lexer.begin_object()?;
+                while let Some(key) = self.lexer.next_key(object.is_empty())? {
+                    if object.contains_key(key.as_ref()) {
+                        self.save_finding("duplicate", &key);
+                    }
+                    let name = key.as_ref().to_owned();
+                    self.path.push(Segment::Key(key));
+                    let value = self.any(depth + 1)?;
+                    self.path.pop();
+                    object.insert(name, value);
+                }
+                Value::Object(object)
+            }
+        })
+    }
+
+    /// `convertNumber`: an int64 if it looks like one and fits.
+    fn any_number(&mut self) -> Step<Number> {
+        let literal = self.lexer.number()?;
+        if let Ok(integer) = literal.parse::<i64>() {
+            return Ok(integer.into());
+        }
+        let float = literal.parse().ok().and_then(Number::from_f64);
+        Ok(float.unwrap_or_else(|| {
+            self.save_error(self.mismatch(&format!("number {literal}"), "float64"));
+            0.into()
+        }))
+    }
+
+    /// The text of a type error at the current place.
+    fn mismatch(&self, value: &str, go_type: &str) -> String {
+        let mut owner = "";
+        let mut fields: Vec<&str> = Vec::new();
+        for segment in &self.path {
+            if let Segment::Field(field) = segment {
+                owner = field.owner;
+                fields.push(&field.context);
+            }
+        }
+        if fields.is_empty() {
+            return format!("json: cannot unmarshal {value} into Go value of type {go_type}");
+        }
+        let path = fields.join(".");
+        format!("json: cannot unmarshal {value} into Go struct field {owner}.{path} of type {go_type}")
+    }
+
+    fn save_error(&mut self, message: String) {
+        self.error.get_or_insert(message);
+    }
+
+    fn save_finding(&mut self, what: &str, key: &str) {
+        let mut path = String::new();
+        for segment in &self.path {
+            match segment {
+                Segment::Index(index) => {
+                    path.push_str(&format!("[{index}]"));
+                    continue;
+                }
+                Segment::Field(field) => push_key(&mut path, field.name),
+                Segment::Key(key) => push_key(&mut path, key),
+            }
+        }
+        push_key(&mut path, key);
+        let finding = format!("{what} field {}", quote(&path));
+        if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+}
+
+fn push_key(path: &mut String, key: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(key);
+}

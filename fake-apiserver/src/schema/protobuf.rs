@@ -1,0 +1,305 @@
+//! Protobuf bodies into trees.
+//!
+//! A body is the four bytes of a magic number and a `runtime.Unknown`, whose `raw` is the object's own message. Field
+//! numbers are those of the types' generated.proto; fields that are not known are passed over, as gogo's decoders do
+//! (Kubernetes v1.37), whose error texts are kept.
+
+use super::lexer::push_utf8;
+use super::types::{Content, Member, Shape, Struct, Type};
+use super::wire::{Read, Reader, WireType};
+use super::{DecodeError, TypeRef, bytes, parse_json, quantity, time};
+use serde_json::{Map, Value};
+
+/// `protoEncodingPrefix`.
+const MAGIC: &[u8] = b"k8s\0";
+
+/// What `runtime.Unknown` says about the object in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Envelope<'a> {
+    /// The object's `apiVersion`, or "".
+    pub api_version: String,
+    /// The object's `kind`, or "".
+    pub kind: String,
+    /// The object's message.
+    pub raw: &'a [u8],
+}
+
+/// Opens a protobuf body.
+///
+/// # Errors
+/// If it does not start with the magic number, or is no `runtime.Unknown`.
+pub fn decode_protobuf(body: &[u8]) -> Result<Envelope<'_>, DecodeError> {
+    let error = |message: &str| DecodeError(message.to_owned());
+    if body.is_empty() {
+        return Err(error("empty data"));
+    }
+    let Some(unknown) = body.strip_prefix(MAGIC) else {
+        let message = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
+        return Err(error(message));
+    };
+    if unknown.is_empty() {
+        return Err(error("empty body"));
+    }
+    envelope(unknown).map_err(DecodeError)
+}
+
+/// Decodes the message of an object into the canonical tree of its type, without `apiVersion` and `kind`, which only
+/// the envelope has.
+///
+/// # Errors
+/// If the bytes are no such message, or a value in it has no JSON form.
+pub fn decode_protobuf_message(raw: &[u8], ty: TypeRef) -> Result<Value, DecodeError> {
+    let mut object = Map::new();
+    if let Some(content) = ty.0.as_struct() {
+        message(ty.0, content, raw, &mut object).map_err(DecodeError)?;
+    }
+    Ok(Value::Object(object))
+}
+
+fn envelope(unknown: &[u8]) -> Read<Envelope<'_>> {
+    let mut envelope = Envelope { api_version: String::new(), kind: String::new(), raw: &[] };
+    let mut reader = Reader::new(unknown);
+    while let Some(tag) = reader.tag("Unknown")? {
+        let go_name = match tag.number {
+            1 => "TypeMeta",
+            2 => "Raw",
+            3 => "ContentEncoding",
+            4 => "ContentType",
+            _ => {
+                reader.skip(tag.wire_type)?;
+                continue;
+            }
+        };
+        tag.wire_type.expect(WireType::BYTES, go_name)?;
+        let value = reader.bytes()?;
+        match tag.number {
+            1 => type_meta(value, &mut envelope)?,
+            2 => envelope.raw = value,
+            _ => {}
+        }
+    }
+    Ok(envelope)
+}
+
+fn type_meta<'a>(message: &'a [u8], envelope: &mut Envelope<'a>) -> Read<()> {
+    let mut reader = Reader::new(message);
+    while let Some(tag) = reader.tag("TypeMeta")? {
+        let (target, go_name) = match tag.number {
+            1 => (&mut envelope.api_version, "APIVersion"),
+            2 => (&mut envelope.kind, "Kind"),
+            _ => {
+                reader.skip(tag.wire_type)?;
+                continue;
+            }
+        };
+        tag.wire_type.expect(WireType::BYTES, go_name)?;
+        *target = string(reader.bytes()?);
+    }
+    Ok(())
+}
+
+/// Decodes a struct's message over what `object` holds.
+fn message(ty: &'static Type, content: &'static Struct, raw: &[u8], object: &mut Map<String, Value>) -> Read<()> {
+    let mut reader = Reader::new(raw);
+    while let Some(tag) = reader.tag(ty.bare_name())? {
+        match content.member(tag.number) {
+            None => reader.skip(tag.wire_type)?,
+            Some(Member { go_name, content: Content::Embedded(embedded), .. }) => {
+                tag.wire_type.expect(WireType::BYTES, go_name)?;
+                if let Some(content) = embedded.as_struct() {
+                    message(embedded, content, reader.bytes()?, object)?;
+                }
+            }
+            Some(Member { go_name, content: Content::Field(index), .. }) => {
+                let field = &content.fields[*index];
+                let mut value = object.remove(field.name).unwrap_or_default();
+                decode_field(field.ty.target(), tag.wire_type, go_name, &mut reader, &mut value)?;
+                if !field.ty.is_zero(&value) {
+                    object.insert(field.name.to_owned(), value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Decodes one occurrence of a field: a single value, or one more item of a list or map.
+fn decode_field(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, slot: &mut Value) -> Read<()> {
+    match &ty.shape {
+        Shape::List { element, wrapped: false } => return push_items(element, wire_type, name, reader, slot),
+        Shape::Map(element) => {
+            wire_type.expect(WireType::BYTES, name)?;
+            let (key, value) = entry(element, name, reader.bytes()?)?;
+            match slot {
+                Value::Object(entries) => drop(entries.insert(key, value)),
+                _ => *slot = Value::Object(Map::from_iter([(key, value)])),
+            }
+        }
+        _ => *slot = single(ty, wire_type, name, reader, slot.take())?,
+    }
+    Ok(())
+}
+
+/// Appends an item to a list or, of numbers that come packed, all.
+fn push_items(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, slot: &mut Value) -> Read<()> {
+    let mut items = match slot.take() {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    };
+    if is_varint(ty) && wire_type == WireType::BYTES {
+        let mut packed = Reader::new(reader.bytes()?);
+        while !packed.is_empty() {
+            items.push(single(ty, WireType::VARINT, name, &mut packed, Value::Null)?);
+        }
+    } else {
+        items.push(single(ty, wire_type, name, reader, Value::Null)?);
+    }
+    *slot = Value::Array(items);
+    Ok(())
+}
+
+/// Decodes the entry of a map: key in field 1, value in field 2. Upstream does not look at their wire types.
+fn entry(element: &'static Type, name: &str, raw: &[u8]) -> Read<(String, Value)> {
+    let mut reader = Reader::new(raw);
+    let (mut key, mut value) = (String::new(), Value::Null);
+    while let Some(tag) = reader.tag(name)? {
+        match tag.number {
+            1 => key = string(reader.bytes()?),
+            2 => value = single(element, WireType::BYTES, name, &mut reader, Value::Null)?,
+            _ => reader.skip(tag.wire_type)?,
+        }
+    }
+    Ok((key, if value.is_null() { element.zero() } else { value }))
+}
+
+fn is_varint(ty: &Type) -> bool {
+    matches!(ty.shape, Shape::Bool | Shape::Int32 | Shape::Int64)
+}
+
+/// Decodes one value; a struct or wrapped list over `earlier`.
+fn single(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, earlier: Value) -> Read<Value> {
+    if is_varint(ty) {
+        wire_type.expect(WireType::VARINT, name)?;
+        let number = signed(reader.varint()?);
+        return Ok(match ty.shape {
+            Shape::Bool => Value::Bool(number != 0),
+            Shape::Int32 => Value::from(number as i32),
+            _ => Value::from(number),
+        });
+    }
+    wire_type.expect(WireType::BYTES, name)?;
+    let raw = reader.bytes()?;
+    match &ty.shape {
+        Shape::String => Ok(Value::String(string(raw))),
+        Shape::Bytes => Ok(Value::String(bytes::encode(raw))),
+        Shape::Time => timestamp(time::Layout::Seconds, raw),
+        Shape::MicroTime => timestamp(time::Layout::Micros, raw),
+        Shape::Quantity => match only_bytes("Quantity", "String_", raw)? {
+            Some(text) => Ok(Value::String(quantity::canonical(&string(text))?)),
+            None => Ok(ty.zero()),
+        },
+        Shape::IntOrString => int_or_string(raw),
+        Shape::FieldsV1 => match only_bytes("FieldsV1", "Raw", raw)? {
+            Some(json) if !json.is_empty() => Ok(parse_json(json).map_err(|error| error.to_string())?.object),
+            _ => Ok(Value::Null),
+        },
+        Shape::Struct(content) => {
+            let mut object = match earlier {
+                Value::Object(object) => object,
+                _ => Map::new(),
+            };
+            message(ty, content, raw, &mut object)?;
+            Ok(Value::Object(object))
+        }
+        Shape::List { element, .. } => {
+            let mut items = earlier;
+            let mut reader = Reader::new(raw);
+            while let Some(tag) = reader.tag(ty.bare_name())? {
+                match tag.number {
+                    1 => push_items(element, tag.wire_type, "Items", &mut reader, &mut items)?,
+                    _ => reader.skip(tag.wire_type)?,
+                }
+            }
+            Ok(items)
+        }
+        Shape::Pointer(_) | Shape::Map(_) | Shape::Bool | Shape::Int32 | Shape::Int64 => {
+            Err(format!("{} has no form as a protobuf value", ty.go_name()))
+        }
+    }
+}
+
+fn timestamp(layout: time::Layout, raw: &[u8]) -> Read<Value> {
+    if raw.is_empty() {
+        return Ok(Value::Null);
+    }
+    let (mut seconds, mut nanos) = (0, 0);
+    let mut reader = Reader::new(raw);
+    while let Some(tag) = reader.tag("Timestamp")? {
+        let (target, go_name) = match tag.number {
+            1 => (&mut seconds, "Seconds"),
+            2 => (&mut nanos, "Nanos"),
+            _ => {
+                reader.skip(tag.wire_type)?;
+                continue;
+            }
+        };
+        tag.wire_type.expect(WireType::VARINT, go_name)?;
+        *target = signed(reader.varint()?);
+    }
+    let time = layout.from_unix(seconds, i64::from(nanos as i32))?;
+    Ok(time.map_or(Value::Null, Value::String))
+}
+
+/// `intstr.IntOrString`: which of the two it is, the number, the string.
+fn int_or_string(raw: &[u8]) -> Read<Value> {
+    let (mut kind, mut number, mut text) = (0, 0, String::new());
+    let mut reader = Reader::new(raw);
+    while let Some(tag) = reader.tag("IntOrString")? {
+        match tag.number {
+            1 => {
+                tag.wire_type.expect(WireType::VARINT, "Type")?;
+                kind = signed(reader.varint()?);
+            }
+            2 => {
+                tag.wire_type.expect(WireType::VARINT, "IntVal")?;
+                number = signed(reader.varint()?) as i32;
+            }
+            3 => {
+                tag.wire_type.expect(WireType::BYTES, "StrVal")?;
+                text = string(reader.bytes()?);
+            }
+            _ => reader.skip(tag.wire_type)?,
+        }
+    }
+    match kind {
+        0 => Ok(Value::from(number)),
+        1 => Ok(Value::String(text)),
+        _ => Err("impossible IntOrString.Type".to_owned()),
+    }
+}
+
+/// The content of a message whose only field is field 1.
+fn only_bytes<'a>(name: &str, go_name: &str, raw: &'a [u8]) -> Read<Option<&'a [u8]>> {
+    let mut content = None;
+    let mut reader = Reader::new(raw);
+    while let Some(tag) = reader.tag(name)? {
+        if tag.number == 1 {
+            tag.wire_type.expect(WireType::BYTES, go_name)?;
+            content = Some(reader.bytes()?);
+        } else {
+            reader.skip(tag.wire_type)?;
+        }
+    }
+    Ok(content)
+}
+
+fn signed(varint: u64) -> i64 {
+    i64::from_ne_bytes(varint.to_ne_bytes())
+}
+
+/// Go's strings need not be UTF-8, JSON's must.
+fn string(raw: &[u8]) -> String {
+    let mut text = String::with_capacity(raw.len());
+    push_utf8(&mut text, raw);
+    text
+}

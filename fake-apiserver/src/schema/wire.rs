@@ -1,0 +1,117 @@
+//! The protobuf wire format, with the error texts of gogo's generated decoders.
+
+/// A reader of a message's fields.
+#[derive(Debug, Clone)]
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+/// How a field's value is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WireType(u8);
+
+impl WireType {
+    pub(super) const VARINT: WireType = WireType(0);
+    const FIXED64: WireType = WireType(1);
+    pub(super) const BYTES: WireType = WireType(2);
+    const START_GROUP: WireType = WireType(3);
+    const END_GROUP: WireType = WireType(4);
+    const FIXED32: WireType = WireType(5);
+
+    /// Checks that a field named `go_name` is laid out as `expected`.
+    pub(super) fn expect(self, expected: WireType, go_name: &str) -> Read<()> {
+        if self == expected {
+            Ok(())
+        } else {
+            Err(format!("proto: wrong wireType = {} for field {go_name}", self.0))
+        }
+    }
+}
+
+/// The head of a field.
+pub(super) struct Tag {
+    pub(super) number: u32,
+    pub(super) wire_type: WireType,
+}
+
+/// What was read, or the error's text.
+pub(super) type Read<T> = Result<T, String>;
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(message: &'a [u8]) -> Self {
+        Reader { rest: message }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The next field's head; none at the end. `message` is the name of the message, for errors.
+    pub(super) fn tag(&mut self, message: &str) -> Read<Option<Tag>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let wire = self.varint()?;
+        let wire_type = WireType(wire as u8 & 7);
+        // Upstream truncates it, too.
+        let number = (wire >> 3) as i32;
+        if wire_type == WireType::END_GROUP {
+            return Err(format!("proto: {message}: wiretype end group for non-group"));
+        }
+        match u32::try_from(number) {
+            Ok(number @ 1..) => Ok(Some(Tag { number, wire_type })),
+            _ => Err(format!("proto: {message}: illegal tag {number} (wire type {wire})")),
+        }
+    }
+
+    pub(super) fn varint(&mut self) -> Read<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.rest.split_first().ok_or_else(unexpected_end)?;
+            self.rest = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if *byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err("proto: integer overflow".to_owned())
+    }
+
+    /// A length, and as many bytes.
+    pub(super) fn bytes(&mut self) -> Read<&'a [u8]> {
+        let length = i64::from_ne_bytes(self.varint()?.to_ne_bytes());
+        let length = usize::try_from(length).map_err(|_| "proto: negative length found during unmarshaling")?;
+        self.take(length)
+    }
+
+    /// Passes over the value behind a tag, whatever it is.
+    pub(super) fn skip(&mut self, wire_type: WireType) -> Read<()> {
+        let mut depth = 0_usize;
+        let mut wire_type = wire_type;
+        loop {
+            match wire_type {
+                WireType::VARINT => self.varint().map(drop)?,
+                WireType::FIXED64 => self.take(8).map(drop)?,
+                WireType::BYTES => self.bytes().map(drop)?,
+                WireType::START_GROUP => depth += 1,
+                WireType::END_GROUP => depth = depth.checked_sub(1).ok_or("proto: unexpected end of group")?,
+                WireType::FIXED32 => self.take(4).map(drop)?,
+                WireType(other) => return Err(format!("proto: illegal wireType {other}")),
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+            wire_type = WireType(self.varint()? as u8 & 7);
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Read<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length).ok_or_else(unexpected_end)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+}
+
+fn unexpected_end() -> String {
+    "unexpected EOF".to_owned()
+}

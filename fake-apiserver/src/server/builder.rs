@@ -1,0 +1,376 @@
+//! What a server is to be, said step by step, and its start.
+
+use super::listener::{self, Listener};
+use super::tls::{Identity, IdentityError};
+use super::{FakeApiServer, RunningReplica};
+use crate::api;
+use crate::audit::RequestLog;
+use crate::auth::authorizer::AllowAuthenticated;
+use crate::auth::keys::{KeyError, PublicKey, SigningKey};
+use crate::auth::token_file::{self, TokenFileError};
+use crate::auth::{self, Authenticator, ConfigError, User};
+use crate::clock::{Clock, OffsetClock, SystemClock};
+use crate::cluster::Cluster;
+use crate::error::ApiError;
+use crate::http::Replica;
+use crate::ids::Ids;
+use crate::store::Store;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// What most clusters call themselves.
+const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
+/// Events that are remembered unless told otherwise.
+const DEFAULT_HISTORY: usize = 10_000;
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A port is taken, or may not be used.
+    #[error("unable to listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The serving certificate or its key cannot be used.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// Issuers or expirations contradict what the real server demands.
+    #[error(transparent)]
+    Authentication(#[from] ConfigError),
+    /// A key of service accounts cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The token file cannot be read.
+    #[error(transparent)]
+    TokenFile(#[from] TokenFileError),
+    /// The audit log cannot be written.
+    #[error("unable to open the audit log {path}: {source}")]
+    AuditLog {
+        /// Its path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Options that contradict each other.
+    #[error("{0}")]
+    Contradiction(String),
+    /// The initial objects could not be made, which would be a bug.
+    #[error("unable to create the initial objects: {0}")]
+    InitialObjects(ApiError),
+}
+
+/// Describes a server. Every method replaces what was said before, unless it says that it adds.
+pub struct Builder {
+    bind_address: IpAddr,
+    secure_port: Option<u16>,
+    insecure_port: Option<u16>,
+    tls_identity: Option<(String, String)>,
+    authentication: auth::Config,
+    replicas: usize,
+    clock: Arc<dyn Clock>,
+    clock_offsets: BTreeMap<usize, i64>,
+    history: usize,
+    seed: Option<u64>,
+    record_requests: bool,
+    audit_log: Option<PathBuf>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            bind_address: Ipv4Addr::LOCALHOST.into(),
+            secure_port: Some(0),
+            insecure_port: None,
+            tls_identity: None,
+            authentication: auth::Config::new(DEFAULT_ISSUER),
+            replicas: 1,
+            clock: Arc::new(SystemClock),
+            clock_offsets: BTreeMap::new(),
+            history: DEFAULT_HISTORY,
+            seed: None,
+            record_requests: false,
+            audit_log: None,
+        }
+    }
+}
+
+impl Builder {
+    /// The address to listen on; loopback by default.
+    #[must_use]
+    pub fn bind_address(mut self, address: IpAddr) -> Self {
+        self.bind_address = address;
+        self
+    }
+
+    /// The HTTPS port of the first replica; the others get those that follow. 0, the default, is any free one.
+    #[must_use]
+    pub fn secure_port(mut self, port: u16) -> Self {
+        self.secure_port = Some(port);
+        self
+    }
+
+    /// A plain HTTP port besides, counted likewise.
+    #[must_use]
+    pub fn insecure_port(mut self, port: u16) -> Self {
+        self.insecure_port = Some(port);
+        self
+    }
+
+    /// Plain HTTP only, on any free port unless [`insecure_port`](Self::insecure_port) names one.
+    #[must_use]
+    pub fn insecure(mut self) -> Self {
+        self.secure_port = None;
+        self.insecure_port = self.insecure_port.or(Some(0));
+        self
+    }
+
+    /// The serving certificate (chain) and its key, as PEM. Without it an authority and a certificate are made.
+    #[must_use]
+    pub fn tls_identity(mut self, certificate_pem: impl Into<String>, key_pem: impl Into<String>) -> Self {
+        self.tls_identity = Some((certificate_pem.into(), key_pem.into()));
+        self
+    }
+
+    /// Adds a user who is known by a bearer token.
+    #[must_use]
+    pub fn static_token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
+        let groups = groups.iter().map(ToString::to_string).collect();
+        let user = User { name: user.into(), uid: user.into(), groups, ..User::default() };
+        self.authentication.static_tokens.insert(token.into(), user);
+        self
+    }
+
+    /// Adds users from the text of a token file: `token,user,uid,"group1,group2"` a line. `path` is for messages.
+    ///
+    /// # Errors
+    /// The real server's, for a line that cannot be read.
+    pub fn token_file(mut self, path: &str, text: &str) -> Result<Self, StartError> {
+        self.authentication.static_tokens.extend(token_file::parse(path, text)?);
+        Ok(self)
+    }
+
+    /// Issuers of service account tokens: the first signs, all are accepted.
+    #[must_use]
+    pub fn service_account_issuers(mut self, issuers: Vec<String>) -> Self {
+        self.authentication.issuers = issuers;
+        self
+    }
+
+    /// Adds keys that verify service account tokens: public or private, as PEM. Without any, the signing key does.
+    ///
+    /// # Errors
+    /// If there is no key in the PEM.
+    pub fn service_account_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
+        self.authentication.keys.extend(PublicKey::all_from_pem(pem)?);
+        Ok(self)
+    }
+
+    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it one is made: P-256, for
+    /// that takes no time.
+    ///
+    /// # Errors
+    /// If there is no private key in the PEM.
+    pub fn service_account_signing_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
+        self.authentication.signing_key = SigningKey::from_pem(pem)?;
+        Ok(self)
+    }
+
+    /// Whether legacy tokens must still exist as secrets; on by default.
+    #[must_use]
+    pub fn service_account_lookup(mut self, lookup: bool) -> Self {
+        self.authentication.lookup = lookup;
+        self
+    }
+
+    /// The longest life of a requested token, in seconds; 0, the default, is no limit.
+    #[must_use]
+    pub fn service_account_max_token_expiration(mut self, seconds: i64) -> Self {
+        self.authentication.max_token_expiration = seconds;
+        self
+    }
+
+    /// Whether pods' tokens of 3607 seconds live for a year; on by default.
+    #[must_use]
+    pub fn service_account_extend_token_expiration(mut self, extend: bool) -> Self {
+        self.authentication.extend_token_expiration = extend;
+        self
+    }
+
+    /// Audiences that tokens for this server name; the issuers by default.
+    #[must_use]
+    pub fn api_audiences(mut self, audiences: Vec<String>) -> Self {
+        self.authentication.api_audiences = audiences;
+        self
+    }
+
+    /// Whether those without credentials are `system:anonymous` rather than refused; on by default.
+    #[must_use]
+    pub fn anonymous_auth(mut self, allowed: bool) -> Self {
+        self.authentication.anonymous = allowed;
+        self
+    }
+
+    /// How many servers the control plane has; 1 by default.
+    #[must_use]
+    pub fn replicas(mut self, count: usize) -> Self {
+        self.replicas = count;
+        self
+    }
+
+    /// The clock that all replicas read; the system's by default.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// By how many seconds a replica's clock is wrong (negative: behind).
+    #[must_use]
+    pub fn clock_offset(mut self, replica: usize, seconds: i64) -> Self {
+        self.clock_offsets.insert(replica, seconds);
+        self
+    }
+
+    /// How many events are remembered.
+    #[must_use]
+    pub fn history(mut self, events: usize) -> Self {
+        self.history = events;
+        self
+    }
+
+    /// Makes uids and generated names the same on every run.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Keeps a record of all requests in memory.
+    #[must_use]
+    pub fn record_requests(mut self, record: bool) -> Self {
+        self.record_requests = record;
+        self
+    }
+
+    /// Appends all requests to a file, as `audit.k8s.io/v1` events.
+    #[must_use]
+    pub fn audit_log(mut self, path: impl Into<PathBuf>) -> Self {
+        self.audit_log = Some(path.into());
+        self
+    }
+
+    /// Starts the server on the current tokio runtime. It accepts connections when this returns.
+    ///
+    /// # Errors
+    /// [`StartError`], before anything is left listening.
+    pub async fn start(mut self) -> Result<FakeApiServer, StartError> {
+        self.check()?;
+        let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
+        let admin_token = format!("admin-{}", ids.uid());
+        self = self.static_token(&admin_token, "admin", &["system:masters"]);
+        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        let identity = self.secure_port.map(|_| self.identity()).transpose()?;
+        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref()).map_err(|source| {
+            StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source }
+        })?;
+        let authenticator = Authenticator::new(authentication)?;
+        let store = Store::new(self.history);
+        let cluster = Arc::new(Cluster::new(store, ids, authenticator, Box::new(AllowAuthenticated), log));
+        api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        let mut bound = Vec::new();
+        for index in 0..self.replicas {
+            let secure = self.listen(self.secure_port, index).await?;
+            let insecure = self.listen(self.insecure_port, index).await?;
+            bound.push((secure, insecure));
+        }
+        let mut server = FakeApiServer {
+            cluster,
+            replicas: Vec::new(),
+            ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
+            admin_token,
+            shutdown: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        };
+        let tls = identity.as_ref().map(Identity::server_config);
+        for (index, (secure, insecure)) in bound.into_iter().enumerate() {
+            let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
+            let clock = OffsetClock::new(self.clock.clone(), offset);
+            server.run(index, clock, secure.zip(tls.clone()), insecure);
+        }
+        server.tasks.close();
+        Ok(server)
+    }
+
+    fn check(&self) -> Result<(), StartError> {
+        let contradiction = |text: String| Err(StartError::Contradiction(text));
+        if self.replicas == 0 {
+            return contradiction("a control plane has at least one replica".into());
+        }
+        if let Some((replica, _)) = self.clock_offsets.iter().find(|(replica, _)| **replica >= self.replicas) {
+            let count = self.replicas;
+            return contradiction(format!("a clock offset for replica {replica}, of {count} counted from 0"));
+        }
+        Ok(())
+    }
+
+    fn identity(&self) -> Result<Identity, IdentityError> {
+        match &self.tls_identity {
+            Some((certificate, key)) => Identity::from_pem(certificate, key),
+            None => Identity::generate(self.bind_address),
+        }
+    }
+
+    /// Binds the port of a replica: `first` and those that follow it, or any.
+    async fn listen(&self, first: Option<u16>, replica: usize) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+        let Some(first) = first else { return Ok(None) };
+        let port = match first {
+            0 => 0,
+            _ => u16::try_from(replica).ok().and_then(|replica| first.checked_add(replica)).ok_or_else(|| {
+                StartError::Contradiction(format!("there are not {} ports from {first} on", self.replicas))
+            })?,
+        };
+        let address = SocketAddr::new(self.bind_address, port);
+        let failed = |source| StartError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        Ok(Some((listener, bound)))
+    }
+}
+
+impl FakeApiServer {
+    /// Lets a replica accept connections.
+    fn run(
+        &mut self,
+        index: usize,
+        clock: OffsetClock,
+        secure: Option<((TcpListener, SocketAddr), Arc<rustls::ServerConfig>)>,
+        insecure: Option<(TcpListener, SocketAddr)>,
+    ) {
+        let secure_address = secure.as_ref().map(|((_, address), _)| *address);
+        let insecure_address = insecure.as_ref().map(|(_, address)| *address);
+        let Some(address) = secure_address.or(insecure_address) else { return };
+        let replica = Arc::new(Replica {
+            index,
+            cluster: self.cluster.clone(),
+            clock: Arc::new(clock.clone()),
+            address: address.to_string(),
+            shutdown: self.shutdown.clone(),
+        });
+        let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
+        let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
+        for listener in [secure, insecure].into_iter().flatten() {
+            self.tasks.spawn(listener::accept(listener, replica.clone(), self.tasks.clone()));
+        }
+        let secure = secure_address.is_some();
+        self.replicas.push(RunningReplica { address, insecure_address, secure, clock });
+    }
+}

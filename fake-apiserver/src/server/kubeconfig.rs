@@ -1,0 +1,125 @@
+//! A kubeconfig: how kubectl and every other client finds the server, trusts it and is known to it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Name of the one cluster, user and context.
+const NAME: &str = "fake-apiserver";
+
+/// What a client must know. `Display` writes the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kubeconfig {
+    /// URL of the server.
+    pub server: String,
+    /// PEM of the certificates to trust; `None` for plain HTTP.
+    pub authority_pem: Option<String>,
+    /// Bearer token; `None` to stay anonymous. kubectl does not send it over plain HTTP.
+    pub token: Option<String>,
+}
+
+impl fmt::Display for Kubeconfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "apiVersion: v1\nkind: Config\ncurrent-context: {NAME}")?;
+        writeln!(f, "clusters:\n- name: {NAME}\n  cluster:\n    server: {}", quote(&self.server))?;
+        if let Some(pem) = &self.authority_pem {
+            writeln!(f, "    certificate-authority-data: {}", STANDARD.encode(pem))?;
+        }
+        writeln!(f, "contexts:\n- name: {NAME}\n  context:\n    cluster: {NAME}\n    user: {NAME}")?;
+        match &self.token {
+            Some(token) => writeln!(f, "users:\n- name: {NAME}\n  user:\n    token: {}", quote(token)),
+            None => writeln!(f, "users:\n- name: {NAME}\n  user: {{}}"),
+        }
+    }
+}
+
+impl Kubeconfig {
+    /// Writes the file, for its owner alone to read. It appears whole or not at all: whoever waits for it never sees a
+    /// part.
+    ///
+    /// # Errors
+    /// When the file cannot be written beside its final place, or cannot take it.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let written = create_private(&temporary)
+            .and_then(|mut file| file.write_all(self.to_string().as_bytes()))
+            .and_then(|()| std::fs::rename(&temporary, path));
+        written.or_else(|error| match std::fs::remove_file(&temporary) {
+            // Whether or not there was something to remove, the first failure is the one to tell of.
+            Ok(()) | Err(_) => Err(error),
+        })
+    }
+}
+
+/// A double-quoted YAML scalar, of which JSON strings are a kind.
+fn quote(text: &str) -> serde_json::Value {
+    text.into()
+}
+
+fn create_private(path: &Path) -> io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text() {
+        let full = Kubeconfig {
+            server: "https://127.0.0.1:6443".into(),
+            authority_pem: Some("PEM".into()),
+            token: Some("a: \"b\"".into()),
+        };
+        assert_eq!(
+            full.to_string(),
+            "apiVersion: v1
+kind: Config
+current-context: fake-apiserver
+clusters:
+- name: fake-apiserver
+  cluster:
+    server: \"https://127.0.0.1:6443\"
+    certificate-authority-data: UEVN
+contexts:
+- name: fake-apiserver
+  context:
+    cluster: fake-apiserver
+    user: fake-apiserver
+users:
+- name: fake-apiserver
+  user:
+    token: \"a: \\\"b\\\"\"
+"
+        );
+        let plain = Kubeconfig { server: "http://[::1]:8080".into(), authority_pem: None, token: None }.to_string();
+        assert!(plain.ends_with("users:\n- name: fake-apiserver\n  user: {}\n"), "{plain}");
+        assert!(!plain.contains("certificate-authority"), "{plain}");
+    }
+
+    #[test]
+    fn files_are_private_and_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kubeconfig");
+        let kubeconfig = Kubeconfig { server: "http://x".into(), authority_pem: None, token: None };
+        std::fs::write(&path, "old").unwrap();
+        kubeconfig.write(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), kubeconfig.to_string());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        let error = kubeconfig.write(&directory.path().join("missing/kubeconfig")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+}

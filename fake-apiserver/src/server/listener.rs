@@ -1,0 +1,90 @@
+//! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
+
+use crate::http::{Replica, serve};
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use rustls::ServerConfig;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::task::TaskTracker;
+
+/// How long a client may take to shake hands, and to send the head of a request.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long requests under way may take to end once the server stops.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
+const MAX_STREAMS: u32 = 1000;
+
+pub(super) struct Listener {
+    pub(super) listener: TcpListener,
+    pub(super) tls: Option<Arc<ServerConfig>>,
+}
+
+/// Accepts connections until the replica shuts down.
+pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, tasks: TaskTracker) {
+    let acceptor = listener.tls.map(TlsAcceptor::from);
+    loop {
+        let stream = tokio::select! {
+            () = replica.shutdown.cancelled() => return,
+            accepted = listener.listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                // A connection that was gone before it was accepted, or no descriptors left: others may still come.
+                Err(error) => {
+                    tracing::warn!(%error, "unable to accept a connection");
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+            },
+        };
+        tasks.spawn(welcome(stream, acceptor.clone(), replica.clone()));
+    }
+}
+
+async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<Replica>) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "unable to turn off Nagle's algorithm");
+    }
+    let Some(acceptor) = acceptor else { return converse(stream, replica).await };
+    let shaken = tokio::select! {
+        () = replica.shutdown.cancelled() => return,
+        shaken = tokio::time::timeout(PATIENCE, acceptor.accept(stream)) => shaken,
+    };
+    match shaken {
+        Ok(Ok(stream)) => converse(stream, replica).await,
+        Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
+        Err(_) => tracing::debug!("TLS handshake timed out"),
+    }
+}
+
+async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, replica: Arc<Replica>) {
+    let shutdown = replica.shutdown.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let replica = replica.clone();
+        async move { Ok::<Response<_>, Infallible>(serve(replica, request).await) }
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS);
+    let connection = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        () = shutdown.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            match tokio::time::timeout(FAREWELL, connection).await {
+                Ok(ended) => ended,
+                Err(_) => return,
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(error, "connection ended early");
+    }
+}

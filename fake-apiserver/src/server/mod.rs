@@ -1,0 +1,194 @@
+//! A running server: started by its builder, stopped when told or dropped.
+
+mod builder;
+mod kubeconfig;
+mod listener;
+mod tls;
+
+pub use builder::{Builder, StartError};
+
+use crate::audit::{RequestLog, RequestRecord};
+use crate::clock::OffsetClock;
+use crate::cluster::Cluster;
+use crate::fault::Faults;
+use crate::store::Store;
+use kubeconfig::Kubeconfig;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// A fake kube-apiserver, listening. Dropping it stops it; [`shutdown`](Self::shutdown) also waits until it has.
+pub struct FakeApiServer {
+    cluster: Arc<Cluster>,
+    replicas: Vec<RunningReplica>,
+    ca_pem: Option<String>,
+    admin_token: String,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// One listener of the control plane.
+pub struct RunningReplica {
+    address: SocketAddr,
+    insecure_address: Option<SocketAddr>,
+    secure: bool,
+    clock: OffsetClock,
+}
+
+impl RunningReplica {
+    /// Where it listens for its main protocol.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its base URL, `https://…` unless the server is insecure only.
+    pub fn url(&self) -> String {
+        let scheme = if self.secure { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// The base URL of its plain HTTP port, if it has one.
+    pub fn insecure_url(&self) -> Option<String> {
+        self.insecure_address.map(|address| format!("http://{address}"))
+    }
+
+    /// Changes by how much its clock is wrong, in seconds.
+    pub fn set_clock_offset(&self, seconds: i64) {
+        self.clock.set_offset(seconds);
+    }
+}
+
+impl FakeApiServer {
+    /// Begins to describe a server. The defaults are those of the binary, but for the port: any free one.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The base URL of the first replica.
+    pub fn url(&self) -> String {
+        self.replicas[0].url()
+    }
+
+    /// All replicas; there is at least one.
+    pub fn replicas(&self) -> &[RunningReplica] {
+        &self.replicas
+    }
+
+    /// One replica.
+    ///
+    /// # Panics
+    /// If there is no such replica.
+    pub fn replica(&self, index: usize) -> &RunningReplica {
+        &self.replicas[index]
+    }
+
+    /// The certificate authority that clients must trust, as PEM; none if the certificate was given, or without TLS.
+    pub fn ca_pem(&self) -> Option<&str> {
+        self.ca_pem.as_deref()
+    }
+
+    /// A bearer token that may do everything (user `admin`, group `system:masters`).
+    pub fn admin_token(&self) -> &str {
+        &self.admin_token
+    }
+
+    /// A kubeconfig for the first replica, as the administrator.
+    pub fn kubeconfig(&self) -> String {
+        self.kubeconfig_for(0)
+    }
+
+    /// A kubeconfig for one replica, as the administrator.
+    ///
+    /// # Panics
+    /// If there is no such replica.
+    pub fn kubeconfig_for(&self, replica: usize) -> String {
+        self.kubeconfig_value(replica).to_string()
+    }
+
+    fn kubeconfig_value(&self, replica: usize) -> Kubeconfig {
+        Kubeconfig {
+            server: self.replicas[replica].url(),
+            authority_pem: self.ca_pem.clone(),
+            token: Some(self.admin_token.clone()),
+        }
+    }
+
+    /// Writes [`kubeconfig`](Self::kubeconfig) to a file that only its owner can read.
+    ///
+    /// # Errors
+    /// Whatever the file system says.
+    pub fn write_kubeconfig(&self, path: &Path) -> std::io::Result<()> {
+        self.kubeconfig_value(0).write(path)
+    }
+
+    /// The fault rules, which work at once and on all replicas.
+    pub fn faults(&self) -> &Faults {
+        &self.cluster.faults
+    }
+
+    /// What the server was asked so far, if the builder asked for that to be recorded.
+    pub fn requests(&self) -> Vec<Arc<RequestRecord>> {
+        self.cluster.log.all()
+    }
+
+    /// The record of requests, to wait on.
+    pub fn request_log(&self) -> &RequestLog {
+        &self.cluster.log
+    }
+
+    /// The store behind the server.
+    pub fn store(&self) -> &Store {
+        &self.cluster.store
+    }
+
+    /// Forgets the history up to now: watches and lists that need it get 410.
+    pub fn compact(&self) {
+        self.cluster.store.compact(self.cluster.store.revision());
+    }
+
+    /// Stops: watches end, connections are closed, ports are free when this returns.
+    pub async fn shutdown(self) {
+        self.shutdown.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+#[cfg(feature = "kube")]
+impl FakeApiServer {
+    /// A client's configuration for the first replica, as the administrator.
+    ///
+    /// # Panics
+    /// If the server's own certificate or address could not be parsed, which would be a bug.
+    pub fn kube_config(&self) -> kube::Config {
+        self.kube_config_for(0, &self.admin_token)
+    }
+
+    /// A client's configuration for one replica, with a bearer token.
+    ///
+    /// # Panics
+    /// If there is no such replica.
+    pub fn kube_config_for(&self, replica: usize, token: &str) -> kube::Config {
+        let url = self.replicas[replica].url().parse().expect("an address makes a URL");
+        let mut config = kube::Config::new(url);
+        config.root_cert = self.ca_pem.as_deref().map(tls::certificates_der);
+        config.auth_info.token = Some(token.to_string().into());
+        config.default_namespace = "default".into();
+        config
+    }
+
+    /// A client of the first replica, as the administrator.
+    ///
+    /// # Panics
+    /// If the client cannot be built from the server's own configuration, which would be a bug.
+    pub fn client(&self) -> kube::Client {
+        kube::Client::try_from(self.kube_config()).expect("the server's own configuration is sound")
+    }
+}
+
+impl Drop for FakeApiServer {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+    }
+}

@@ -1,0 +1,174 @@
+//! The server's certificate: made at start together with an authority of its own, or read from files.
+//!
+//! Made certificates are valid from 1975 to 4096 (rcgen's defaults): tests move clocks, and expiry of the serving
+//! certificate is not what they are about. Keys are ECDSA P-256, which take well under a millisecond to make.
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Names that a certificate is made for, besides addresses: what clients on the host and in a cluster dial.
+const NAMES: &[&str] = &[
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+];
+
+/// Why there is no certificate to serve with.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// A certificate could not be made.
+    #[error("unable to create a serving certificate: {0}")]
+    Generate(#[from] rcgen::Error),
+    /// The certificate is not PEM.
+    #[error("invalid certificate: {0}")]
+    Certificate(rustls::pki_types::pem::Error),
+    /// The PEM holds something else.
+    #[error("invalid certificate: no CERTIFICATE block found")]
+    NoCertificate,
+    /// The private key is not PEM, or not a private key.
+    #[error("invalid private key: {0}")]
+    Key(rustls::pki_types::pem::Error),
+    /// The two do not belong together, or are of a kind that TLS cannot use.
+    #[error("the certificate and the private key cannot be used: {0}")]
+    Unusable(#[from] rustls::Error),
+}
+
+/// A serving certificate, its key, and what clients are to trust.
+#[derive(Clone)]
+pub struct Identity {
+    authority_pem: String,
+    config: Arc<ServerConfig>,
+}
+
+impl Identity {
+    /// A new authority and a certificate signed by it, for this host under all its usual names and for `bind_address`.
+    ///
+    /// # Errors
+    /// When the operating system has no randomness to give.
+    pub fn generate(bind_address: IpAddr) -> Result<Self, IdentityError> {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.distinguished_name.push(DnType::CommonName, "fake-apiserver-ca");
+        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
+
+        let mut names: Vec<String> = NAMES.iter().map(ToString::to_string).collect();
+        names.extend(["127.0.0.1".to_string(), "::1".to_string()]);
+        names.push(bind_address.to_string());
+        names.sort();
+        names.dedup();
+        let mut params = CertificateParams::new(names)?;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        params.distinguished_name.push(DnType::CommonName, "fake-apiserver");
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &authority)?;
+
+        let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(|what| rustls::Error::General(what.into()))?;
+        Ok(Identity { authority_pem: authority.pem(), config: server_config(vec![certificate.der().clone()], key)? })
+    }
+
+    /// A certificate (with its chain, if any, behind it) and its key, both PEM. Clients are told to trust that same
+    /// PEM, which serves a self-signed certificate and one that comes with its authority.
+    ///
+    /// # Errors
+    /// When either is malformed, or they do not match.
+    pub fn from_pem(certificate: &str, key: &str) -> Result<Self, IdentityError> {
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate.as_bytes())
+            .collect::<Result<_, _>>()
+            .map_err(IdentityError::Certificate)?;
+        if chain.is_empty() {
+            return Err(IdentityError::NoCertificate);
+        }
+        let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(IdentityError::Key)?;
+        Ok(Identity { authority_pem: certificate.to_string(), config: server_config(chain, key)? })
+    }
+
+    /// What clients are to trust, as PEM.
+    pub fn authority_pem(&self) -> &str {
+        &self.authority_pem
+    }
+
+    /// TLS 1.2 and 1.3, offering HTTP/2 before HTTP/1.1.
+    pub fn server_config(&self) -> Arc<ServerConfig> {
+        self.config.clone()
+    }
+}
+
+fn server_config(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<Arc<ServerConfig>, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::ServerName;
+    use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConnection};
+
+    /// Shakes hands with `identity` under `name` and tells the protocol that was agreed on.
+    fn handshake(identity: &Identity, name: &str) -> Result<Vec<u8>, rustls::Error> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(identity.authority_pem().as_bytes()).expect("a certificate"))?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec(), b"h2".to_vec()];
+        let name = ServerName::try_from(name.to_string()).expect("a name");
+        let mut client = ClientConnection::new(Arc::new(config), name)?;
+        let mut server = ServerConnection::new(identity.server_config())?;
+        while client.is_handshaking() || server.is_handshaking() {
+            let mut wire = Vec::new();
+            client.write_tls(&mut wire).expect("memory");
+            server.read_tls(&mut wire.as_slice()).expect("memory");
+            server.process_new_packets()?;
+            let mut wire = Vec::new();
+            server.write_tls(&mut wire).expect("memory");
+            client.read_tls(&mut wire.as_slice()).expect("memory");
+            client.process_new_packets()?;
+        }
+        Ok(client.alpn_protocol().unwrap_or_default().to_vec())
+    }
+
+    #[test]
+    fn a_made_certificate_serves_every_name() {
+        let identity = Identity::generate("192.0.2.7".parse().unwrap()).unwrap();
+        for name in ["localhost", "127.0.0.1", "::1", "192.0.2.7", "kubernetes.default.svc"] {
+            assert_eq!(handshake(&identity, name), Ok(b"h2".to_vec()), "{name}");
+        }
+        assert!(handshake(&identity, "example.com").is_err());
+    }
+
+    #[test]
+    fn given_certificates() {
+        let authority = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
+        let (certificate, key) = (authority.cert.pem(), authority.signing_key.serialize_pem());
+        let other = KeyPair::generate().unwrap().serialize_pem();
+        let error = |certificate: &str, key: &str| Identity::from_pem(certificate, key).err().map(|e| e.to_string());
+        assert_eq!(error(&certificate, &key), None);
+        assert_eq!(error("", &key).as_deref(), Some("invalid certificate: no CERTIFICATE block found"));
+        assert_eq!(error(&certificate, "").as_deref(), Some("invalid private key: no items found"));
+        let mismatch = error(&certificate, &other).unwrap();
+        assert!(mismatch.starts_with("the certificate and the private key cannot be used: "), "{mismatch}");
+    }
+}

@@ -1,0 +1,118 @@
+//! A stored object: serialised once, shared by everyone who reads it.
+
+use super::Key;
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// What selecting and routing need of an object, so that nobody parses it for that.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// `metadata.uid`.
+    pub uid: Box<str>,
+    /// `metadata.labels`, sorted by key.
+    pub labels: Vec<(Box<str>, Box<str>)>,
+    /// The selectable fields that the kind declares.
+    pub fields: Vec<(&'static str, Box<str>)>,
+}
+
+impl Meta {
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&str> {
+        let index = self.labels.binary_search_by(|(label, _)| (**label).cmp(key)).ok()?;
+        Some(&self.labels[index].1)
+    }
+
+    /// The value of a selectable field.
+    pub fn field(&self, label: &str) -> Option<&str> {
+        self.fields.iter().find(|(field, _)| *field == label).map(|(_, value)| &**value)
+    }
+}
+
+/// An object that wants to be stored: complete but for the revision, which only the store can give.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Where it goes.
+    pub key: Key,
+    /// The object without its resourceVersion.
+    pub json: Vec<u8>,
+    /// Where in `json` the member `,"resourceVersion":"…"` belongs: behind another member of the metadata.
+    pub slot: usize,
+    /// Facts about it.
+    pub meta: Meta,
+}
+
+impl Draft {
+    /// The object as it would be sent under `revision`, or without any: JSON and a line feed.
+    pub fn line(&self, revision: Option<u64>) -> Bytes {
+        let member = revision.map(member).unwrap_or_default();
+        splice(&self.json[..self.slot], &member, &self.json[self.slot..])
+    }
+}
+
+/// A stored object at one revision.
+#[derive(Debug)]
+pub struct Entry {
+    /// Where it stands.
+    pub key: Key,
+    /// The revision that wrote it.
+    pub revision: u64,
+    /// Facts about it.
+    pub meta: Arc<Meta>,
+    /// The serialised object and a line feed, for that is how a response ends.
+    line: Bytes,
+    slot: usize,
+}
+
+impl Entry {
+    pub(super) fn new(draft: Draft, revision: u64) -> Self {
+        let line = draft.line(Some(revision));
+        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), line, slot: draft.slot }
+    }
+
+    /// The whole object, as sent to clients: JSON and a line feed.
+    pub fn line(&self) -> &Bytes {
+        &self.line
+    }
+
+    /// The whole object.
+    pub fn json(&self) -> &[u8] {
+        &self.line[..self.line.len() - 1]
+    }
+
+    /// The same content under another revision: what a DELETED event shows.
+    pub(super) fn at_revision(&self, revision: u64) -> Entry {
+        Entry {
+            key: self.key.clone(),
+            revision,
+            meta: self.meta.clone(),
+            line: splice(self.before_revision(), &member(revision), self.after_revision()),
+            slot: self.slot,
+        }
+    }
+
+    /// Whether storing `draft` would change nothing.
+    pub fn is_same_as(&self, draft: &Draft) -> bool {
+        self.before_revision() == &draft.json[..draft.slot] && self.after_revision() == &draft.json[draft.slot..]
+    }
+
+    fn before_revision(&self) -> &[u8] {
+        &self.json()[..self.slot]
+    }
+
+    fn after_revision(&self) -> &[u8] {
+        &self.json()[self.slot + member(self.revision).len()..]
+    }
+}
+
+fn member(revision: u64) -> String {
+    format!(",\"resourceVersion\":\"{revision}\"")
+}
+
+fn splice(before: &[u8], member: &str, after: &[u8]) -> Bytes {
+    let mut line = Vec::with_capacity(before.len() + member.len() + after.len() + 1);
+    line.extend_from_slice(before);
+    line.extend_from_slice(member.as_bytes());
+    line.extend_from_slice(after);
+    line.push(b'\n');
+    line.into()
+}

@@ -1,0 +1,74 @@
+//! One change, with the object before and after it, so that a selector can tell what it means to a watcher.
+
+use super::{Entry, Filter, Key};
+use bytes::Bytes;
+use std::sync::{Arc, OnceLock};
+
+/// What a change means to one watcher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It was not there, or did not match.
+    Added,
+    /// It matched before and does now.
+    Modified,
+    /// It is gone, or does not match any more.
+    Deleted,
+}
+
+/// A committed change.
+#[derive(Debug)]
+pub struct Event {
+    /// The revision that the change took.
+    pub revision: u64,
+    /// The object before; none if it was created.
+    pub before: Option<Arc<Entry>>,
+    /// The object after; none if it was deleted.
+    pub after: Option<Arc<Entry>>,
+    /// `before` under this event's revision, made when the first watcher needs it.
+    last: OnceLock<Arc<Entry>>,
+    /// Serialised for the wire, by [`Change`], made when the first watcher needs it and shared by all.
+    frames: [OnceLock<Bytes>; 3],
+}
+
+impl Event {
+    pub(super) fn new(revision: u64, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Self {
+        debug_assert!(before.is_some() || after.is_some());
+        Event { revision, before, after, last: OnceLock::new(), frames: Default::default() }
+    }
+
+    /// The object's key.
+    pub fn key(&self) -> &Key {
+        let entry = self.after.as_ref().or(self.before.as_ref());
+        &entry.expect("an event has an object before or after it").key
+    }
+
+    /// What the change means to a watcher with that filter; none if nothing.
+    pub fn classify(&self, filter: Option<&Filter>) -> Option<Change> {
+        let matches = |entry: &Option<Arc<Entry>>| {
+            entry.as_ref().is_some_and(|entry| filter.is_none_or(|filter| filter(entry)))
+        };
+        match (matches(&self.before), matches(&self.after)) {
+            (false, true) => Some(Change::Added),
+            (true, true) => Some(Change::Modified),
+            (true, false) => Some(Change::Deleted),
+            (false, false) => None,
+        }
+    }
+
+    /// The object to show for `change`: for a deletion the last content, under the revision of the change.
+    pub fn object(&self, change: Change) -> &Arc<Entry> {
+        match (&self.before, &self.after) {
+            (Some(before), _) if change == Change::Deleted => {
+                self.last.get_or_init(|| Arc::new(before.at_revision(self.revision)))
+            }
+            (_, Some(after)) => after,
+            (Some(before), None) => before,
+            (None, None) => unreachable!("an event has an object before or after it"),
+        }
+    }
+
+    /// The event as sent for `change`, made by `render` the first time.
+    pub fn frame(&self, change: Change, render: impl FnOnce(&Entry) -> Bytes) -> Bytes {
+        self.frames[change as usize].get_or_init(|| render(self.object(change))).clone()
+    }
+}

@@ -1,0 +1,123 @@
+//! Where an object stands: its resource, and its path within it.
+
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+/// A resource, by its place in the table of kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceId(pub u16);
+
+/// Resource and path. Ordered as etcd orders them: by the bytes of `namespace/name`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The resource.
+    pub resource: ResourceId,
+    path: Arc<str>,
+}
+
+impl Key {
+    /// The key of an object; `namespace` is empty for cluster-scoped ones.
+    pub fn new(resource: ResourceId, namespace: &str, name: &str) -> Self {
+        let path = match namespace {
+            "" => Arc::from(name),
+            _ => Arc::from(format!("{namespace}/{name}")),
+        };
+        Key { resource, path }
+    }
+
+    /// `namespace/name`, or `name`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The namespace, empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &str {
+        self.path.split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.path.split_once('/').map_or(&self.path, |(_, name)| name)
+    }
+}
+
+/// A part of a resource: all of it, a namespace, a name wherever it occurs, or one object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// The resource.
+    pub resource: ResourceId,
+    /// Only this namespace.
+    pub namespace: Option<Box<str>>,
+    /// Only this name.
+    pub name: Option<Box<str>>,
+}
+
+impl Scope {
+    /// Whether an object with that key is part of it.
+    pub fn contains(&self, key: &Key) -> bool {
+        self.resource == key.resource
+            && self.namespace.as_deref().is_none_or(|namespace| namespace == key.namespace())
+            && self.name.as_deref().is_none_or(|name| name == key.name())
+    }
+
+    /// The smallest range of keys that holds the scope, begun at `start` if that lies in it.
+    pub(super) fn bounds(&self, start: &str) -> impl RangeBounds<Key> + use<> {
+        let at = |path: &str| Key { resource: self.resource, path: Arc::from(path) };
+        let (first, end) = match (&self.namespace, &self.name) {
+            (Some(namespace), Some(name)) => {
+                let path = format!("{namespace}/{name}");
+                (at(start.max(&path)), Bound::Included(at(&path)))
+            }
+            (Some(namespace), None) => {
+                // '0' is the byte after '/'.
+                (at(start.max(&format!("{namespace}/"))), Bound::Excluded(at(&format!("{namespace}0"))))
+            }
+            _ => (at(start), Bound::Excluded(Key { resource: ResourceId(self.resource.0 + 1), path: Arc::from("") })),
+        };
+        // A start behind the end selects nothing; the map would panic on a reversed range.
+        match &end {
+            Bound::Included(last) | Bound::Excluded(last) if first > *last => {
+                (Bound::Included(last.clone()), Bound::Excluded(last.clone()))
+            }
+            _ => (Bound::Included(first), end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const R: ResourceId = ResourceId(3);
+
+    fn scope(namespace: Option<&str>, name: Option<&str>) -> Scope {
+        Scope { resource: R, namespace: namespace.map(Into::into), name: name.map(Into::into) }
+    }
+
+    #[test]
+    fn keys_order_by_the_bytes_of_the_path() {
+        // '-' sorts before '/', so the longer namespace comes first, as in etcd.
+        assert!(Key::new(R, "a-b", "x") < Key::new(R, "a", "x"));
+        assert_eq!((Key::new(R, "a", "x").namespace(), Key::new(R, "", "x").namespace()), ("a", ""));
+        assert_eq!((Key::new(R, "a", "x").name(), Key::new(R, "", "x").name()), ("x", "x"));
+    }
+
+    #[test]
+    fn bounds_hold_what_the_scope_contains() {
+        let keys = ["a-b/x", "a/x", "a/y", "a0/x", "b/x"].map(|path| Key { resource: R, path: Arc::from(path) });
+        let cases = [
+            (scope(None, None), "", 5),
+            (scope(None, None), "a/y", 3),
+            (scope(Some("a"), None), "", 2),
+            (scope(Some("a"), None), "a/y", 1),
+            (scope(Some("a"), None), "z", 0),
+            (scope(Some("a"), Some("y")), "", 1),
+            (scope(Some("a"), Some("y")), "a/z", 0),
+        ];
+        for (scope, start, expected) in cases {
+            let bounds = scope.bounds(start);
+            let found = keys.iter().filter(|key| bounds.contains(key) && scope.contains(key)).count();
+            assert_eq!(found, expected, "{scope:?} from {start:?}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A watcher's side of the store.
+//!
+//! ```text
+//!            offer                 poll
+//!   ┌───────┐ ───▶ ┌────────────┐ ───▶ Delivery::Event ...
+//!   │ level │      │ owes events│
+//!   └───────┘ ◀─── └─────┬──────┘
+//!           queue empty  │ the window moved past the oldest one owed
+//!                        ▼
+//!                   ┌─────────┐
+//!                   │ expired │ ───▶ Delivery::Expired, and nothing more
+//!                   └─────────┘
+//! ```
+//! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window.
+
+use super::{Change, Entry, Event, Expired, Scope, Store};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+/// Which objects a watcher wants to see.
+pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
+
+/// What a subscription yields.
+#[derive(Debug)]
+pub enum Delivery {
+    /// A change, and what it means under the subscription's filter.
+    Event(Arc<Event>, Change),
+    /// Events were forgotten before they could be delivered. Nothing follows.
+    Expired(Expired),
+}
+
+pub(super) struct Watcher {
+    pub(super) scope: Scope,
+    filter: Option<Filter>,
+    /// Only events after this revision count; it may lie in the future.
+    after: u64,
+    queue: Mutex<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    owed: VecDeque<(Arc<Event>, Change)>,
+    expired: Option<Expired>,
+    waker: Option<Waker>,
+}
+
+impl Watcher {
+    pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64) -> Self {
+        Watcher { scope, filter, after, queue: Mutex::default() }
+    }
+
+    /// Queues the event if it means something to this watcher. Returns whom to wake.
+    pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64) -> Option<Waker> {
+        if event.revision <= self.after {
+            return None;
+        }
+        let change = event.classify(self.filter.as_ref())?;
+        let mut queue = self.lock();
+        queue.expire(compacted);
+        if queue.expired.is_none() {
+            queue.owed.push_back((event.clone(), change));
+        }
+        queue.waker.take()
+    }
+
+    /// Expires if an owed event is forgotten. Returns whom to wake.
+    pub(super) fn expire(&self, compacted: u64) -> Option<Waker> {
+        let mut queue = self.lock();
+        queue.expire(compacted);
+        queue.expired.and_then(|_| queue.waker.take())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().expect("no code that runs under this lock panics")
+    }
+}
+
+impl Queue {
+    fn expire(&mut self, compacted: u64) {
+        if self.owed.front().is_some_and(|(event, _)| event.revision <= compacted) {
+            self.expired = Some(Expired { oldest: compacted });
+            self.owed = VecDeque::new();
+        }
+    }
+}
+
+/// A place in the stream of events. Dropping it unsubscribes.
+pub struct Subscription {
+    store: Store,
+    id: u64,
+    watcher: Arc<Watcher>,
+}
+
+impl Subscription {
+    pub(super) fn new(store: Store, id: u64, watcher: Arc<Watcher>) -> Self {
+        Subscription { store, id, watcher }
+    }
+
+    /// The next delivery; the caller is woken when there is one.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
+        let mut queue = self.watcher.lock();
+        if let Some(expired) = queue.expired {
+            return Poll::Ready(Delivery::Expired(expired));
+        }
+        if let Some((event, change)) = queue.owed.pop_front() {
+            return Poll::Ready(Delivery::Event(event, change));
+        }
+        queue.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// A revision up to which everything was delivered, if that is so: what a bookmark may say.
+    pub fn level(&self) -> Option<u64> {
+        // Read before the queue: all events up to it are then in the queue, or were taken from it.
+        let revision = self.store.revision();
+        let queue = self.watcher.lock();
+        (queue.owed.is_empty() && queue.expired.is_none() && revision >= self.watcher.after).then_some(revision)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.store.unsubscribe(&self.watcher.scope, self.id);
+    }
+}

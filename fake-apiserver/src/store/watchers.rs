@@ -1,0 +1,96 @@
+//! Who is subscribed to what, indexed so that a write meets only those whom it may concern.
+
+use super::subscription::Watcher;
+use super::{Event, ResourceId, Scope};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::task::Waker;
+
+type Group = BTreeMap<u64, Arc<Watcher>>;
+
+#[derive(Default)]
+pub(super) struct Watchers {
+    next_id: u64,
+    by_resource: HashMap<ResourceId, ByScope>,
+}
+
+/// The watchers of one resource, by how much of it they watch.
+#[derive(Default)]
+struct ByScope {
+    all: Group,
+    by_namespace: HashMap<Box<str>, Group>,
+    by_name: HashMap<Box<str>, Group>,
+    /// By path, `namespace/name`.
+    by_object: HashMap<Box<str>, Group>,
+}
+
+impl Watchers {
+    pub(super) fn insert(&mut self, watcher: Watcher) -> (u64, Arc<Watcher>) {
+        let id = self.next_id;
+        self.next_id += 1;
+        let watcher = Arc::new(watcher);
+        let scopes = self.by_resource.entry(watcher.scope.resource).or_default();
+        scopes.group_mut(&watcher.scope).insert(id, watcher.clone());
+        (id, watcher)
+    }
+
+    pub(super) fn remove(&mut self, scope: &Scope, id: u64) {
+        if let Some(scopes) = self.by_resource.get_mut(&scope.resource) {
+            scopes.group_mut(scope).remove(&id);
+            scopes.drop_if_empty(scope);
+        }
+    }
+
+    /// Hands `event` to every watcher that it concerns.
+    pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64, wakers: &mut Vec<Waker>) {
+        let key = event.key();
+        let Some(scopes) = self.by_resource.get(&key.resource) else { return };
+        let groups = [
+            Some(&scopes.all),
+            scopes.by_namespace.get(key.namespace()),
+            scopes.by_name.get(key.name()),
+            scopes.by_object.get(key.path()),
+        ];
+        for watcher in groups.into_iter().flatten().flat_map(BTreeMap::values) {
+            wakers.extend(watcher.offer(event, compacted));
+        }
+    }
+
+    /// Tells those who still owe forgotten events.
+    pub(super) fn expire(&self, compacted: u64, wakers: &mut Vec<Waker>) {
+        for scopes in self.by_resource.values() {
+            let keyed = [&scopes.by_namespace, &scopes.by_name, &scopes.by_object];
+            let groups = keyed.into_iter().flat_map(HashMap::values).chain([&scopes.all]);
+            for watcher in groups.flat_map(BTreeMap::values) {
+                wakers.extend(watcher.expire(compacted));
+            }
+        }
+    }
+}
+
+impl ByScope {
+    fn group_mut(&mut self, scope: &Scope) -> &mut Group {
+        match (&scope.namespace, &scope.name) {
+            (None, None) => &mut self.all,
+            (Some(namespace), None) => self.by_namespace.entry(namespace.clone()).or_default(),
+            (None, Some(name)) => self.by_name.entry(name.clone()).or_default(),
+            (Some(namespace), Some(name)) => self.by_object.entry(path(namespace, name)).or_default(),
+        }
+    }
+
+    fn drop_if_empty(&mut self, scope: &Scope) {
+        let (groups, key) = match (&scope.namespace, &scope.name) {
+            (None, None) => return,
+            (Some(namespace), None) => (&mut self.by_namespace, namespace.clone()),
+            (None, Some(name)) => (&mut self.by_name, name.clone()),
+            (Some(namespace), Some(name)) => (&mut self.by_object, path(namespace, name)),
+        };
+        if groups.get(&key).is_some_and(BTreeMap::is_empty) {
+            groups.remove(&key);
+        }
+    }
+}
+
+fn path(namespace: &str, name: &str) -> Box<str> {
+    format!("{namespace}/{name}").into()
+}
