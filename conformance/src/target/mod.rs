@@ -17,6 +17,10 @@ use std::fmt;
 /// The user of a scenario that names none: may do everything.
 pub const ADMINISTRATOR: &str = "admin";
 
+/// The other users of scenarios, with their groups. Every controller is a user of its own.
+pub const USERS: [(&str, &[&str]); 3] =
+    [("alice", &["devs"]), ("tokens", &["system:masters"]), ("tokens-b", &["system:masters"])];
+
 /// A kind of API server that scenarios can be played against.
 pub trait Target: Send + Sync {
     /// What the ledger and the report call it.
