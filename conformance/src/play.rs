@@ -21,7 +21,8 @@ pub struct Played {
     pub server_log: String,
 }
 
-/// Plays `scenario` on a fresh cluster of `target`. A command that cannot be carried out ends the play; the history says so.
+/// Plays `scenario` on a fresh cluster of `target`. A command that cannot be
+/// carried out ends the play; the history says so.
 pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
     let setup = scenario.setup();
     let cluster = target.start(&setup).await.context("starting the target")?;
@@ -40,7 +41,8 @@ pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
             Err(error) => Observation { problem: Some(format!("{error:#}")), ..Observation::default() },
         };
         dialogue::observed(step, &observation, &mut stage.names);
-        let stop = observation.problem.is_some();
+        // What the scenario does not even mention has to work for the rest to make sense.
+        let stop = observation.problem.is_some() || (observation.refused && step.expectation.is_none());
         recorder.record(Event::Observed { line: step.line, observation });
         if stop {
             break;

@@ -35,18 +35,17 @@ pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
     let mut findings = Vec::new();
     for step in &scenario.steps {
         let command = &scenario.text.blocks[step.block].command[0];
-        let text = match observations.get(&step.line) {
-            None => "this was not played".to_owned(),
-            Some(observation) => {
-                let expected = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
-                let observed = observed(step, observation, &mut names);
-                if observed == expected {
-                    continue;
-                }
-                difference(&expected, &observed)
-            }
+        let Some(observation) = observations.get(&step.line) else {
+            let text = format!("line {}: {command}: nothing from here on was played", step.line);
+            findings.push(Finding { check: "dialogue", text });
+            break;
         };
-        let text = format!("line {}: {command}\n{text}", step.line);
+        let expected = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
+        let observed = observed(step, observation, &mut names);
+        if observed == expected {
+            continue;
+        }
+        let text = format!("line {}: {command}\n{}", step.line, difference(&expected, &observed));
         findings.push(Finding { check: "dialogue", text });
     }
     findings

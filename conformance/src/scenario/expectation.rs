@@ -7,6 +7,7 @@
 //!   | ok                                   a line of a body that is not JSON
 //! $r1 < $r2                                how two values that have names relate
 //! nothing                                  no items at all
+//! ...                                      any more items
 //! ```
 //!
 //! All items have to be mentioned, in order; of an item only what is written. [`Expectation::read`] gives the lines as
@@ -33,6 +34,7 @@ enum Line {
     Text(String),
     Relation { left: String, operator: String, right: String },
     Nothing,
+    AndSoOn,
 }
 
 impl Expectation {
@@ -62,6 +64,7 @@ impl Expectation {
             Line::Text(text) => format!("  | {text}").trim_end().to_owned(),
             Line::Relation { left, operator, right } => format!("${left} {operator} ${right}"),
             Line::Nothing => "nothing".to_owned(),
+            Line::AndSoOn => "...".to_owned(),
         };
         self.lines.iter().map(line).collect()
     }
@@ -81,6 +84,10 @@ impl Expectation {
             }
             match (line, &mut open) {
                 (Line::Relation { left, operator, right }, _) => read.push(read_relation(left, operator, right, names)),
+                (Line::AndSoOn, _) => {
+                    items.by_ref().for_each(drop);
+                    read.push("...".to_owned());
+                }
                 (Line::Nothing, _) if observation.items.is_empty() => read.push("nothing".to_owned()),
                 (Line::Field(field), Some((item, _))) => {
                     read.push(format!("  {}", read_field(field, item, names).print(true)));
@@ -120,8 +127,10 @@ fn line_of(line: &str) -> Result<Line, String> {
     {
         return Ok(Line::Relation { left: left.to_owned(), operator: operator.clone(), right: right.to_owned() });
     }
-    if words == ["nothing"] {
-        return Ok(Line::Nothing);
+    match line {
+        "nothing" => return Ok(Line::Nothing),
+        "..." => return Ok(Line::AndSoOn),
+        _ => {}
     }
     let mut head = Vec::new();
     let mut fields = Vec::new();
@@ -219,6 +228,7 @@ mod tests {
         let lines = ["200", "  A-B: c", "  | ok", "  | fine"];
         assert_eq!(read(&lines, vec![text]), lines);
         assert_eq!(read(&["nothing"], vec![]), ["nothing"]);
+        assert_eq!(read(&["201", "..."], vec![created(), updated()]), ["201", "..."]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `path=value`: in a command a field to send, under the rule a fact about what came back. One syntax for both.
 //!
 //! A value is JSON if it reads as JSON, else plain text. `=` asks for at least what is written, `==` for nothing beside
-//! it; `=absent` says that there is no such field. Inside a line a field has no spaces (`rv=$r1`); on an indented line
+//! it; `=absent` says that there is no such field. An empty list or object may be left out by a server, so that `=[]` and
+//! `={}` hold for an absent one too, and `==[]` does not. Inside a line a field has no spaces (`rv=$r1`); on an indented line
 //! of its own it may (`message = not found`).
 
 use super::path::Path;
@@ -38,7 +39,7 @@ impl Field {
     pub fn holds(&self, document: &Value, names: &mut Names) -> bool {
         match (&self.value, self.path.find(document)) {
             (None, found) => found.is_none(),
-            (Some(_), None) => false,
+            (Some(pattern), None) => !self.exact && is_empty(pattern),
             (Some(pattern), Some(actual)) => names.matches(pattern, actual, self.exact),
         }
     }
@@ -64,6 +65,10 @@ impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.print(false))
     }
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
 /// The first `=` outside of brackets, with a path before it.
@@ -111,6 +116,27 @@ pub fn word_value(word: &str) -> Result<Value, String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn holds_or_not() {
+        let document = json!({"a": {"b": 1}, "list": [], "text": "x"});
+        for (field, expected) in [
+            ("a={}", true),
+            ("a={\"b\":1}", true),
+            ("list=[]", true),
+            ("list==[]", true),
+            ("other=[]", true),
+            ("other==[]", false),
+            ("other=absent", true),
+            ("text=absent", false),
+            ("text=x", true),
+            ("text=$t", true),
+            ("==$all", true),
+        ] {
+            let field = Field::parse(field).unwrap().unwrap();
+            assert_eq!(field.holds(&document, &mut Names::default()), expected, "{field}");
+        }
+    }
 
     #[test]
     fn reads_and_prints() {
