@@ -13,6 +13,7 @@ use std::path::Path;
 
 /// Blesses `scenarios`, whose files are under `folder`. What already holds stays as it is written.
 pub async fn bless(scenarios: &[Scenario], real: &Real, folder: &Path) -> Result<()> {
+    let server = format!("kube-apiserver {}", real.version().await?);
     for scenario in scenarios {
         if scenario.needs.iter().any(|power| !real.powers().contains(power)) {
             println!("skipped   {}", scenario.name);
@@ -36,6 +37,7 @@ pub async fn bless(scenarios: &[Scenario], real: &Real, folder: &Path) -> Result
                 text.blocks[step.block].observed = Some(dialogue::observed(step, observation, &mut names));
             }
         }
+        text.bless(&server);
         let changed = text != scenario.text;
         println!("{} {}", if changed { "rewritten" } else { "unchanged" }, scenario.name);
         if changed {

@@ -9,6 +9,9 @@ use std::fmt;
 /// Separates a command from what was observed.
 pub const RULE: &str = "----";
 
+/// Ends the opening paragraph of a scenario whose observations a real server made.
+const STAMP: &str = "# Blessed by ";
+
 /// One scenario: a paragraph that says why, and the blocks that follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
@@ -61,10 +64,27 @@ impl Text {
         }
     }
 
-    /// The opening paragraph without its `#`.
+    /// The opening paragraph without its `#` and its stamp.
     pub fn summary(&self) -> String {
-        let lines = self.blocks.first().map(|block| block.comment.as_slice()).unwrap_or_default();
-        lines.iter().map(|line| line.trim_start_matches('#').trim()).collect::<Vec<_>>().join(" ")
+        let lines = self.opening().iter().filter(|line| !line.starts_with(STAMP));
+        lines.map(|line| line.trim_start_matches('#').trim()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The server that the observations come from, if the opening paragraph ends with its stamp.
+    pub fn blessed_by(&self) -> Option<&str> {
+        self.opening().last()?.strip_prefix(STAMP)
+    }
+
+    /// Ends the opening paragraph with the stamp of `server`.
+    pub fn bless(&mut self, server: &str) {
+        if let Some(opening) = self.blocks.first_mut() {
+            opening.comment.retain(|line| !line.starts_with(STAMP));
+            opening.comment.push(format!("{STAMP}{server}"));
+        }
+    }
+
+    fn opening(&self) -> &[String] {
+        self.blocks.first().map(|block| block.comment.as_slice()).unwrap_or_default()
     }
 }
 

@@ -29,6 +29,12 @@ impl Real {
         ensure!(tokens.contains_key(ADMINISTRATOR), "a token of {ADMINISTRATOR:?} is needed");
         Ok(Real { endpoint: Endpoint::new(url, ca_pem.as_deref())?, ca_pem, tokens })
     }
+
+    /// Its version: `v1.37.1`.
+    pub async fn version(&self) -> Result<String> {
+        let version = ask(&self.endpoint, &self.tokens[ADMINISTRATOR], "GET", "/version", &Value::Null).await?;
+        Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
+    }
 }
 
 impl Target for Real {
