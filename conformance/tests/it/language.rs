@@ -37,7 +37,7 @@ fn blocks_survive_the_round_trip() {
     let observed = vec!["201".to_owned(), "  | text".to_owned()];
     assert_eq!(
         shape,
-        [(1, 2, 0, None), (4, 1, 0, None), (6, 0, 1, None), (9, 1, 2, Some(observed)), (14, 0, 1, Some(vec![]))]
+        [(1, 2, 0, None), (4, 1, 0, None), (6, 0, 1, None), (9, 1, 2, Some(observed)), (15, 0, 1, Some(vec![]))]
     );
 }
 
