@@ -1,28 +1,35 @@
 //! What an error answer of the API server means.
 //!
 //! Follows apimachinery v0.37.1 `pkg/api/errors/errors.go`: the reason decides, the status code only where the reason is
-//! unknown. So an AlreadyExists, which is a 409 too, is no Conflict.
+//! unknown. So an AlreadyExists, which is a 409 too, is no Conflict. (kube's `Status::is_conflict` and its likes never look
+//! at the code.)
 
 use kube::Error;
 use kube::core::Status;
+use kube::core::response::reason;
 
 /// `StatusCause` of a create that was refused because its namespace is going away (`NamespaceTerminatingCause`).
 pub const NAMESPACE_TERMINATING_CAUSE: &str = "NamespaceTerminating";
 
 /// The object does not exist.
 pub fn is_not_found(error: &Error) -> bool {
-    status(error).is_some_and(Status::is_not_found)
+    has_reason_or_code(error, reason::NOT_FOUND, 404)
 }
 
 /// The object is not in the state that the request was made for.
 pub fn is_conflict(error: &Error) -> bool {
-    status(error).is_some_and(Status::is_conflict)
+    has_reason_or_code(error, reason::CONFLICT, 409)
 }
 
 /// The answer lists `cause` as a cause.
 pub fn has_status_cause(error: &Error, cause: &str) -> bool {
     let causes = status(error).and_then(|status| status.details.as_ref()).map(|details| &details.causes);
     causes.is_some_and(|causes| causes.iter().any(|listed| listed.reason == cause))
+}
+
+fn has_reason_or_code(error: &Error, expected: &str, code: u16) -> bool {
+    status(error)
+        .is_some_and(|status| status.reason == expected || !reason::is_known(&status.reason) && status.code == code)
 }
 
 fn status(error: &Error) -> Option<&Status> {

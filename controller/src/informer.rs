@@ -122,7 +122,11 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
     pub fn in_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
         let store = self.store.read().expect("no holder of this lock can panic");
         let first = ObjectKey::new(namespace, "");
-        store.range(first..).take_while(|(key, _)| key.namespace == namespace).map(|(_, object)| object.clone()).collect()
+        store
+            .range(first..)
+            .take_while(|(key, _)| key.namespace == namespace)
+            .map(|(_, object)| object.clone())
+            .collect()
     }
 
     /// Puts `object` into the store.

@@ -121,20 +121,14 @@ impl LeaderElector {
         let stop_work = stop.child_token();
         let work = work(stop_work.clone());
         tokio::pin!(work);
-        let lost = tokio::select! {
-            () = &mut work => false,
-            () = stop.cancelled() => false,
-            () = self.renew() => true,
-        };
-        if lost {
-            stop_work.cancel();
-            work.await;
-            return Err(LeadershipLost);
-        }
-        stop_work.cancel();
-        if stop.is_cancelled() {
-            // The Lease may run out meanwhile, but whoever takes it then waited for its full duration.
-            work.await;
+        tokio::select! {
+            () = &mut work => {}
+            () = stop.cancelled() => work.await,
+            () = self.renew() => {
+                stop_work.cancel();
+                work.await;
+                return Err(LeadershipLost);
+            }
         }
         self.release().await;
         Ok(())
@@ -202,14 +196,10 @@ impl LeaderElector {
                 if !self.is_leader() {
                     return Ok(());
                 }
-                let now = MicroTime((self.config.clock)());
                 let given_up = LeaseSpec {
                     holder_identity: Some(String::new()),
                     lease_duration_seconds: Some(1),
-                    acquire_time: Some(now.clone()),
-                    renew_time: Some(now),
-                    lease_transitions: self.record().and_then(|record| record.lease_transitions),
-                    ..LeaseSpec::default()
+                    ..self.claim(None, self.transitions())
                 };
                 match self.write(given_up).await {
                     Err(error) if is_conflict(&error) => {}
@@ -224,20 +214,29 @@ impl LeaderElector {
         }
     }
 
-    /// The record that makes us the leader for another while.
+    /// What the Lease has to say for us to hold it from now on.
     fn renewal(&self) -> LeaseSpec {
+        match self.is_leader() {
+            true => self.claim(self.record().and_then(|record| record.acquire_time.clone()), self.transitions()),
+            false => self.claim(None, self.transitions() + 1),
+        }
+    }
+
+    /// That we hold the Lease, acquired then, or now.
+    fn claim(&self, acquired: Option<MicroTime>, transitions: i32) -> LeaseSpec {
         let now = MicroTime((self.config.clock)());
-        let transitions = self.record().and_then(|record| record.lease_transitions).unwrap_or_default();
-        let since = self.record().and_then(|record| record.acquire_time.clone());
-        let seconds = i32::try_from(self.config.lease_duration.as_secs()).unwrap_or(i32::MAX);
         LeaseSpec {
             holder_identity: Some(self.config.identity.clone()),
-            lease_duration_seconds: Some(seconds),
-            acquire_time: if self.is_leader() { since } else { Some(now.clone()) },
+            lease_duration_seconds: Some(i32::try_from(self.config.lease_duration.as_secs()).unwrap_or(i32::MAX)),
+            acquire_time: Some(acquired.unwrap_or_else(|| now.clone())),
             renew_time: Some(now),
-            lease_transitions: Some(if self.is_leader() { transitions } else { transitions + 1 }),
+            lease_transitions: Some(transitions),
             ..LeaseSpec::default()
         }
+    }
+
+    fn transitions(&self) -> i32 {
+        self.record().and_then(|record| record.lease_transitions).unwrap_or_default()
     }
 
     async fn create(&mut self) -> bool {
@@ -247,7 +246,7 @@ impl LeaderElector {
                 namespace: Some(self.config.namespace.clone()),
                 ..ObjectMeta::default()
             },
-            spec: Some(LeaseSpec { lease_transitions: Some(0), ..self.renewal_from_nothing() }),
+            spec: Some(self.claim(None, 0)),
         };
         match self.request(self.leases.create(&PostParams::default(), &lease)).await {
             Ok(created) => {
@@ -259,11 +258,6 @@ impl LeaderElector {
                 false
             }
         }
-    }
-
-    fn renewal_from_nothing(&self) -> LeaseSpec {
-        let now = MicroTime((self.config.clock)());
-        LeaseSpec { acquire_time: Some(now), ..self.renewal() }
     }
 
     async fn read(&mut self) -> kube::Result<()> {

@@ -1,6 +1,39 @@
+//! Ported parts of Kubernetes that run as ordinary clients of any API server.
+//!
+//! So far this is the controller that makes, fills and deletes the secrets with the tokens of service accounts
+//! ([`tokens`]), with what it stands on, and the binary `controller-manager` that runs it as kube-controller-manager
+//! would ([`manager`]).
+//!
+//! Which Go file each module follows:
+//!
+//! | Go file | version | module |
+//! |---|---|---|
+//! | kubernetes `pkg/controller/serviceaccount/tokens_controller.go` | v1.24.17 (its option covers v1.23), v1.37.1 | [`tokens`] |
+//! | kubernetes `pkg/serviceaccount/legacy.go` | v1.24.17 | [`tokens::LegacyClaims`] |
+//! | kubernetes `pkg/serviceaccount/jwt.go` | v1.37.1 | [`keys`] |
+//! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go` | v1.37.1 | [`manager`] |
+//! | apiserver `pkg/authentication/serviceaccount/util.go` | v0.24.17 | [`tokens`] |
+//! | apiserver `pkg/storage/names/generate.go` | v0.24.17 | [`tokens`] |
+//! | apimachinery `pkg/api/errors/errors.go` | v0.37.1 | [`api_errors`] |
+//! | apimachinery `pkg/util/wait/backoff.go` | v0.37.1 | [`retry`] |
+//! | apimachinery `pkg/util/cache/lruexpirecache.go` | v0.37.1 | [`mutation_cache`] |
+//! | client-go `util/retry/util.go` | v0.37.1 | [`retry`] |
+//! | client-go `util/workqueue/queue.go`, `delaying_queue.go`, `rate_limiting_queue.go` | v0.37.1 | [`workqueue`] |
+//! | client-go `util/workqueue/default_rate_limiters.go` | v0.37.1 | [`workqueue::rate_limit`] |
+//! | client-go `tools/cache/shared_informer.go`, `delta_fifo.go`, `store.go` | v0.37.1 | [`informer`] |
+//! | client-go `tools/cache/mutation_cache.go` | v0.37.1 | [`mutation_cache`] |
+//! | client-go `tools/leaderelection/leaderelection.go`, `resourcelock/leaselock.go` | v0.37.1 | [`leader_election`] |
+//! | client-go `util/keyutil/key.go`, `util/cert/pem.go` | v0.37.1 | [`keys`] |
+//! | client-go `rest/with_retry.go` | v0.37.1 | [`client`] |
+//! | controller-manager `options/generic.go`, `app/helper.go` | v0.37.1 | [`manager`] |
+
 pub mod api_errors;
+pub mod client;
+pub mod clock;
 pub mod informer;
 pub mod keys;
+pub mod leader_election;
+pub mod manager;
 pub mod mutation_cache;
 pub mod retry;
 pub mod tokens;

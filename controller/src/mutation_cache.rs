@@ -46,7 +46,8 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
             let backing = self.backing.in_namespace(namespace);
             let known: HashSet<_> = backing.iter().map(|object| ObjectKey::of(&**object)).collect();
             let mut objects: Vec<_> = backing.into_iter().map(|object| mutations.newer(object)).collect();
-            objects.extend(mutations.in_namespace(namespace).filter(|object| !known.contains(&ObjectKey::of(&**object))));
+            objects
+                .extend(mutations.in_namespace(namespace).filter(|object| !known.contains(&ObjectKey::of(&**object))));
             objects
         })
     }
@@ -112,7 +113,10 @@ impl<K: Resource<DynamicType = ()>> Mutations<K> {
     }
 
     fn in_namespace(&self, namespace: &str) -> impl Iterator<Item = Arc<K>> {
-        self.0.iter().filter(move |mutation| mutation.key.namespace == namespace).map(|mutation| mutation.object.clone())
+        self.0
+            .iter()
+            .filter(move |mutation| mutation.key.namespace == namespace)
+            .map(|mutation| mutation.object.clone())
     }
 
     /// The newer of `backing` and the entry of its key; an entry that is not newer is forgotten.
@@ -153,7 +157,11 @@ mod tests {
     }
 
     fn names(cache: &MutationCache<Secret>, namespace: &str) -> Vec<String> {
-        cache.in_namespace(namespace).iter().map(|secret| format!("{}@{}", secret.name_any(), version(&**secret))).collect()
+        cache
+            .in_namespace(namespace)
+            .iter()
+            .map(|secret| format!("{}@{}", secret.name_any(), version(&**secret)))
+            .collect()
     }
 
     #[tokio::test(start_paused = true)]

@@ -31,21 +31,45 @@ impl Backoff {
     }
 }
 
-/// Attempts until the answer is anything but Conflict, or the steps are used up.
+/// Says whether to try again: only after a conflict, and only while there are waits left.
 ///
-/// # Errors
-/// The error of the last attempt.
-pub async fn retry_on_conflict<T>(
-    backoff: Backoff,
-    mut attempt: impl AsyncFnMut() -> kube::Result<T>,
-) -> kube::Result<T> {
-    for wait in backoff.waits() {
-        match attempt().await {
-            Err(error) if is_conflict(&error) => tokio::time::sleep(wait).await,
-            result => return result,
+/// ```
+/// # use controller::retry::DEFAULT_RETRY;
+/// # async fn update() -> kube::Result<()> { Ok(()) }
+/// # async fn example() -> kube::Result<()> {
+/// let mut conflicts = DEFAULT_RETRY.on_conflict();
+/// loop {
+///     let result = update().await;
+///     if !conflicts.again(&result).await {
+///         return result;
+///     }
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct OnConflict<W> {
+    waits: W,
+}
+
+impl Backoff {
+    /// Follows `retry.RetryOnConflict` with this backoff.
+    pub fn on_conflict(self) -> OnConflict<impl Iterator<Item = Duration>> {
+        OnConflict { waits: self.waits() }
+    }
+}
+
+impl<W: Iterator<Item = Duration>> OnConflict<W> {
+    /// Whether to try again after `result`. Waits before it says yes.
+    pub async fn again<T>(&mut self, result: &kube::Result<T>) -> bool {
+        let conflict = result.as_ref().err().is_some_and(is_conflict);
+        match self.waits.next() {
+            Some(wait) if conflict => {
+                tokio::time::sleep(wait).await;
+                true
+            }
+            _ => false,
         }
     }
-    attempt().await
 }
 
 #[cfg(test)]
@@ -79,13 +103,16 @@ mod tests {
             (vec![Some(CONFLICT), Some(FORBIDDEN)], 2, false),
             (vec![Some(CONFLICT); 5], 5, false),
         ] {
-            let mut made = 0;
             let start = Instant::now();
-            let result = retry_on_conflict(DEFAULT_RETRY, async || {
+            let mut conflicts = DEFAULT_RETRY.on_conflict();
+            let mut made = 0;
+            let result = loop {
+                let result = answers[made].map_or(Ok(()), |answer| Err(api_error(answer)));
                 made += 1;
-                answers[made - 1].map_or(Ok(()), |answer| Err(api_error(answer)))
-            })
-            .await;
+                if !conflicts.again(&result).await {
+                    break result;
+                }
+            };
             assert_eq!((made, result.is_ok()), (attempts, success), "{answers:?}");
             let waited = start.elapsed().as_millis();
             let waits = attempts as u128 - 1;

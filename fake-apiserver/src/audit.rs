@@ -87,7 +87,10 @@ impl RequestLog {
 
     /// The requests so far, oldest first. Empty unless recording was asked for.
     pub fn all(&self) -> Vec<Arc<RequestRecord>> {
-        self.kept.as_ref().map(|kept| kept.lock().expect("no holder of this lock can panic").clone()).unwrap_or_default()
+        self.kept
+            .as_ref()
+            .map(|kept| kept.lock().expect("no holder of this lock can panic").clone())
+            .unwrap_or_default()
     }
 
     /// Tells how many requests there are, and when there are more.

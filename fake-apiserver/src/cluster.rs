@@ -19,22 +19,13 @@ pub(crate) struct Cluster {
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    /// Whether deleted namespaces are emptied and removed.
+    pub(crate) namespace_controller: bool,
     /// Made when first asked for: most clients that are tests never are curious.
-    documents: OnceLock<Documents>,
+    pub(crate) documents: OnceLock<Documents>,
 }
 
 impl Cluster {
-    pub(crate) fn new(
-        store: Store,
-        ids: Ids,
-        authenticator: Authenticator,
-        authorizer: Box<dyn Authorizer>,
-        log: RequestLog,
-    ) -> Self {
-        let (faults, documents) = (Faults::default(), OnceLock::new());
-        Cluster { store, ids, authenticator, authorizer, faults, log, documents }
-    }
-
     /// Discovery and the like.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::new(registry::KINDS))

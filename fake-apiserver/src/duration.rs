@@ -6,7 +6,7 @@ const UNITS: [(&str, f64); 7] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
 /// Reads what `time.ParseDuration` reads; a negative duration counts as none at all. None if it is no duration.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

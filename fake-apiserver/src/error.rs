@@ -464,6 +464,18 @@ impl FieldError {
         Self::new(path, FieldErrorKind::TooMany, Some(&Value::from(actual)), detail)
     }
 
+    /// The same finding, its value shown as given: a struct, in Go's key order.
+    #[must_use]
+    pub fn printed_as(self, value: impl Into<String>) -> Self {
+        FieldError { value: Some(value.into()), ..self }
+    }
+
+    /// The same finding with a detail.
+    #[must_use]
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        FieldError { detail: detail.into(), ..self }
+    }
+
     /// The finding without its path.
     fn text(&self) -> String {
         let mut text = self.kind.text().to_string();

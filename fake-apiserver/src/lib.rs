@@ -5,7 +5,7 @@ pub mod audit;
 pub mod auth;
 pub mod clock;
 mod cluster;
-mod duration;
+pub mod duration;
 pub mod error;
 pub mod fault;
 mod http;

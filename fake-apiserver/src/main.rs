@@ -1,10 +1,23 @@
-//! Placeholder until the command line lands.
+//! `fake-apiserver`, the program: flags, a server, and an end.
+
+mod cli;
+mod logging;
+mod run;
+
+use std::process::ExitCode;
+
 #[tokio::main]
-async fn main() {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let server = fake_apiserver::FakeApiServer::builder().secure_port(6443).static_token("tok", "alice", &["devs"]).start().await.unwrap();
-    server.write_kubeconfig(std::path::Path::new("/tmp/kc")).unwrap();
-    println!("{}", server.url());
-    tokio::signal::ctrl_c().await.unwrap();
-    server.shutdown().await;
+async fn main() -> ExitCode {
+    let flags = match cli::Flags::read() {
+        Ok(flags) => flags,
+        Err(code) => return code,
+    };
+    logging::start(flags.verbosity);
+    match run::run(&flags).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

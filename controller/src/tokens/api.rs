@@ -119,7 +119,9 @@ impl Syncer {
 pub(super) fn only_uid(uid: &str) -> DeleteParams {
     match uid {
         "" => DeleteParams::default(),
-        uid => DeleteParams::default().preconditions(Preconditions { uid: Some(uid.to_owned()), resource_version: None }),
+        uid => {
+            DeleteParams::default().preconditions(Preconditions { uid: Some(uid.to_owned()), resource_version: None })
+        }
     }
 }
 

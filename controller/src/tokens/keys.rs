@@ -105,7 +105,10 @@ mod tests {
     fn a_secret_key_can_do_without_the_uid_of_the_account() {
         let name = SERVICE_ACCOUNT_NAME_KEY;
         for (metadata, valid) in [
-            (json!({"namespace": "ns", "name": "s", "uid": "1", "annotations": {name: "a", SERVICE_ACCOUNT_UID_KEY: "2"}}), true),
+            (
+                json!({"namespace": "ns", "name": "s", "uid": "1", "annotations": {name: "a", SERVICE_ACCOUNT_UID_KEY: "2"}}),
+                true,
+            ),
             (json!({"namespace": "ns", "name": "s", "uid": "1", "annotations": {name: "a"}}), true),
             (json!({"namespace": "ns", "name": "s", "uid": "1", "annotations": {name: ""}}), false),
             (json!({"namespace": "ns", "name": "s", "uid": "1"}), false),

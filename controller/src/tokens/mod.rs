@@ -133,11 +133,10 @@ impl TokensController {
             return;
         }
         debug!(workers, "starting workers");
-        let service_account_workers = (0..workers).map(|_| {
-            self.drain(&self.service_account_queue, &stop, async |key| self.syncer.sync_service_account(key).await)
-        });
-        let secret_workers = (0..workers)
-            .map(|_| self.drain(&self.secret_queue, &stop, async |key| self.syncer.sync_secret(key).await));
+        let service_account_workers = (0..workers)
+            .map(|_| self.drain(&self.service_account_queue, &stop, |key| self.syncer.sync_service_account(key)));
+        let secret_workers =
+            (0..workers).map(|_| self.drain(&self.secret_queue, &stop, |key| self.syncer.sync_secret(key)));
         let shut_down = async {
             stop.cancelled().await;
             info!("shutting down");
@@ -148,16 +147,16 @@ impl TokensController {
     }
 
     /// One worker: syncs one key after the other, until `stop`.
-    async fn drain<K: Clone + Debug + Eq + Hash>(
+    async fn drain<K: Clone + Debug + Eq + Hash, F: Future<Output = Outcome>>(
         &self,
         queue: &RateLimitingQueue<K>,
         stop: &CancellationToken,
-        sync: impl AsyncFn(&K) -> Outcome,
+        sync: impl Fn(K) -> F,
     ) {
         while !stop.is_cancelled()
             && let Some(key) = queue.get().await
         {
-            match sync(&key).await {
+            match sync(key.clone()).await {
                 Outcome::Retry if queue.num_requeues(&key) < self.max_retries => queue.add_rate_limited(key.clone()),
                 Outcome::Retry => {
                     debug!(?key, retries = queue.num_requeues(&key), "retried too often, giving up");

@@ -10,7 +10,7 @@ use super::generate::LegacyClaims;
 use super::keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, SecretKey};
 use super::{NAMESPACE_DATA_KEY, ROOT_CA_DATA_KEY, TOKEN_DATA_KEY};
 use crate::api_errors::{is_conflict, is_not_found};
-use crate::retry::{Backoff, retry_on_conflict};
+use crate::retry::Backoff;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;
@@ -23,17 +23,17 @@ pub const REMOVE_TOKEN_BACKOFF: Backoff =
     Backoff { steps: 10, duration: Duration::from_millis(100), factor: 0.0, jitter: 1.0 };
 
 impl Syncer {
-    pub(super) async fn sync_secret(&self, key: &SecretKey) -> Outcome {
+    pub(super) async fn sync_secret(&self, key: SecretKey) -> Outcome {
         if !key.is_valid() {
             error!(?key, "invalid secret key");
             return Outcome::Forget;
         }
         match self.cached_secret(&key.namespace, &key.name, &key.uid) {
             None => {
-                self.remove_dangling_references(key).await;
+                self.remove_dangling_references(&key).await;
                 Outcome::Forget
             }
-            Some(secret) => self.fill_or_delete(key, &secret).await.map_or_else(
+            Some(secret) => self.fill_or_delete(&key, &secret).await.map_or_else(
                 |failure| {
                     error!(?key, %failure, "error synchronizing serviceaccount token");
                     failure.outcome
@@ -49,7 +49,14 @@ impl Syncer {
         if self.cached_service_account(&key.namespace, &key.account_name, &key.account_uid).is_none() {
             return;
         }
-        if let Err(error) = retry_on_conflict(REMOVE_TOKEN_BACKOFF, async || self.remove_secret_reference(key).await).await {
+        let mut conflicts = REMOVE_TOKEN_BACKOFF.on_conflict();
+        let result = loop {
+            let result = self.remove_secret_reference(key).await;
+            if !conflicts.again(&result).await {
+                break result;
+            }
+        };
+        if let Err(error) = result {
             error!(?key, %error, "error removing the reference to a deleted secret");
         }
     }

@@ -9,7 +9,7 @@ use super::generate::{LegacyClaims, generate_name};
 use super::keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, ServiceAccountKey};
 use super::{NAMESPACE_DATA_KEY, ROOT_CA_DATA_KEY, TOKEN_DATA_KEY};
 use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_conflict, is_not_found};
-use crate::retry::{DEFAULT_RETRY, retry_on_conflict};
+use crate::retry::DEFAULT_RETRY;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;
@@ -17,13 +17,13 @@ use kube::api::{ObjectMeta, PostParams};
 use tracing::{debug, error, info};
 
 impl Syncer {
-    pub(super) async fn sync_service_account(&self, key: &ServiceAccountKey) -> Outcome {
+    pub(super) async fn sync_service_account(&self, key: ServiceAccountKey) -> Outcome {
         if !key.is_valid() {
             error!(?key, "invalid serviceaccount key");
             return Outcome::Forget;
         }
         match self.cached_service_account(&key.namespace, &key.name, &key.uid) {
-            None => self.delete_tokens(key).await,
+            None => self.delete_tokens(&key).await,
             Some(account) if self.auto_generate => {
                 self.ensure_referenced_token(&account).await.unwrap_or_else(|failure| {
                     error!(namespace = key.namespace, name = key.name, %failure, "error synchronizing serviceaccount");
@@ -65,7 +65,9 @@ impl Syncer {
         let created = match self.secrets_in(&namespace).create(&PostParams::default(), &secret).await {
             Ok(created) => created,
             // While the namespace is being terminated, creating fails no matter what.
-            Err(error) if has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => return Err(Failure::terminal(error)),
+            Err(error) if has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => {
+                return Err(Failure::terminal(error));
+            }
             Err(error) => return Err(Failure::retriable(error)),
         };
         // Before the service account is updated: else the event of that update would find an unknown reference, and
@@ -110,31 +112,44 @@ impl Syncer {
         })
     }
 
-    /// Makes `live`, or after a conflict its successor, refer to the secret. `false` if there is no more need to.
+    /// Makes the service account refer to the secret. `false` if there is no more need to.
     async fn add_reference(
         &self,
         live: ServiceAccount,
         secret_name: &str,
         cached: &ServiceAccount,
     ) -> kube::Result<bool> {
+        let mut conflicts = DEFAULT_RETRY.on_conflict();
+        let mut fetched = Some(live);
+        loop {
+            let result = self.try_add_reference(fetched.take(), secret_name, cached).await;
+            if !conflicts.again(&result).await {
+                return result;
+            }
+        }
+    }
+
+    /// One attempt, on what was fetched or else on the latest version.
+    async fn try_add_reference(
+        &self,
+        fetched: Option<ServiceAccount>,
+        secret_name: &str,
+        cached: &ServiceAccount,
+    ) -> kube::Result<bool> {
         let accounts = self.service_accounts_in(&cached.namespace().unwrap_or_default());
         let name = cached.name_any();
-        let mut fetched = Some(live);
-        retry_on_conflict(DEFAULT_RETRY, async || {
-            let mut account = match fetched.take() {
-                Some(account) => account,
-                None => {
-                    let account = accounts.get(&name).await?;
-                    if account.uid() != cached.uid() || self.has_referenced_token(&account) {
-                        return Ok(false);
-                    }
-                    account
+        let mut account = match fetched {
+            Some(account) => account,
+            None => {
+                let account = accounts.get(&name).await?;
+                if account.uid() != cached.uid() || self.has_referenced_token(&account) {
+                    return Ok(false);
                 }
-            };
-            belongs::add_reference(&mut account, secret_name);
-            accounts.replace(&name, &PostParams::default(), &account).await.map(|_| true)
-        })
-        .await
+                account
+            }
+        };
+        belongs::add_reference(&mut account, secret_name);
+        accounts.replace(&name, &PostParams::default(), &account).await.map(|_| true)
     }
 
     /// Deletes a secret that nobody refers to. If that fails too, the secret stays.

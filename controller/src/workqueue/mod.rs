@@ -157,15 +157,15 @@ impl<T: Clone + Debug + Eq + Hash> Default for RateLimitingQueue<T> {
 mod tests {
     use super::*;
 
-    async fn queue_of(items: &[&'static str]) -> RateLimitingQueue<&'static str> {
+    fn queue_of(items: &[&'static str]) -> RateLimitingQueue<&'static str> {
         let queue = RateLimitingQueue::new();
-        items.iter().for_each(|item| queue.add(item));
+        items.iter().for_each(|item| queue.add(*item));
         queue
     }
 
     #[tokio::test(start_paused = true)]
     async fn hands_out_in_order_and_once() {
-        let queue = queue_of(&["a", "b", "a"]).await;
+        let queue = queue_of(&["a", "b", "a"]);
         assert_eq!(queue.get().await, Some("a"));
         assert_eq!(queue.get().await, Some("b"));
         queue.shut_down();
@@ -174,7 +174,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_added_while_processing_comes_back_when_done() {
-        let queue = queue_of(&["a"]).await;
+        let queue = queue_of(&["a"]);
         queue.get().await;
         queue.add("a");
         queue.add("b");
@@ -185,7 +185,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn delayed_items_come_by_their_time_and_the_earliest_delay_counts() {
-        let queue = queue_of(&[]).await;
+        let queue = queue_of(&[]);
         let start = Instant::now();
         queue.add_after("late", Duration::from_secs(3));
         queue.add_after("early", Duration::from_secs(2));
@@ -199,7 +199,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_item_that_came_due_goes_before_one_added_later() {
-        let queue = queue_of(&[]).await;
+        let queue = queue_of(&[]);
         queue.add_after("due", Duration::from_secs(1));
         tokio::time::advance(Duration::from_secs(2)).await;
         queue.add("added later");
@@ -209,7 +209,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn failures_slow_an_item_down_until_forgotten() {
-        let queue = queue_of(&[]).await;
+        let queue = queue_of(&[]);
         let mut waits = Vec::new();
         for round in 0..4 {
             if round == 3 {
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_shut_down_queue_drains_what_is_ready_and_takes_nothing_new() {
-        let queue = queue_of(&["ready"]).await;
+        let queue = queue_of(&["ready"]);
         queue.add_after("delayed", Duration::from_secs(1));
         queue.shut_down();
         queue.add("new");
@@ -238,7 +238,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn idle_means_nothing_ready_delayed_or_processing() {
-        let queue = queue_of(&["a"]).await;
+        let queue = queue_of(&["a"]);
         assert!(!queue.activity().idle);
         queue.get().await;
         assert!(!queue.activity().idle);
@@ -252,8 +252,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_add_wakes_one_of_many_waiters_and_all_end_at_shut_down() {
-        let queue = std::sync::Arc::new(queue_of(&[]).await);
-        let waiters: Vec<_> = (0..3).map(|_| tokio::spawn({ let queue = queue.clone(); async move { queue.get().await } })).collect();
+        let queue = std::sync::Arc::new(queue_of(&[]));
+        let waiters: Vec<_> = (0..3)
+            .map(|_| {
+                tokio::spawn({
+                    let queue = queue.clone();
+                    async move { queue.get().await }
+                })
+            })
+            .collect();
         tokio::task::yield_now().await;
         queue.add("a");
         queue.shut_down();

@@ -76,7 +76,9 @@ mod tests {
 
     #[test]
     fn delays_double_up_to_the_cap() {
-        for (failures, milliseconds) in [(0, 5), (1, 10), (9, 2560), (17, 655_360), (18, 1_000_000), (31, 1_000_000), (1000, 1_000_000)] {
+        for (failures, milliseconds) in
+            [(0, 5), (1, 10), (9, 2560), (17, 655_360), (18, 1_000_000), (31, 1_000_000), (1000, 1_000_000)]
+        {
             assert_eq!(exponential_delay(failures), Duration::from_millis(milliseconds), "after {failures} failures");
         }
     }

@@ -21,9 +21,8 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         let error = FieldError::invalid("metadata.name", &json!(name), "must match the name on the request");
         return Err(ApiError::invalid(what, name, &[error]));
     }
-    let node = node(&binding).map_err(|errors| {
-        ApiError::invalid(Qualified { group: "", resource: "Binding" }, request.name, &errors)
-    })?;
+    let node = node(&binding)
+        .map_err(|errors| ApiError::invalid(Qualified { group: "", resource: "Binding" }, request.name, &errors))?;
     let now = format_seconds(request.now);
     rewrite(request, &options, |request, pod| {
         let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));

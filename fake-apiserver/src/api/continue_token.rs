@@ -1,6 +1,7 @@
 //! Where a paged list goes on: revision and next key, opaque to clients, in the real server's form.
 
 use crate::error::{ApiError, ApiResult};
+use crate::schema;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -44,9 +45,11 @@ impl ContinueToken {
         let invalid = |why: String| ApiError::bad_request(format!("invalid continue token: {why}"));
         let not_valid = |why: String| invalid(format!("continue key is not valid: {why}"));
         let json = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_valid(error.to_string()))?;
+        schema::parse_json(&json).map_err(|error| not_valid(error.to_string()))?;
         let token: ContinueToken = serde_json::from_slice(&json).map_err(|error| not_valid(error.to_string()))?;
         if token.v != VERSION {
-            let text = format!("continue key is not valid: server does not recognize this encoded version {:?}", token.v);
+            let text =
+                format!("continue key is not valid: server does not recognize this encoded version {:?}", token.v);
             return Err(invalid(text));
         }
         if token.rv == 0 {

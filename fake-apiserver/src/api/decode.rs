@@ -1,7 +1,7 @@
 //! From a request's body to an object of the expected kind, with the real decoder's refusals.
 
-use super::options::FieldValidation;
 use super::Request;
+use super::options::FieldValidation;
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
 use crate::schema::{self, Decoded, TypeRef};
@@ -77,18 +77,15 @@ pub(crate) fn object(
 }
 
 fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
-    let decoded = schema::decode_json(bytes, expected.type_ref()?);
-    let (api_version, kind) = match &decoded {
-        Ok(decoded) => type_meta(&decoded.object),
-        // The real server looks at the kind before it looks at any other field.
-        Err(_) => schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?,
-    };
+    let (api_version, kind) =
+        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
         let api_version = if api_version.is_empty() { &expected.api_version } else { &api_version };
         return Err(expected.cannot_be_handled(api_version, kind, why));
     }
-    decoded.map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
+    schema::decode_json(bytes, expected.type_ref()?)
+        .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
 }
 
 /// apiVersion and kind of a tree, "" when unset.
@@ -98,8 +95,7 @@ pub(super) fn type_meta(object: &Value) -> (String, String) {
 }
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
-    let envelope =
-        schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    let envelope = schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }

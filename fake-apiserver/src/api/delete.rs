@@ -35,8 +35,8 @@ pub(crate) fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
     namespaces::admit_delete(request)?;
     let key = request.key();
-    let outcome = delete_key(request.cluster, request.kind, &key, &options, request.now)?
-        .ok_or_else(|| request.not_found())?;
+    let outcome =
+        delete_key(request.cluster, request.kind, &key, &options, request.now)?.ok_or_else(|| request.not_found())?;
     let reply = reply(request.kind, &outcome, &options);
     if !options.dry_run {
         let namespace = if namespaces::is_namespace(request.kind) { request.name } else { request.namespace };
@@ -59,8 +59,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
             schema::decode_protobuf_message(&envelope.raw, type_ref)
         }
         BodyFormat::Json => {
-            let (api_version, kind) =
-                schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
+            let (api_version, kind) = schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
             check_kind(&api_version, &kind)?;
             schema::decode_json(bytes, type_ref).map(|decoded| decoded.object)
         }

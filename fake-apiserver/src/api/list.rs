@@ -39,11 +39,7 @@ pub(crate) fn list(request: &Request<'_>) -> ApiResult<Reply> {
     listing(request, &options, &selection).map(Reply::List)
 }
 
-pub(super) fn listing(
-    request: &Request<'_>,
-    options: &ListOptions<'_>,
-    selection: &Selection,
-) -> ApiResult<Listing> {
+pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selection: &Selection) -> ApiResult<Listing> {
     let (snapshot, start, limit) = match options.continue_token {
         "" => {
             let version = options
@@ -87,9 +83,9 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
     }
     let revision = token.rv.unsigned_abs();
     require_revision(request, revision)?;
-    store.snapshot_at(revision).map_err(|_| {
-        ApiError::expired(CONTINUE_EXPIRED).with_continue(token.inconsistent().encode())
-    })
+    store
+        .snapshot_at(revision)
+        .map_err(|_| ApiError::expired(CONTINUE_EXPIRED).with_continue(token.inconsistent().encode()))
 }
 
 /// Refuses a revision from the future. Upstream waits three seconds for it to come; here nothing lags behind the store,

@@ -58,7 +58,10 @@ pub(crate) struct Request<'r> {
 /// What a verb answers.
 pub(crate) enum Reply {
     /// An object, whole: JSON and a line feed.
-    Object { code: u16, line: Bytes },
+    Object {
+        code: u16,
+        line: Bytes,
+    },
     List(Listing),
     Watch(Watch),
     /// A `Status` that tells of a deletion.

@@ -108,11 +108,9 @@ pub(super) fn after_update(request: &Request<'_>) -> ApiResult<()> {
 
 /// Plays the namespace controller after something in `namespace`, or the namespace itself, was deleted.
 pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    let terminating = cluster
-        .store
-        .get(&key(namespace))
-        .is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
-    if !terminating {
+    let terminating =
+        cluster.store.get(&key(namespace)).is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
+    if !terminating || !cluster.namespace_controller {
         return Ok(());
     }
     let snapshot = cluster.store.snapshot();

@@ -97,7 +97,6 @@ pub(crate) struct ListOptions<'q> {
     pub(crate) continue_token: &'q str,
     resource_version: &'q str,
     pub(crate) version_match: VersionMatch,
-    pub(crate) watch: bool,
     pub(crate) allow_bookmarks: bool,
     pub(crate) send_initial_events: Option<bool>,
     pub(crate) timeout_seconds: Option<u64>,
@@ -119,7 +118,6 @@ impl<'q> ListOptions<'q> {
                 "NotOlderThan" => VersionMatch::NotOlderThan,
                 _ => VersionMatch::Default,
             },
-            watch,
             allow_bookmarks: query.flag("allowWatchBookmarks").unwrap_or(false),
             send_initial_events: query.flag("sendInitialEvents"),
             timeout_seconds: timeout_seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|s| *s > 0),
@@ -267,8 +265,7 @@ impl DeleteOptions {
     /// From the query, which counts only where there is no body.
     pub(crate) fn from_query(query: &Query<'_>) -> ApiResult<Self> {
         let dry_run: Vec<&str> = query.all("dryRun").collect();
-        let options =
-            DeleteOptions { grace_period: integer(query, "gracePeriodSeconds")?, ..DeleteOptions::default() };
+        let options = DeleteOptions { grace_period: integer(query, "gracePeriodSeconds")?, ..DeleteOptions::default() };
         let policy = query.has("propagationPolicy").then(|| query.get("propagationPolicy"));
         options.validated(&dry_run, policy, query.flag("orphanDependents"))
     }

@@ -43,6 +43,7 @@ pub(super) fn write(
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
         check_version(request, &new, &entry)?;
+        meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         admit(request, strategy, &mut new, Some(&old))?;
         prepare(request, strategy, &mut new, &old);
@@ -55,7 +56,8 @@ pub(super) fn write(
             Ok(Reply::object(200, draft.line(Some(entry.revision))))
         } else {
             let updated = request.cluster.store.update(draft, entry.revision);
-            updated.map(|(Updated::Changed(entry) | Updated::Unchanged(entry))| Reply::object(200, entry.line().clone()))
+            updated
+                .map(|(Updated::Changed(entry) | Updated::Unchanged(entry))| Reply::object(200, entry.line().clone()))
         };
         match result {
             // Somebody else was faster. What the client asked for is looked at again, in the light of that.
@@ -100,8 +102,7 @@ pub(super) fn current(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
 pub(super) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResult<()> {
     let (sent, url) = (meta::name(body), request.name);
     if sent.is_empty() {
-        let message =
-            format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
+        let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
         return Err(ApiError::bad_request(message));
     }
     if sent != url {

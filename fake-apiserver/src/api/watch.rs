@@ -70,8 +70,7 @@ fn matching(snapshot: &Snapshot, selection: &Selection) -> Vec<Arc<Entry>> {
 }
 
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {
-    let seconds = options.timeout_seconds.unwrap_or_else(|| {
-        MIN_TIMEOUT_SECONDS + request.cluster.ids.below(MIN_TIMEOUT_SECONDS)
-    });
+    let seconds =
+        options.timeout_seconds.unwrap_or_else(|| MIN_TIMEOUT_SECONDS + request.cluster.ids.below(MIN_TIMEOUT_SECONDS));
     Duration::from_secs(seconds)
 }

@@ -1,7 +1,9 @@
 //! JSON Web Tokens in compact form: signing, and verifying with the texts of the real server's JOSE library.
 //!
 //! Ports what `pkg/serviceaccount/jwt.go` (v1.37.1) uses of `go-jose` v2.6.3. Verification says nothing about who
-//! the token belongs to or whether it is still good; that is [`super::service_account`]'s.
+//! the token belongs to or whether it is still good; that is `service_account`'s. Two things that nobody sends are
+//! treated differently: of a repeated claim the last counts, where that library refuses the token, and no critical
+//! header is understood, where it knows `b64`.
 
 use super::keys::{PublicKey, SigningKey};
 use aws_lc_rs::error::Unspecified;

@@ -19,7 +19,8 @@ const INVALID_SINCE_LABEL: &str = "kubernetes.io/legacy-token-invalid-since";
 /// `LastUsedLabelKey`.
 pub const LAST_USED_LABEL: &str = "kubernetes.io/legacy-token-last-used";
 
-const AUTO_GENERATED_WARNING: &str = "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.";
+const AUTO_GENERATED_WARNING: &str = "Use tokens from the TokenRequest API or manually created secret-based \
+    tokens instead of auto-generated secret-based tokens.";
 const INVALIDATED: &str = "Token has been invalidated";
 
 /// `legacyPrivateClaims`.

@@ -1,6 +1,6 @@
 //! Aggregated discovery: all groups in one document, `apidiscovery.k8s.io/v2`, with an entity tag to revalidate by.
 
-use super::discovery::{Group, Typed, Version};
+use super::discovery::{Group, Typed, Version, foreign_group_version};
 use super::json::encode;
 use crate::registry::{Kind, Subresource};
 use aws_lc_rs::digest::{SHA512, digest};
@@ -106,7 +106,8 @@ impl<'k> VersionDiscovery<'k> {
 
 impl<'k> ResourceDiscovery<'k> {
     fn of(kind: &'k Kind) -> Self {
-        let mut subresources: Vec<_> = kind.subresources.iter().map(SubresourceDiscovery::of).collect();
+        let mut subresources: Vec<_> =
+            kind.subresources.iter().map(|subresource| SubresourceDiscovery::of(kind, subresource)).collect();
         subresources.sort_by_key(|subresource| subresource.subresource);
         ResourceDiscovery {
             resource: kind.resource,
@@ -122,8 +123,12 @@ impl<'k> ResourceDiscovery<'k> {
 }
 
 impl<'k> SubresourceDiscovery<'k> {
-    fn of(subresource: &'k Subresource) -> Self {
-        let Subresource { name, group, version, kind, verbs, .. } = *subresource;
-        SubresourceDiscovery { subresource: name, response_kind: GroupVersionKind { group, version, kind }, verbs }
+    fn of(kind: &Kind, subresource: &'k Subresource) -> Self {
+        let (group, version) = foreign_group_version(kind, subresource);
+        SubresourceDiscovery {
+            subresource: subresource.name,
+            response_kind: GroupVersionKind { group, version, kind: subresource.kind },
+            verbs: subresource.verbs,
+        }
     }
 }

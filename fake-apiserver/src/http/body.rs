@@ -24,7 +24,7 @@ pub(crate) struct Body<'r> {
 ///
 /// # Errors
 /// 413 if it is too large; 400 if it breaks off.
-pub(crate) async fn read(incoming: Incoming) -> ApiResult<Bytes> {
+pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
     if incoming.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -39,6 +39,14 @@ pub(crate) async fn read(incoming: Incoming) -> ApiResult<Bytes> {
     }
 }
 
+/// Reads what nobody wanted to read, up to the limit.
+pub(crate) async fn drain(incoming: &mut Incoming) {
+    let mut rest = MAX_REQUEST_BYTES;
+    while let (true, Some(Ok(frame))) = (rest > 0, incoming.frame().await) {
+        rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+    }
+}
+
 /// A response's body.
 pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
@@ -46,14 +54,22 @@ pub(crate) enum ReplyBody {
     Watch(Box<WatchBody>),
 }
 
+impl ReplyBody {
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        ReplyBody::Whole(Some(bytes))
+    }
+
+    /// The answer to HEAD.
+    pub(crate) fn without_content(self) -> Self {
+        ReplyBody::Whole(None)
+    }
+}
+
 impl HttpBody for ReplyBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match self.get_mut() {
             ReplyBody::Whole(bytes) => Poll::Ready(bytes.take()),
             ReplyBody::List(list) => Poll::Ready(list.next()),

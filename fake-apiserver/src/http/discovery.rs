@@ -5,7 +5,7 @@
 
 use super::aggregated_discovery::Aggregated;
 use super::json::encode;
-use crate::registry::Kind;
+use crate::registry::{Kind, Subresource};
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -266,19 +266,30 @@ fn resources(kind: &Kind) -> impl Iterator<Item = ApiResource<'_>> {
         categories: kind.categories,
         storage_version_hash: is_stored(kind).then(|| storage_version_hash(kind)),
     };
-    let below = kind.subresources.iter().map(|subresource| ApiResource {
-        name: format!("{}/{}", kind.resource, subresource.name),
-        singular_name: "",
-        namespaced: kind.namespaced,
-        group: subresource.group,
-        version: subresource.version,
-        kind: subresource.kind,
-        verbs: subresource.verbs,
-        short_names: &[],
-        categories: &[],
-        storage_version_hash: None,
+    let below = kind.subresources.iter().map(|subresource| {
+        let (group, version) = foreign_group_version(kind, subresource);
+        ApiResource {
+            name: format!("{}/{}", kind.resource, subresource.name),
+            singular_name: "",
+            namespaced: kind.namespaced,
+            group,
+            version,
+            kind: subresource.kind,
+            verbs: subresource.verbs,
+            short_names: &[],
+            categories: &[],
+            storage_version_hash: None,
+        }
     });
     std::iter::once(itself).chain(below)
+}
+
+/// Group and version of the kind that a subresource takes, which stay empty if they are those of its parent.
+pub(crate) fn foreign_group_version<'k>(kind: &Kind, subresource: &'k Subresource) -> (&'k str, &'k str) {
+    match (subresource.group, subresource.version) {
+        same if same == (kind.group, kind.version) => ("", ""),
+        foreign => foreign,
+    }
 }
 
 /// What can only be created is answered and forgotten.

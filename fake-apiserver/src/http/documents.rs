@@ -89,13 +89,18 @@ impl Documents {
                 None => return self.not_found(path),
             },
         };
-        if request.method != Method::GET {
+        let is_list_of_groups = path.starts_with("/apis") && path.split('/').count() <= 3;
+        let endpoint = if is_list_of_groups { Endpoint::Unrouted } else { Endpoint::Document };
+        if endpoint == Endpoint::Document && request.method != Method::GET {
             return Err(ApiError::method_not_routed());
         }
         let preferences = request.preferences();
         match self.discovery.aggregated(path) {
             Some(aggregated) if preferences.aggregated_discovery() => Ok(aggregated_response(aggregated, request)),
-            _ => Ok(json_text(laid_out(json, preferences.output(Endpoint::Document)?.pretty))),
+            _ => {
+                let pretty = preferences.output(endpoint)?.pretty || path == "/version";
+                Ok(json_text(laid_out(&json, pretty)))
+            }
         }
     }
 
@@ -139,7 +144,7 @@ fn aggregated_response(document: &Aggregated, request: &DocumentRequest<'_>) -> 
     let response = match request.header(IF_NONE_MATCH) == document.etag {
         true => response.status(StatusCode::NOT_MODIFIED).body(Bytes::new()),
         false => {
-            let json = laid_out(document.json.clone(), request.preferences().is_pretty());
+            let json = laid_out(&document.json, request.preferences().is_pretty());
             response.header(CONTENT_TYPE, AGGREGATED_TYPE).body(json)
         }
     };
@@ -161,8 +166,9 @@ pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response
         .expect("constant headers")
 }
 
-fn laid_out(json: Bytes, pretty: bool) -> Bytes {
-    if pretty { indent(&json).into() } else { json }
+/// Compact documents end their line, indented ones do not.
+fn laid_out(json: &[u8], pretty: bool) -> Bytes {
+    if pretty { indent(json).into() } else { [json, b"\n"].concat().into() }
 }
 
 #[cfg(test)]
@@ -292,9 +298,9 @@ mod tests {
 
     #[test]
     fn people_get_indented_documents() {
-        let curl = (http::header::USER_AGENT, "curl/8.5.0");
+        let curl = [(http::header::USER_AGENT, "curl/8.5.0")];
         for path in ["/api", "/apis", "/version", "/"] {
-            assert!(get(path, &[curl.clone()]).body().starts_with(b"{\n  \""), "{path}");
+            assert!(get(path, &curl).body().starts_with(b"{\n  \""), "{path}");
         }
         assert!(get("/api?pretty=1", &[AGGREGATED]).body().starts_with(b"{\n  \""));
     }

@@ -35,7 +35,6 @@ impl ListBody {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
-
 }
 
 impl Iterator for ListBody {

@@ -6,6 +6,7 @@ pub(crate) mod content_type;
 mod discovery;
 mod documents;
 mod health;
+mod issuer;
 mod json;
 mod list;
 mod negotiate;

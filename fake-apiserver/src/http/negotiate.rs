@@ -61,6 +61,8 @@ pub(crate) enum Endpoint {
     Collection,
     /// Documents that have one form: discovery, version.
     Document,
+    /// The same where upstream has no router before them: the groups.
+    Unrouted,
 }
 
 /// What a request says about the answer it wants. Missing headers are "".
@@ -89,7 +91,7 @@ impl<'a> Preferences<'a> {
         if is_plain(self.accept) {
             return Ok(Output { form: None, pretty: self.is_pretty() });
         }
-        if !router_accepts(self.accept, endpoint) {
+        if endpoint != Endpoint::Unrouted && !router_accepts(self.accept, endpoint) {
             return Err(ApiError::not_acceptable(format!(
                 "406: Not Acceptable\n\nAvailable representations: {}",
                 produced(endpoint).join(", ")
@@ -98,7 +100,7 @@ impl<'a> Preferences<'a> {
         }
         let form = |asked: Option<Conversion<'_>>| match asked {
             None => Some(None),
-            Some(_) if endpoint == Endpoint::Document => None,
+            Some(_) if matches!(endpoint, Endpoint::Document | Endpoint::Unrouted) => None,
             Some(conversion) => conversion.meta_form().map(Some),
         };
         first_acceptable(self.accept, form)
@@ -155,7 +157,7 @@ fn is_plain(accept: &str) -> bool {
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
         Endpoint::Collection => &[JSON, "application/json;stream=watch"],
-        Endpoint::Object | Endpoint::Document => &[JSON],
+        Endpoint::Object | Endpoint::Document | Endpoint::Unrouted => &[JSON],
     }
 }
 
@@ -342,6 +344,16 @@ mod tests {
                 expected.map_err(str::to_string),
                 "{accept:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_router_is_not_everywhere() {
+        for (endpoint, expected) in [
+            (Endpoint::Object, "406: Not Acceptable\n\nAvailable representations: application/json"),
+            (Endpoint::Unrouted, HANDLER),
+        ] {
+            assert_eq!(accepting("text/plain").output(endpoint).unwrap_err().to_string(), expected);
         }
     }
 

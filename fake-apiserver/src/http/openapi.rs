@@ -16,6 +16,8 @@ use jiff::{Timestamp, ToSpan, tz::TimeZone};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
+const JSON: &str = "application/json";
+
 /// The documents of one table of kinds.
 pub(crate) struct OpenApi {
     /// By what follows `/openapi/v3/` in their path.
@@ -68,12 +70,13 @@ impl OpenApi {
             response = response.header(CACHE_CONTROL, "public, immutable").header(EXPIRES, in_a_year(request.now));
         } else if !request.hash.is_empty() {
             let location = format!("/openapi/v3/{path}?hash={}", document.hash);
-            return empty(response.status(StatusCode::MOVED_PERMANENTLY).header(LOCATION, location));
+            let response = response.status(StatusCode::MOVED_PERMANENTLY).header(CONTENT_TYPE, JSON);
+            return empty(response.header(LOCATION, location));
         }
         if request.if_none_match == etag {
             return empty(response.status(StatusCode::NOT_MODIFIED));
         }
-        response.header(CONTENT_TYPE, "application/json").body(document.json.clone()).expect("headers in ASCII")
+        response.header(CONTENT_TYPE, JSON).body(document.json.clone()).expect("headers in ASCII")
     }
 }
 

@@ -5,29 +5,30 @@
 //!             401             403          any       413      api/, discovery
 //! ```
 
-use super::body::{Body, ReplyBody, read};
+use super::body::{self, Body, ReplyBody};
+use super::documents::DocumentRequest;
+use super::issuer;
 use super::negotiate::Preferences;
 use super::query::Query;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::documents::DocumentRequest;
 use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
-use crate::auth::{Authentication, User};
+use crate::auth::{Authentication, User, oidc};
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
 use crate::registry;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// One server of a control plane: the shared cluster, seen with its own clock.
@@ -38,6 +39,8 @@ pub(crate) struct Replica {
     /// Where clients reach it: `host:port`.
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
+    /// Made when first asked for.
+    pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
 
 /// A request whose path is understood.
@@ -60,18 +63,25 @@ struct Trace {
 
 /// Serves one request.
 pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> Response<ReplyBody> {
-    let (parts, incoming) = request.into_parts();
+    let (parts, mut incoming) = request.into_parts();
     let exchange = Exchange::new(&replica, &parts);
     let mut trace = Trace::default();
-    let mut response = match exchange.answer(incoming, &mut trace).await {
+    let answer = exchange.answer(&mut incoming, &mut trace).await;
+    // An HTTP/2 client that is still sending when it gets its answer may take the stream for broken.
+    body::drain(&mut incoming).await;
+    let mut response = match answer {
         Ok(response) => response,
-        Err(error) => refusal(&error, Preferences::of(&parts.headers, &exchange.query).pretty_refusal()),
+        Err(error) => refusal(&error, exchange.preferences().pretty_refusal()),
     };
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
         exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
     }
     response.headers_mut().insert("audit-id", audit_id);
+    if parts.method == Method::HEAD {
+        response = response.map(ReplyBody::without_content);
+    }
     response
 }
 
@@ -88,16 +98,23 @@ impl<'r> Exchange<'r> {
         Exchange { replica, parts, now: replica.clock.now(), resource, verb, query }
     }
 
-    async fn answer(&self, incoming: Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
+    async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
         let authentication = self.authenticate(trace)?;
         self.authorize(&authentication.user)?;
-        self.suffer(&authentication.user).await?;
+        if let Err(fault) = self.suffer(&authentication.user).await {
+            // What was asked for is worth recording, even if it is not looked at.
+            trace.body = self.body(incoming).await?.bytes;
+            return Err(fault);
+        }
         check_timeout(&self.query)?;
         let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
             return self.document();
         };
         let served = Served::find(path, self.verb)?;
-        let output = Preferences::of(&self.parts.headers, &self.query).output(Served::endpoint(self.verb))?;
+        if self.parts.method == Method::HEAD {
+            return Err(ApiError::method_not_routed());
+        }
+        let output = self.preferences().output(Served::endpoint(self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -118,16 +135,24 @@ impl<'r> Exchange<'r> {
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
-            Err(error) => refusal(&error, output.pretty),
+            Err(error) => refusal(&error, self.preferences().pretty_refusal()),
         };
         add_warnings(&mut response, &request.warnings);
         Ok(response)
     }
 
+    fn preferences(&self) -> Preferences<'_> {
+        Preferences::of(&self.parts.headers, &self.query)
+    }
+
     fn document(&self) -> ApiResult<Response<ReplyBody>> {
+        let (method, path) = (&self.parts.method, self.parts.uri.path());
+        if let Some(answer) = issuer::answer(self.replica, method, path) {
+            return Ok(answer?.map(ReplyBody::whole));
+        }
         let request = DocumentRequest {
-            method: &self.parts.method,
-            path: self.parts.uri.path(),
+            method,
+            path,
             query: &self.query,
             headers: &self.parts.headers,
             server_address: &self.replica.address,
@@ -135,7 +160,7 @@ impl<'r> Exchange<'r> {
             shutting_down: self.replica.shutdown.is_cancelled(),
         };
         let response = self.replica.cluster.documents().answer(&request)?;
-        Ok(response.map(|bytes| ReplyBody::Whole(Some(bytes))))
+        Ok(response.map(ReplyBody::whole))
     }
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
@@ -147,7 +172,9 @@ impl<'r> Exchange<'r> {
             }
             Err(refusal) => {
                 let error = refusal.reason;
-                tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
+                if !error.is_empty() {
+                    tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
+                }
                 trace.authentication_error = Some(error);
                 Err(ApiError::unauthorized())
             }
@@ -205,11 +232,11 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    async fn body(&self, incoming: Incoming) -> ApiResult<Body<'r>> {
+    async fn body(&self, incoming: &mut Incoming) -> ApiResult<Body<'r>> {
         let content_type = header(self.parts, CONTENT_TYPE);
         let bytes = match self.parts.method {
             Method::GET | Method::HEAD => Bytes::new(),
-            _ => read(incoming).await?,
+            _ => body::read(incoming).await?,
         };
         Ok(Body { content_type, bytes })
     }

@@ -37,6 +37,7 @@ pub(crate) const LEASE: Kind = Kind {
     verbs: ALL_VERBS,
     subresources: &[],
     name_rule: NameRule::Subdomain,
+    qualified_finalizers: true,
     owns_generation: false,
     unconditional_update: false,
     create_on_update: true,
@@ -58,6 +59,7 @@ const SERVICE_ACCOUNT: Kind = Kind {
         version: "v1",
         kind: "TokenRequest",
         verbs: &["create"],
+        strategy: Strategy::NONE,
     }],
     ..LEASE
 };

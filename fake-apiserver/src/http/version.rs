@@ -1,6 +1,6 @@
 //! `/version`.
 
-use super::json::{encode, indent};
+use super::json::encode;
 use crate::version::{MAJOR, MINOR, git_version};
 use serde::Serialize;
 
@@ -23,10 +23,10 @@ struct Info {
     platform: String,
 }
 
-/// The document, indented as it always is. What it says of a build is what unstamped builds of Kubernetes say, for
+/// The document. What it says of a build is what unstamped builds of Kubernetes say, for
 /// there is no commit of Kubernetes that this is.
 pub(crate) fn document() -> Vec<u8> {
-    indent(&encode(&Info {
+    encode(&Info {
         major: MAJOR.to_string(),
         minor: MINOR.to_string(),
         emulation_major: MAJOR.to_string(),
@@ -40,7 +40,7 @@ pub(crate) fn document() -> Vec<u8> {
         go_version: "",
         compiler: "rustc",
         platform: format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH)),
-    }))
+    })
 }
 
 fn go_architecture(architecture: &str) -> &str {
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn keys() {
         let text = String::from_utf8(document()).unwrap();
-        let keys: Vec<&str> =
-            text.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next()).collect();
+        let pairs = text.trim_matches(['{', '}']).split(',');
+        let keys: Vec<&str> = pairs.filter_map(|pair| pair.split('"').nth(1)).collect();
         assert_eq!(
             keys,
             [
@@ -79,6 +79,5 @@ mod tests {
                 "platform"
             ]
         );
-        assert!(text.starts_with("{\n  \"major\": \"1\",\n"), "{text}");
     }
 }

@@ -150,6 +150,30 @@ pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     }
 }
 
+/// Unsets what a client cannot give to a new object (`WipeObjectMetaSystemFields`), resourceVersion excepted.
+pub fn wipe_system_fields(object: &mut Value) {
+    for field in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+        remove(object, field);
+    }
+}
+
+/// Restores what an update cannot change or clear (`BeforeUpdate`).
+pub fn keep_system_fields(new: &mut Value, old: &Value) {
+    for field in ["generation", "creationTimestamp"] {
+        carry_over(new, old, field);
+    }
+    remove(new, "selfLink");
+    if uid(new).is_empty() {
+        carry_over(new, old, "uid");
+    }
+    if deletion_timestamp(old).is_some() {
+        carry_over(new, old, "deletionTimestamp");
+    }
+    if deletion_grace_period_seconds(new).is_none() {
+        carry_over(new, old, "deletionGracePeriodSeconds");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -177,7 +177,7 @@ fn owner_references(object: &Value) -> Vec<FieldError> {
         );
         if (version, text(reference, "kind")) == ("v1", "Event") {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid_printed(path_at, print_owner(reference), detail));
+            errors.push(FieldError::invalid(path_at, reference, detail).printed_as(print_owner(reference)));
         }
         if reference.get("controller") == Some(&Value::Bool(true)) {
             let this = format!("{}/{}", text(reference, "kind"), text(reference, "name"));
@@ -189,7 +189,9 @@ fn owner_references(object: &Value) -> Vec<FieldError> {
                          Found \"true\" in references for {first} and {this}"
                     );
                     let all: Vec<String> = meta::owner_references(object).iter().map(print_owner).collect();
-                    errors.push(FieldError::invalid_printed(path, format!("[{}]", all.join(",")), detail));
+                    errors.push(
+                        FieldError::invalid(path, &Value::Null, detail).printed_as(format!("[{}]", all.join(","))),
+                    );
                 }
             }
         }
@@ -233,9 +235,7 @@ fn qualified_finalizers(object: &Value, kind: &Kind) -> Vec<FieldError> {
 /// `validateKubeFinalizerName`.
 pub(crate) fn qualified_finalizer(path: &str, finalizer: &str) -> Option<FieldError> {
     let ok = finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer);
-    (!ok).then(|| {
-        invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
-    })
+    (!ok).then(|| invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified"))
 }
 
 fn no_new_finalizers(new: &Value, old: &Value) -> Option<FieldError> {

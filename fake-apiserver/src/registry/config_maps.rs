@@ -1,6 +1,65 @@
-//! ConfigMaps.
+//! ConfigMaps: well-formed keys, a size limit, and immutability on request.
+//!
+//! Follows `ValidateConfigMap` and `ValidateConfigMapUpdate` of `pkg/apis/core/validation` (v1.37.1).
 
-use super::kind::Kind;
+use super::columns::{AGE, NAME, column};
+use super::kind::{Kind, Strategy};
+use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors};
+use crate::error::FieldError;
+use serde_json::{Map, Value};
 
-pub(super) const KIND: Kind =
-    Kind { resource: "configmaps", singular: "configmap", kind: "ConfigMap", short_names: &["cm"], ..Kind::ORDINARY };
+pub(super) const KIND: Kind = Kind {
+    resource: "configmaps",
+    singular: "configmap",
+    kind: "ConfigMap",
+    short_names: &["cm"],
+    columns: &[
+        NAME,
+        column(
+            "Data",
+            0,
+            "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. \
+             Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not \
+             overlap with the keys in the BinaryData field, this is enforced during validation process.",
+            |config_map, _| {
+                let count = |field| entries(config_map, field).count();
+                (count("data") + count("binaryData")).into()
+            },
+        ),
+        AGE,
+    ],
+    strategy: Strategy { validate, validate_update, ..Strategy::NONE },
+    ..Kind::ORDINARY
+};
+
+fn entries<'a>(config_map: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    config_map.get(field).and_then(Value::as_object).into_iter().flat_map(Map::iter)
+}
+
+fn validate(config_map: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut size = 0;
+    for (key, value) in entries(config_map, "data") {
+        errors.extend(key_errors("data", key));
+        if entries(config_map, "binaryData").any(|(other, _)| other == key) {
+            let detail = "duplicate of key present in binaryData";
+            errors.push(FieldError::invalid(format!("data[{key}]"), &key.as_str().into(), detail));
+        }
+        size += value.as_str().map_or(0, str::len);
+    }
+    for (key, value) in entries(config_map, "binaryData") {
+        errors.extend(key_errors("binaryData", key));
+        size += decoded_length(value);
+    }
+    if size > MAX_DATA_SIZE {
+        // The whole object is meant.
+        errors.push(FieldError::too_long("[]", MAX_DATA_SIZE));
+    }
+    errors
+}
+
+fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = immutable(new, old, &["data", "binaryData"]);
+    errors.extend(validate(new));
+    errors
+}

@@ -1,11 +1,14 @@
-//! Events of the core group.
+//! Events of the core group, which ask for little unless they carry an `eventTime`.
+//!
+//! Follows `legacyValidateEvent` of `pkg/apis/core/validation/events.go` (v1.37.1).
 
-use super::kind::{FieldLabel, Kind, NameRule};
+use super::columns::{column, since};
+use super::kind::{Column, FieldLabel, Kind, NameRule, Strategy};
+use super::text;
+use crate::error::FieldError;
+use crate::object::{meta, name, validate as object};
+use jiff::Timestamp;
 use serde_json::Value;
-
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
 
 pub(super) const KIND: Kind = Kind {
     resource: "events",
@@ -16,6 +19,8 @@ pub(super) const KIND: Kind = Kind {
     qualified_finalizers: false,
     create_on_update: true,
     field_labels: FIELD_LABELS,
+    columns: COLUMNS,
+    strategy: Strategy { validate, validate_update: |new, _| validate(new), ..Strategy::NONE },
     ..Kind::ORDINARY
 };
 
@@ -41,3 +46,125 @@ const FIELD_LABELS: &[FieldLabel] = &[
     },
     FieldLabel { label: "type", value: |event| text(event, "/type").into() },
 ];
+
+const COLUMNS: &[Column] = &[
+    column("Last Seen", 0, "The time at which the most recent occurrence of this event was recorded.", |event, now| {
+        last_seen(event, now).into()
+    }),
+    column("Type", 0, "Type of this event (Normal, Warning), new types could be added in the future", |event, _| {
+        text(event, "/type").into()
+    }),
+    column(
+        "Reason",
+        0,
+        "This should be a short, machine understandable string that gives the reason for the transition into the \
+         object's current status.",
+        |event, _| text(event, "/reason").into(),
+    ),
+    column("Object", 0, "The object that this event is about.", |event, _| {
+        let kind = text(event, "/involvedObject/kind").to_lowercase();
+        match text(event, "/involvedObject/name") {
+            "" => kind.into(),
+            name => format!("{kind}/{name}").into(),
+        }
+    }),
+    column(
+        "Subobject",
+        1,
+        "If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go \
+         field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is \
+         to a container within a pod, this would take on a value like: \"spec.containers{name}\" (where \"name\" \
+         refers to the name of the container that triggered the event) or if no container name is specified \
+         \"spec.containers[2]\" (container with index 2 in this pod). This syntax is chosen only to have some \
+         well-defined way of referencing a part of an object.",
+        |event, _| text(event, "/involvedObject/fieldPath").into(),
+    ),
+    column(
+        "Source",
+        1,
+        "The component reporting this event. Should be a short machine understandable string.",
+        |event, _| source(event).into(),
+    ),
+    column("Message", 0, "A human-readable description of the status of this operation.", |event, _| {
+        text(event, "/message").trim().into()
+    }),
+    column(
+        "First Seen",
+        1,
+        "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)",
+        |event, now| first_seen(event, now).into(),
+    ),
+    column("Count", 1, "The number of times this event has occurred.", |event, _| {
+        let count = |of: &Value| of.get("count").and_then(Value::as_i64).unwrap_or_default();
+        match (event.get("series"), count(event)) {
+            (Some(series), _) => count(series).into(),
+            (None, 0) => 1.into(),
+            (None, count) => count.into(),
+        }
+    }),
+    Column { priority: 1, ..super::columns::NAME },
+];
+
+fn first_seen(event: &Value, now: Timestamp) -> String {
+    match text(event, "/firstTimestamp") {
+        "" => since(text(event, "/eventTime"), now),
+        first => since(first, now),
+    }
+}
+
+fn last_seen(event: &Value, now: Timestamp) -> String {
+    match (event.get("series"), text(event, "/lastTimestamp")) {
+        (Some(_), _) => since(text(event, "/series/lastObservedTime"), now),
+        (None, "") => first_seen(event, now),
+        (None, last) => since(last, now),
+    }
+}
+
+/// `formatEventSource`.
+fn source(event: &Value) -> String {
+    let first =
+        |pointers: [&str; 2]| pointers.into_iter().map(|pointer| text(event, pointer)).find(|one| !one.is_empty());
+    let component = first(["/source/component", "/reportingComponent"]).unwrap_or_default();
+    match first(["/source/host", "/reportingInstance"]) {
+        None => component.into(),
+        Some(instance) => format!("{component}, {instance}"),
+    }
+}
+
+/// Limits of `pkg/apis/core/validation/events.go`: field, most bytes, whether it must be set.
+const LIMITS: &[(&str, usize, bool)] =
+    &[("reportingInstance", 128, true), ("action", 128, true), ("reason", 128, true), ("message", 1024, false)];
+
+fn validate(event: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let involved = text(event, "/involvedObject/namespace");
+    let timed = !text(event, "/eventTime").is_empty();
+    let agrees = match (involved, meta::namespace(event)) {
+        ("", "default") => true,
+        ("", "kube-system") => timed,
+        ("", own) => !timed && own.is_empty(),
+        (involved, own) => timed || involved == own,
+    };
+    if !agrees {
+        let detail = "does not match event.namespace";
+        errors.push(FieldError::invalid("involvedObject.namespace", &involved.into(), detail));
+    }
+    if !timed {
+        return errors;
+    }
+    let reporter = text(event, "/reportingComponent");
+    if reporter.is_empty() {
+        errors.push(FieldError::required("reportingComponent", ""));
+    }
+    errors.extend(object::objections("reportingComponent", reporter, name::label_key(reporter)));
+    for (field, most, required) in LIMITS {
+        let length = event.get(*field).and_then(Value::as_str).map_or(0, str::len);
+        if length == 0 && *required {
+            errors.push(FieldError::required(*field, ""));
+        }
+        if length > *most {
+            errors.push(FieldError::invalid(*field, &"".into(), format!("can have at most {most} characters")));
+        }
+    }
+    errors
+}

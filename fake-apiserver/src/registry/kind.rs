@@ -1,6 +1,7 @@
 //! What the server must know of a kind, as data. A kind is one value of [`Kind`]; everything generic works from it.
 
 use crate::error::{FieldError, Qualified};
+use crate::object::validate;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -76,7 +77,7 @@ pub enum NameRule {
 }
 
 /// A selectable field.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct FieldLabel {
     /// As written in a selector: `spec.nodeName`.
     pub label: &'static str,
@@ -115,10 +116,23 @@ pub struct Strategy {
     pub prepare_update: fn(&mut Value, &Value),
     /// Findings about an object by itself (`Validate`), metadata excepted.
     pub validate: fn(&Value) -> Vec<FieldError>,
-    /// Findings about a change (`ValidateUpdate`), metadata excepted; arguments: new, old.
+    /// Findings about a change (`ValidateUpdate`), metadata excepted, `validate`'s included; arguments: new, old.
     pub validate_update: fn(&Value, &Value) -> Vec<FieldError>,
+    /// Seconds that a deletion leaves the object, given those asked for; `None` where deletion is never graceful
+    /// (`CheckGracefulDelete`).
+    pub grace_period: fn(&Value, Option<i64>) -> Option<i64>,
     /// What a client is told of an object that was accepted; arguments: new, old unless created.
     pub warnings: fn(&Value, Option<&Value>) -> Vec<String>,
+}
+
+fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
+    let mut unique: Vec<FieldError> = Vec::new();
+    for finding in findings.into_iter().flatten() {
+        if !unique.contains(&finding) {
+            unique.push(finding);
+        }
+    }
+    unique
 }
 
 impl Subresource {
@@ -137,6 +151,7 @@ impl Strategy {
         prepare_update: |_, _| {},
         validate: |_| Vec::new(),
         validate_update: |_, _| Vec::new(),
+        grace_period: |_, _| None,
         warnings: |_, _| Vec::new(),
     };
 }
@@ -190,6 +205,16 @@ impl Kind {
     /// The subresource of that name.
     pub fn subresource(&self, name: &str) -> Option<&'static Subresource> {
         self.subresources.iter().find(|subresource| subresource.name == name)
+    }
+
+    /// What is wrong with a new object, each finding once, as the real server orders them.
+    pub fn validate_create(&self, object: &Value) -> Vec<FieldError> {
+        unique([validate::metadata(object, self), (self.strategy.validate)(object)])
+    }
+
+    /// What is wrong with a change, through the object itself or the subresource with this strategy.
+    pub fn validate_update(&self, strategy: &Strategy, new: &Value, old: &Value) -> Vec<FieldError> {
+        unique([validate::metadata_update(new, old, self), (strategy.validate_update)(new, old)])
     }
 
     /// Whether the object has a status that only `/status` may write.

@@ -1,8 +1,8 @@
 //! The table of served kinds. Serving another is adding its row.
 
 use super::kind::Kind;
-use crate::store::ResourceId;
 use super::{config_maps, events, leases, namespaces, nodes, pods, reviews, secrets, service_accounts};
+use crate::store::ResourceId;
 
 /// What is served, group by group and within a group by resource: the order of discovery.
 pub static KINDS: &[Kind] = &[

@@ -1,6 +1,12 @@
-//! Leases.
+//! Leases: sane durations and counts. Coordinated leader election is off, as it is by default.
+//!
+//! Follows `pkg/apis/coordination/validation` and `pkg/registry/coordination/lease/strategy.go` (v1.37.1).
 
-use super::kind::Kind;
+use super::columns::{AGE, NAME, column};
+use super::kind::{Kind, Strategy};
+use super::text;
+use crate::error::FieldError;
+use serde_json::Value;
 
 pub(super) const KIND: Kind = Kind {
     group: "coordination.k8s.io",
@@ -10,5 +16,46 @@ pub(super) const KIND: Kind = Kind {
     qualified_finalizers: false,
     unconditional_update: false,
     create_on_update: true,
+    columns: &[
+        NAME,
+        column(
+            "Holder",
+            0,
+            "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is \
+             used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
+            |lease, _| text(lease, "/spec/holderIdentity").into(),
+        ),
+        AGE,
+    ],
+    strategy: Strategy {
+        prepare_create: drop_coordination,
+        prepare_update: |new, _| drop_coordination(new),
+        validate,
+        validate_update: |new, _| validate(new),
+        ..Strategy::NONE
+    },
     ..Kind::ORDINARY
 };
+
+/// Drops the fields of the disabled `CoordinatedLeaderElection`.
+fn drop_coordination(lease: &mut Value) {
+    if let Some(spec) = lease.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.remove("strategy");
+        spec.remove("preferredHolder");
+    }
+}
+
+fn validate(lease: &Value) -> Vec<FieldError> {
+    let at_least = |field: &str, least: i64, detail: &str| {
+        let value = lease.get("spec")?.get(field)?;
+        let broken = value.as_i64().is_some_and(|number| number < least);
+        broken.then(|| FieldError::invalid(format!("spec.{field}"), value, detail))
+    };
+    [
+        at_least("leaseDurationSeconds", 1, "must be greater than 0"),
+        at_least("leaseTransitions", 0, "must be greater than or equal to 0"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

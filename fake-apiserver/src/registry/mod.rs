@@ -3,15 +3,63 @@
 mod kind;
 mod kinds;
 
+mod columns;
 mod config_maps;
 mod events;
 mod leases;
 mod namespaces;
 mod nodes;
 mod pods;
+mod quantity;
 mod reviews;
 mod secrets;
 mod service_accounts;
 
+pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
+
+use serde_json::{Map, Value};
+
+/// The text at a JSON pointer, "" when there is none.
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The items at a JSON pointer.
+fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Makes a field of the object what it is in another.
+fn carry_over(object: &mut Value, from: &Value, field: &str) {
+    let Some(fields) = object.as_object_mut() else { return };
+    match from.get(field) {
+        Some(value) => fields.insert(field.into(), value.clone()),
+        None => fields.remove(field),
+    };
+}
+
+/// A field that is an object, made if need be.
+fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Value {
+    if !object.is_object() {
+        *object = Value::Object(Map::new());
+    }
+    &mut object[field]
+}
+
+/// Sets a field where it is unset or empty, as Go's zero values are.
+fn default_to(object: &mut Value, field: &str, value: impl Into<Value>) {
+    if object.is_null() {
+        *object = Value::Object(Map::new());
+    }
+    let Some(fields) = object.as_object_mut() else { return };
+    let unset = match fields.get(field) {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.is_empty(),
+        Some(_) => false,
+    };
+    if unset {
+        fields.insert(field.into(), value.into());
+    }
+}

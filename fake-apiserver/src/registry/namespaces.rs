@@ -1,6 +1,18 @@
-//! Namespaces.
+//! Namespaces: a label with their name, a finalizer of their own, and a phase that only the server moves.
+//!
+//! Follows `pkg/registry/core/namespace/strategy.go` and `pkg/apis/core/validation` (v1.37.1).
 
+use super::columns::{AGE, NAME, column};
 use super::kind::{FieldLabel, Kind, NameRule, Strategy, Subresource};
+use super::{carry_over, child, default_to, items, text};
+use crate::error::FieldError;
+use crate::object::{meta, name, validate as object};
+use serde_json::{Value, json};
+
+/// `LabelMetadataName`.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// `FinalizerKubernetes`.
+const KUBERNETES: &str = "kubernetes";
 
 pub(super) const KIND: Kind = Kind {
     resource: "namespaces",
@@ -16,15 +28,89 @@ pub(super) const KIND: Kind = Kind {
             version: "",
             kind: "Namespace",
             verbs: &["update"],
-            strategy: Strategy::NONE,
+            strategy: Strategy {
+                default,
+                prepare_update: |new, old| carry_over(new, old, "status"),
+                validate_update: |new, _| {
+                    let path = |index| format!("spec.finalizers[{index}]");
+                    spec_finalizers(new).enumerate().flat_map(|(index, one)| finalizer(&path(index), one)).collect()
+                },
+                ..Strategy::NONE
+            },
         },
-        Subresource::status("Namespace", Strategy::NONE),
+        Subresource::status(
+            "Namespace",
+            Strategy {
+                default,
+                prepare_update: |new, old| carry_over(new, old, "spec"),
+                validate_update: |new, _| phase(new).into_iter().collect(),
+                ..Strategy::NONE
+            },
+        ),
     ],
     name_rule: NameRule::Label,
     delete_returns_object: true,
-    field_labels: &[FieldLabel {
-        label: "status.phase",
-        value: |namespace| namespace["status"]["phase"].as_str().unwrap_or_default().into(),
-    }],
+    field_labels: &[FieldLabel { label: "status.phase", value: |namespace| text(namespace, "/status/phase").into() }],
+    columns: &[
+        NAME,
+        column("Status", 0, "The status of the namespace", |namespace, _| text(namespace, "/status/phase").into()),
+        AGE,
+    ],
+    strategy: Strategy {
+        default,
+        prepare_create,
+        prepare_update,
+        validate,
+        validate_update: |new, _| validate(new),
+        ..Strategy::NONE
+    },
     ..Kind::ORDINARY
 };
+
+fn default(namespace: &mut Value) {
+    let name = meta::name(namespace).to_string();
+    // A name still to be generated gets its label when it is known.
+    if !name.is_empty() {
+        meta::set_label(namespace, NAME_LABEL, &name);
+    }
+    default_to(child(namespace, "status"), "phase", "Active");
+}
+
+fn spec_finalizers(namespace: &Value) -> impl Iterator<Item = &str> {
+    items(namespace, "/spec/finalizers").iter().filter_map(Value::as_str)
+}
+
+fn prepare_create(namespace: &mut Value) {
+    let mut finalizers: Vec<String> = spec_finalizers(namespace).map(String::from).collect();
+    if !finalizers.iter().any(|finalizer| finalizer == KUBERNETES) {
+        finalizers.push(KUBERNETES.into());
+    }
+    if let Some(fields) = namespace.as_object_mut() {
+        fields.insert("spec".into(), json!({ "finalizers": finalizers }));
+        fields.insert("status".into(), json!({ "phase": "Active" }));
+    }
+    default(namespace);
+}
+
+fn prepare_update(new: &mut Value, old: &Value) {
+    carry_over(new, old, "spec");
+    carry_over(new, old, "status");
+}
+
+fn validate(namespace: &Value) -> Vec<FieldError> {
+    spec_finalizers(namespace).flat_map(|one| finalizer("spec.finalizers", one)).collect()
+}
+
+/// `validateFinalizerName`.
+fn finalizer(path: &str, text: &str) -> Vec<FieldError> {
+    object::objections(path, text, name::label_key(text)).chain(object::qualified_finalizer(path, text)).collect()
+}
+
+fn phase(namespace: &Value) -> Option<FieldError> {
+    let (allowed, detail) = match meta::deletion_timestamp(namespace) {
+        None => ("Active", "may only be 'Active' if `deletionTimestamp` is empty"),
+        Some(_) => ("Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty"),
+    };
+    let phase = text(namespace, "/status/phase");
+    (phase != allowed).then(|| FieldError::invalid("status.Phase", &phase.into(), detail))
+}

@@ -1,6 +1,17 @@
-//! Nodes.
+//! Nodes: new ones are tainted until they are ready; addresses and pod networks do not change lightly.
+//!
+//! Follows `pkg/registry/core/node/strategy.go`, `ValidateNode` and `ValidateNodeUpdate` of
+//! `pkg/apis/core/validation`, and the admission plugin TaintNodesByCondition (v1.37.1). Not ported: declared features,
+//! swap status, and the long removed `spec.configSource`.
 
-use super::kind::{FieldLabel, Kind, Strategy, Subresource};
+use super::columns::{AGE, NAME, column, or};
+use super::kind::{Column, FieldLabel, Kind, Strategy, Subresource};
+use super::{carry_over, default_to, items, quantity, text};
+use crate::error::FieldError;
+use crate::object::validate::objections;
+use crate::object::{meta, name};
+use serde_json::{Map, Value, json};
+use std::net::IpAddr;
 
 pub(super) const KIND: Kind = Kind {
     resource: "nodes",
@@ -8,10 +19,258 @@ pub(super) const KIND: Kind = Kind {
     kind: "Node",
     short_names: &["no"],
     namespaced: false,
-    subresources: &[Subresource::status("Node", Strategy::NONE)],
-    field_labels: &[FieldLabel {
-        label: "spec.unschedulable",
-        value: |node| node["spec"]["unschedulable"].as_bool().unwrap_or_default().to_string().into(),
-    }],
+    subresources: &[Subresource::status(
+        "Node",
+        Strategy {
+            default,
+            prepare_update: |new, old| carry_over(new, old, "spec"),
+            validate_update: changes,
+            ..Strategy::NONE
+        },
+    )],
+    field_labels: &[FieldLabel { label: "spec.unschedulable", value: |node| unschedulable(node).to_string().into() }],
+    columns: COLUMNS,
+    strategy: Strategy {
+        default,
+        admit,
+        prepare_create: drop_config,
+        prepare_update: |new, old| {
+            carry_over(new, old, "status");
+            drop_config(new);
+        },
+        validate,
+        validate_update: |new, old| {
+            let mut errors = validate(new);
+            errors.extend(changes(new, old));
+            errors
+        },
+        warnings,
+        ..Strategy::NONE
+    },
     ..Kind::ORDINARY
 };
+
+fn unschedulable(node: &Value) -> bool {
+    node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// `SetDefaults_NodeStatus`.
+fn default(node: &mut Value) {
+    if let Some(status) = node.get_mut("status")
+        && let Some(capacity) = status.get("capacity").cloned()
+    {
+        default_to(status, "allocatable", capacity);
+    }
+}
+
+/// TaintNodesByCondition: a new node is not ready.
+fn admit(node: &mut Value, old: Option<&Value>) -> Result<(), String> {
+    let taint = json!({ "key": "node.kubernetes.io/not-ready", "effect": "NoSchedule" });
+    let same = |other: &Value| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
+    if old.is_none() && !items(node, "/spec/taints").iter().any(same) {
+        let taints = super::child(super::child(node, "spec"), "taints");
+        match taints.as_array_mut() {
+            Some(taints) => taints.push(taint),
+            None => *taints = json!([taint]),
+        }
+    }
+    Ok(())
+}
+
+/// Drops the fields of the removed dynamic configuration.
+fn drop_config(node: &mut Value) {
+    if let Some(spec) = node.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.remove("configSource");
+    }
+}
+
+fn validate(node: &Value) -> Vec<FieldError> {
+    let mut errors = taints(node);
+    errors.extend(resources(node));
+    errors.extend(pod_cidrs(node));
+    errors
+}
+
+/// `validateNodeTaints`, whose paths have ever been under `metadata`.
+fn taints(node: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for (index, taint) in items(node, "/spec/taints").iter().enumerate() {
+        let path = format!("metadata.taints[{index}]");
+        let (key, value, effect) = (text(taint, "/key"), text(taint, "/value"), text(taint, "/effect"));
+        errors.extend(objections(&format!("{path}.key"), key, name::label_key(key)));
+        let bad_value = name::label_value(value);
+        if !bad_value.is_empty() {
+            errors.push(FieldError::invalid(format!("{path}.value"), &value.into(), bad_value.join(";")));
+        }
+        match effect {
+            "" => errors.push(FieldError::required(format!("{path}.effect"), "")),
+            "NoSchedule" | "PreferNoSchedule" | "NoExecute" => {}
+            _ => {
+                let supported = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+                errors.push(FieldError::unsupported(format!("{path}.effect"), &effect.into(), &supported));
+            }
+        }
+        if seen.contains(&(key, effect)) {
+            // The internal type prints its Go names.
+            let added = taint.get("timeAdded").unwrap_or(&Value::Null);
+            let printed =
+                format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
+            let duplicate = FieldError::duplicate(path, taint).printed_as(printed);
+            errors.push(duplicate.with_detail("taints must be unique by key and effect pair"));
+        }
+        seen.push((key, effect));
+    }
+    errors
+}
+
+/// `ValidateNodeResources`.
+fn resources(node: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for list in ["capacity", "allocatable"] {
+        let quantities = node.pointer(&format!("/status/{list}")).and_then(Value::as_object);
+        for (resource, value) in quantities.into_iter().flat_map(Map::iter) {
+            let path = format!("status.{list}.{resource}");
+            let quantity = value.as_str().unwrap_or_default();
+            if quantity::nano(quantity).is_some_and(|amount| amount < 0) {
+                errors.push(FieldError::invalid(path.clone(), value, "must be greater than or equal to 0"));
+            }
+            if resource == "pods" && !quantity::is_whole(quantity) {
+                errors.push(FieldError::invalid(path, value, "must be an integer"));
+            }
+        }
+    }
+    errors
+}
+
+fn is_cidr(text: &str) -> Option<IpAddr> {
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    length.parse::<u8>().ok().filter(|length| *length <= most).map(|_| address)
+}
+
+fn pod_cidrs(node: &Value) -> Vec<FieldError> {
+    let path = "spec.podCIDRs";
+    let all = items(node, "/spec/podCIDRs");
+    let families: Vec<Option<bool>> =
+        all.iter().map(|cidr| is_cidr(cidr.as_str().unwrap_or_default()).map(|address| address.is_ipv4())).collect();
+    let mut errors = Vec::new();
+    for (index, cidr) in all.iter().enumerate().filter(|(index, _)| families[*index].is_none()) {
+        let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+        errors.push(FieldError::invalid(format!("{path}[{index}]"), cidr, detail));
+    }
+    let pair = families.len() == 2 && families[0] != families[1];
+    if all.len() > 1 && !pair {
+        let detail = "may specify no more than one CIDR for each IP family";
+        errors.push(FieldError::invalid(path, &Value::from(all), detail));
+    }
+    errors
+}
+
+/// `ValidateNodeUpdate`, without what [`validate`] says too.
+fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = resources(new);
+    let addresses = items(new, "/status/addresses");
+    for (index, address) in addresses.iter().enumerate().filter(|(index, one)| addresses[..*index].contains(one)) {
+        let printed = format!("{{\"Type\":{:?},\"Address\":{:?}}}", text(address, "/type"), text(address, "/address"));
+        errors.push(FieldError::duplicate(format!("status.addresses[{index}]"), address).printed_as(printed));
+    }
+    let cidrs = items(old, "/spec/podCIDRs");
+    if !cidrs.is_empty() && cidrs != items(new, "/spec/podCIDRs") {
+        let detail = "node updates may not change podCIDR except from \"\" to valid";
+        errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+    }
+    let detail = match (text(old, "/spec/providerID"), text(new, "/spec/providerID")) {
+        ("", _) => None,
+        (_, "") => Some("field cannot be cleared once set"),
+        (before, after) => (before != after).then_some("field cannot be modified once set"),
+    };
+    errors.extend(detail.map(|detail| FieldError::invalid("spec.providerID", &Value::Null, detail)));
+    errors.extend(taints(new));
+    if text(old, "/spec/externalID") != text(new, "/spec/externalID") {
+        errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
+    }
+    errors
+}
+
+fn warnings(node: &Value, _: Option<&Value>) -> Vec<String> {
+    match text(node, "/spec/externalID") {
+        "" => Vec::new(),
+        _ => vec!["spec.externalID: this field is deprecated, and is unused by Kubernetes".into()],
+    }
+}
+
+const ADDRESSES: &str = "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
+    https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the \
+    merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use \
+    a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can \
+    change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as \
+    Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).";
+
+const COLUMNS: &[Column] = &[
+    NAME,
+    column("Status", 0, "The status of the node", |node, _| status(node).into()),
+    column("Roles", 0, "The roles of the node", |node, _| or(&roles(node), "<none>").into()),
+    AGE,
+    column("Version", 0, "Kubelet Version reported by the node.", |node, _| {
+        text(node, "/status/nodeInfo/kubeletVersion").into()
+    }),
+    column("Internal-IP", 1, ADDRESSES, |node, _| address(node, "InternalIP").into()),
+    column("External-IP", 1, ADDRESSES, |node, _| address(node, "ExternalIP").into()),
+    column(
+        "OS-Image",
+        1,
+        "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).",
+        |node, _| or(text(node, "/status/nodeInfo/osImage"), "<unknown>").into(),
+    ),
+    column(
+        "Kernel-Version",
+        1,
+        "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
+        |node, _| {
+            let version = or(text(node, "/status/nodeInfo/kernelVersion"), "<unknown>");
+            match text(node, "/status/nodeInfo/architecture") {
+                "" => version.into(),
+                architecture => format!("{version} ({architecture})").into(),
+            }
+        },
+    ),
+    column(
+        "Container-Runtime",
+        1,
+        "ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).",
+        |node, _| or(text(node, "/status/nodeInfo/containerRuntimeVersion"), "<unknown>").into(),
+    ),
+];
+
+fn status(node: &Value) -> String {
+    let ready = items(node, "/status/conditions").iter().rfind(|condition| text(condition, "/type") == "Ready");
+    let ready = match ready.map(|condition| text(condition, "/status")) {
+        None => "Unknown",
+        Some("True") => "Ready",
+        Some(_) => "NotReady",
+    };
+    match unschedulable(node) {
+        true => format!("{ready},SchedulingDisabled"),
+        false => ready.into(),
+    }
+}
+
+/// `findNodeRoles`.
+fn roles(node: &Value) -> String {
+    let role = |(key, value): (&'_ str, &'_ str)| match key.strip_prefix("node-role.kubernetes.io/") {
+        Some(role) => role.to_string(),
+        None if key == "kubernetes.io/role" => value.to_string(),
+        None => String::new(),
+    };
+    let mut roles: Vec<String> = meta::labels(node).iter().map(role).filter(|role| !role.is_empty()).collect();
+    roles.sort();
+    roles.dedup();
+    roles.join(",")
+}
+
+fn address<'a>(node: &'a Value, type_: &str) -> &'a str {
+    let found = items(node, "/status/addresses").iter().find(|address| text(address, "/type") == type_);
+    found.map_or("<none>", |address| text(address, "/address"))
+}

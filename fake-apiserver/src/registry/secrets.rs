@@ -1,11 +1,192 @@
-//! Secrets.
+//! Secrets: `stringData` folded into `data`, what each type requires, and immutability on request.
+//!
+//! Follows `ValidateSecret` and `ValidateSecretUpdate` of `pkg/apis/core/validation` and
+//! `pkg/registry/core/secret/strategy.go` (v1.37.1).
 
-use super::kind::{FieldLabel, Kind};
+use super::columns::{AGE, NAME, column};
+use super::kind::{FieldLabel, Kind, Strategy};
+use super::{carry_over, default_to, text};
+use crate::error::FieldError;
+use crate::object::generation::equal;
+use crate::object::validate::objections;
+use crate::object::{meta, name, validate as object};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+/// `MaxSecretSize`, which bounds ConfigMaps too.
+pub(super) const MAX_DATA_SIZE: usize = 1024 * 1024;
+
+/// `SecretTypeServiceAccountToken`.
+const SERVICE_ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
+/// `ServiceAccountNameKey`.
+const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+/// `SecretTypeTLS`.
+const TLS: &str = "kubernetes.io/tls";
 
 pub(super) const KIND: Kind = Kind {
     resource: "secrets",
     singular: "secret",
     kind: "Secret",
-    field_labels: &[FieldLabel { label: "type", value: |secret| secret["type"].as_str().unwrap_or_default().into() }],
+    field_labels: &[FieldLabel { label: "type", value: |secret| text(secret, "/type").into() }],
+    columns: &[
+        NAME,
+        column(
+            "Type",
+            0,
+            "Used to facilitate programmatic handling of secret data. More info: \
+             https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
+            |secret, _| text(secret, "/type").into(),
+        ),
+        column(
+            "Data",
+            0,
+            "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The \
+             serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly \
+             non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+            |secret, _| data(secret).count().into(),
+        ),
+        AGE,
+    ],
+    strategy: Strategy { default, prepare_update, validate, validate_update, warnings, ..Strategy::NONE },
     ..Kind::ORDINARY
 };
+
+fn data(secret: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    secret.get("data").and_then(Value::as_object).into_iter().flat_map(Map::iter)
+}
+
+fn default(secret: &mut Value) {
+    default_to(secret, "type", "Opaque");
+    let Some(fields) = secret.as_object_mut() else { return };
+    let Some(Value::Object(plain)) = fields.remove("stringData") else { return };
+    if plain.is_empty() {
+        return;
+    }
+    let data = fields.entry("data").or_insert_with(|| Value::Object(Map::new()));
+    let Some(data) = data.as_object_mut() else { return };
+    for (key, value) in plain {
+        data.insert(key, STANDARD.encode(value.as_str().unwrap_or_default()).into());
+    }
+}
+
+fn prepare_update(new: &mut Value, old: &Value) {
+    if text(new, "/type").is_empty() {
+        carry_over(new, old, "type");
+    }
+}
+
+/// Length of a base64 text, decoded.
+pub(super) fn decoded_length(value: &Value) -> usize {
+    let text = value.as_str().unwrap_or_default().trim_end_matches('=');
+    text.len() * 3 / 4
+}
+
+/// What is wrong with a key of a map of data.
+pub(super) fn key_errors(field: &str, key: &str) -> Vec<FieldError> {
+    objections(&format!("{field}[{key}]"), key, name::data_key(key)).collect()
+}
+
+fn validate(secret: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut size = 0;
+    for (key, value) in data(secret) {
+        errors.extend(key_errors("data", key));
+        size += decoded_length(value);
+    }
+    if size > MAX_DATA_SIZE {
+        errors.push(FieldError::too_long("data", MAX_DATA_SIZE));
+    }
+    errors.extend(type_errors(secret));
+    errors
+}
+
+/// What the secret's type requires.
+fn type_errors(secret: &Value) -> Vec<FieldError> {
+    let entry = |key: &str| secret.get("data").and_then(|data| data.get(key)).and_then(Value::as_str);
+    let required = |key: &str| FieldError::required(format!("data[{key}]"), "");
+    let missing = |keys: &[&str]| -> Vec<FieldError> {
+        keys.iter().filter(|key| entry(key).is_none()).map(|key| required(key)).collect()
+    };
+    let json = |key: &str| match entry(key) {
+        None => vec![required(key)],
+        Some(encoded) => json_object_error(encoded)
+            .map(|error| FieldError::invalid(format!("data[{key}]"), &"<secret contents redacted>".into(), error))
+            .into_iter()
+            .collect(),
+    };
+    match text(secret, "/type") {
+        SERVICE_ACCOUNT_TOKEN => match meta::annotations(secret).get(SERVICE_ACCOUNT_NAME) {
+            None | Some("") => vec![FieldError::required(format!("metadata.annotations[{SERVICE_ACCOUNT_NAME}]"), "")],
+            Some(_) => Vec::new(),
+        },
+        "kubernetes.io/dockercfg" => json(".dockercfg"),
+        "kubernetes.io/dockerconfigjson" => json(".dockerconfigjson"),
+        "kubernetes.io/basic-auth" => match missing(&["username", "password"]) {
+            both if both.len() == 2 => both,
+            _ => Vec::new(),
+        },
+        "kubernetes.io/ssh-auth" => match entry("ssh-privatekey") {
+            None | Some("") => vec![required("ssh-privatekey")],
+            Some(_) => Vec::new(),
+        },
+        TLS => missing(&["tls.crt", "tls.key"]),
+        _ => Vec::new(),
+    }
+}
+
+/// Why a base64 text is not a JSON object, as Go's decoder words it.
+fn json_object_error(encoded: &str) -> Option<String> {
+    let bytes = STANDARD.decode(encoded).unwrap_or_default();
+    let of_type = |name| Some(format!("json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"));
+    match serde_json::from_slice::<Value>(&bytes) {
+        Ok(Value::Object(_) | Value::Null) => None,
+        Ok(Value::Array(_)) => of_type("array"),
+        Ok(Value::String(_)) => of_type("string"),
+        Ok(Value::Bool(_)) => of_type("bool"),
+        Ok(Value::Number(_)) => of_type("number"),
+        Err(error) if error.is_eof() => Some("unexpected end of JSON input".into()),
+        Err(error) => {
+            let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+            let found = char::from(line.get(error.column().saturating_sub(1)).copied().unwrap_or_default());
+            let place = match error.to_string().starts_with("trailing characters") {
+                true => "after top-level value",
+                false => "looking for beginning of value",
+            };
+            Some(format!("invalid character {found:?} {place}"))
+        }
+    }
+}
+
+/// Findings about a change of what `immutable: true` protects.
+pub(super) fn immutable(new: &Value, old: &Value, fields: &[&str]) -> Vec<FieldError> {
+    let flag = |value: &Value| value.get("immutable") == Some(&Value::Bool(true));
+    if !flag(old) {
+        return Vec::new();
+    }
+    let forbidden = |field: &&str| FieldError::forbidden(*field, "field is immutable when `immutable` is set");
+    let cleared = ["immutable"].iter().filter(|_| !flag(new)).map(forbidden);
+    let changed = fields.iter().filter(|field| !equal(new.get(**field), old.get(**field))).map(forbidden);
+    cleared.chain(changed).collect()
+}
+
+fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = object::immutable(new, old, "type").into_iter().collect();
+    errors.extend(immutable(new, old, &["data"]));
+    errors.extend(validate(new));
+    errors
+}
+
+/// The real server tries the key pair; here only what is no PEM at all is remarked on.
+fn warnings(secret: &Value, _: Option<&Value>) -> Vec<String> {
+    let has_pem = |key: &str| {
+        let encoded = secret.get("data").and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
+        let bytes = STANDARD.decode(encoded).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains("-----BEGIN ")
+    };
+    match text(secret, "/type") {
+        TLS if !has_pem("tls.crt") => vec!["tls: failed to find any PEM data in certificate input".into()],
+        TLS if !has_pem("tls.key") => vec!["tls: failed to find any PEM data in key input".into()],
+        _ => Vec::new(),
+    }
+}

@@ -1,6 +1,14 @@
-//! ServiceAccounts.
+//! ServiceAccounts: references to secrets keep nothing but the name.
+//!
+//! Follows `pkg/registry/core/serviceaccount/strategy.go` (v1.37.1).
 
+use super::columns::{AGE, NAME};
 use super::kind::{Kind, Strategy, Subresource};
+use crate::object::meta;
+use serde_json::{Map, Value};
+
+/// `EnforceMountableSecretsAnnotation`.
+const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 
 pub(super) const KIND: Kind = Kind {
     resource: "serviceaccounts",
@@ -16,5 +24,32 @@ pub(super) const KIND: Kind = Kind {
         strategy: Strategy::NONE,
     }],
     delete_returns_object: true,
+    columns: &[NAME, AGE],
+    strategy: Strategy {
+        prepare_create: clean_secret_references,
+        prepare_update: |new, _| clean_secret_references(new),
+        warnings,
+        ..Strategy::NONE
+    },
     ..Kind::ORDINARY
 };
+
+/// `cleanSecretReferences`.
+fn clean_secret_references(account: &mut Value) {
+    let Some(references) = account.get_mut("secrets").and_then(Value::as_array_mut) else { return };
+    for reference in references {
+        let name = reference.get("name").cloned();
+        *reference = Value::Object(Map::from_iter(name.map(|name| ("name".into(), name))));
+    }
+}
+
+fn warnings(account: &Value, old: Option<&Value>) -> Vec<String> {
+    let annotated = |account: &Value| meta::annotations(account).get(ENFORCE_MOUNTABLE_SECRETS).is_some();
+    match annotated(account) && !old.is_some_and(annotated) {
+        true => vec![format!(
+            "metadata.annotations[{ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; \
+             prefer separate namespaces to isolate access to mounted secrets"
+        )],
+        false => Vec::new(),
+    }
+}

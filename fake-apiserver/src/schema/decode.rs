@@ -7,15 +7,12 @@
 use super::lexer::{Lexer, SyntaxError, Token};
 use super::text::quote;
 use super::types::{Field, Shape, Struct, Type};
-use super::{DecodeError, Decoded, TypeRef, bytes, quantity, time};
-use serde_json::{Map, Number, Value};
+use super::{DecodeError, Decoded, TypeRef, bytes, quantity, time, untyped};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// `saveStrictError` keeps no more than these.
 const MAX_FINDINGS: usize = 100;
-
-/// Deepest nesting of JSON without a type. Go allows 10000; trees are dropped recursively, so this server cannot.
-const MAX_TREE_DEPTH: usize = 500;
 
 /// Decodes a body into the canonical tree of its type.
 ///
@@ -30,67 +27,8 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
     Ok(Decoded { object, findings })
 }
 
-/// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
-///
-/// # Errors
-/// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 500.
-pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
-    let mut object = Value::Null;
-    let findings = Decoder::run(bytes, |decoder| {
-        object = decoder.any(0)?;
-        Ok(())
-    })?;
-    Ok(Decoded { object, findings })
-}
-
-/// Reads `apiVersion` and `kind` of a body, in this order, with "" for what is absent: what the server does before it
-/// decides on a type. Follows `SimpleMetaFactory.Interpret` of apimachinery, which ignores the case of the keys.
-///
-/// # Errors
-/// If the body is not JSON, not an object, the two are not strings, or `apiVersion` has more than one slash.
-pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
-    const TARGET: &str =
-        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-    let mut found = [String::new(), String::new()];
-    let read = Decoder::run(bytes, |decoder| {
-        let token = decoder.lexer.peek()?;
-        if token != Token::Object {
-            if token != Token::Null {
-                decoder.save_error(format!("json: cannot unmarshal {} into Go value of type {TARGET}", token.name()));
-            }
-            return Ok(decoder.lexer.skip_value()?);
-        }
-        decoder.lexer.begin_object()?;
-        let mut first = true;
-        while let Some(key) = decoder.lexer.next_key(first)? {
-            first = false;
-            let name = ["apiVersion", "kind"].into_iter().position(|name| key.eq_ignore_ascii_case(name));
-            match (name, decoder.lexer.peek()?) {
-                (Some(index), Token::String) => found[index] = decoder.lexer.string()?.into_owned(),
-                (Some(index), token) if token != Token::Null => {
-                    let name = ["apiVersion", "kind"][index];
-                    let message =
-                        format!("json: cannot unmarshal {} into Go struct field .{name} of type string", token.name());
-                    decoder.save_error(message);
-                    decoder.lexer.skip_value()?;
-                }
-                _ => decoder.lexer.skip_value()?,
-            }
-        }
-        Ok(())
-    });
-    if let Err(error) = read {
-        return Err(DecodeError(format!("couldn't get version/kind; json parse error: {error}")));
-    }
-    let [api_version, kind] = found;
-    if api_version.matches('/').count() > 1 {
-        return Err(DecodeError(format!("unexpected GroupVersion string: {api_version}")));
-    }
-    Ok((api_version, kind))
-}
-
 /// What ends decoding at once.
-enum Failure {
+pub(super) enum Failure {
     Syntax(SyntaxError),
     /// A value that the text form of its type refuses.
     Value(String),
@@ -102,18 +40,19 @@ impl From<SyntaxError> for Failure {
     }
 }
 
-type Step<T = ()> = Result<T, Failure>;
+pub(super) type Step<T = ()> = Result<T, Failure>;
 
 /// A part of the path to the current value.
-enum Segment<'a> {
+pub(super) enum Segment<'a> {
     Field(&'static Field),
     Key(Cow<'a, str>),
     Index(usize),
 }
 
-struct Decoder<'a> {
-    lexer: Lexer<'a>,
-    path: Vec<Segment<'a>>,
+/// A decoder at some place of its input.
+pub(super) struct Decoder<'a> {
+    pub(super) lexer: Lexer<'a>,
+    pub(super) path: Vec<Segment<'a>>,
     findings: Vec<String>,
     /// The first value of a wrong type.
     error: Option<String>,
@@ -121,13 +60,15 @@ struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     /// Decodes one value with `decode` and returns the findings.
-    fn run(bytes: &'a [u8], decode: impl FnOnce(&mut Self) -> Step) -> Result<Vec<String>, DecodeError> {
+    pub(super) fn run(bytes: &'a [u8], decode: impl FnOnce(&mut Self) -> Step) -> Result<Vec<String>, DecodeError> {
         let mut decoder = Decoder { lexer: Lexer::new(bytes), path: Vec::new(), findings: Vec::new(), error: None };
         let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
         let error = match outcome {
             Ok(()) => decoder.error,
             Err(Failure::Syntax(SyntaxError(message))) => Some(message),
-            Err(Failure::Value(message)) => Some(Lexer::check(bytes).err().map_or(message, |SyntaxError(syntax)| syntax)),
+            Err(Failure::Value(message)) => {
+                Some(Lexer::check(bytes).err().map_or(message, |SyntaxError(syntax)| syntax))
+            }
         };
         match error {
             None => Ok(decoder.findings),
@@ -244,7 +185,7 @@ impl<'a> Decoder<'a> {
     /// `metav1.FieldsV1`, which takes anything.
     fn fields_v1(&mut self) -> Step<Value> {
         let raw = self.lexer.raw_value()?;
-        parse_json(raw).map(|decoded| decoded.object).map_err(|error| Failure::Value(error.to_string()))
+        untyped::parse_json(raw).map(|decoded| decoded.object).map_err(|error| Failure::Value(error.to_string()))
     }
 
     fn list(&mut self, element: &'static Type, slot: &mut Value) -> Step {
@@ -325,62 +266,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// A value without a type, below `depth` others.
-    fn any(&mut self, depth: usize) -> Step<Value> {
-        if depth > MAX_TREE_DEPTH {
-            return Err(Failure::Value("exceeded max depth".to_owned()));
-        }
-        Ok(match self.lexer.peek()? {
-            Token::Null => {
-                self.lexer.null()?;
-                Value::Null
-            }
-            Token::Bool => Value::Bool(self.lexer.bool()?),
-            Token::Number => Value::Number(self.any_number()?),
-            Token::String => Value::String(self.lexer.string()?.into_owned()),
-            Token::Array => {
-                let mut items = Vec::new();
-                self.lexer.begin_array()?;
-                while self.lexer.next_element(items.is_empty())? {
-                    self.path.push(Segment::Index(items.len()));
-                    items.push(self.any(depth + 1)?);
-                    self.path.pop();
-                }
-                Value::Array(items)
-            }
-            Token::Object => {
-                let mut object = Map::new();
-                self.lexer.begin_object()?;
-                while let Some(key) = self.lexer.next_key(object.is_empty())? {
-                    if object.contains_key(key.as_ref()) {
-                        self.save_finding("duplicate", &key);
-                    }
-                    let name = key.as_ref().to_owned();
-                    self.path.push(Segment::Key(key));
-                    let value = self.any(depth + 1)?;
-                    self.path.pop();
-                    object.insert(name, value);
-                }
-                Value::Object(object)
-            }
-        })
-    }
-
-    /// `convertNumber`: an int64 if it looks like one and fits.
-    fn any_number(&mut self) -> Step<Number> {
-        let literal = self.lexer.number()?;
-        if let Ok(integer) = literal.parse::<i64>() {
-            return Ok(integer.into());
-        }
-        let float = literal.parse().ok().and_then(Number::from_f64);
-        Ok(float.unwrap_or_else(|| {
-            self.save_error(self.mismatch(&format!("number {literal}"), "float64"));
-            0.into()
-        }))
-    }
-
     /// The text of a type error at the current place.
-    fn mismatch(&self, value: &str, go_type: &str) -> String {
+    pub(super) fn mismatch(&self, value: &str, go_type: &str) -> String {
         let mut owner = "";
         let mut fields: Vec<&str> = Vec::new();
         for segment in &self.path {
@@ -396,11 +283,11 @@ impl<'a> Decoder<'a> {
         format!("json: cannot unmarshal {value} into Go struct field {owner}.{path} of type {go_type}")
     }
 
-    fn save_error(&mut self, message: String) {
+    pub(super) fn save_error(&mut self, message: String) {
         self.error.get_or_insert(message);
     }
 
-    fn save_finding(&mut self, what: &str, key: &str) {
+    pub(super) fn save_finding(&mut self, what: &str, key: &str) {
         let mut path = String::new();
         for segment in &self.path {
             match segment {

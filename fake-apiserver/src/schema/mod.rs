@@ -9,7 +9,8 @@
 //!
 //! Decoding yields *canonical* trees: what is zero is absent, except behind pointers (`optional: false`), in lists and
 //! in maps; times, quantities and base64 are in their normal form; `null` is nowhere but in lists and maps. That is
-//! an object as it reads back from the real server's storage, so equal objects are equal trees.
+//! an object as it reads back from the real server's storage, so equal objects are equal trees. (Only a pointer to Go's
+//! zero time, the first second of year 1, is taken for none.)
 //!
 //! The types come from the structs of k8s.io/api and k8s.io/apimachinery v0.37.1 (Kubernetes v1.37, Apache-2.0) by way
 //! of `cargo xtask schema`. Where raw JSON is embedded in an object (`managedFields[].fieldsV1`) its keys are kept
@@ -24,11 +25,13 @@ mod quantity;
 mod text;
 mod time;
 mod types;
+mod untyped;
 mod wire;
 
-pub use decode::{decode_json, interpret, parse_json};
+pub use decode::decode_json;
 pub use encode::{Encoded, RevisionSlot, encode};
 pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
+pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
 use types::Type;

@@ -246,7 +246,7 @@ fn timestamp(layout: time::Layout, raw: &[u8]) -> Read<Value> {
         tag.wire_type.expect(WireType::VARINT, go_name)?;
         *target = signed(reader.varint()?);
     }
-    let time = layout.from_unix(seconds, i64::from(nanos as i32))?;
+    let time = layout.format_unix(seconds, i64::from(nanos as i32))?;
     Ok(time.map_or(Value::Null, Value::String))
 }
 

@@ -87,7 +87,9 @@ fn interpret(suffix: &str) -> Option<(i64, Format)> {
     if let Some((_, exponent)) = DECIMAL_SUFFIXES.iter().find(|(known, _)| *known == suffix) {
         return Some((*exponent, Format::DecimalSi));
     }
-    if let Some(step) = (1_i64..).zip(&BINARY_SUFFIXES[1..]).find_map(|(step, known)| (*known == suffix).then_some(step)) {
+    if let Some(step) =
+        (1_i64..).zip(&BINARY_SUFFIXES[1..]).find_map(|(step, known)| (*known == suffix).then_some(step))
+    {
         return Some((step * 10, Format::BinarySi));
     }
     let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
@@ -242,5 +244,25 @@ impl Decimal {
                 .map_or(String::new(), |(suffix, _)| (*suffix).to_owned()),
         };
         format!("{sign}{digits}{suffix}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn texts_are_those_of_go() {
+        for line in include_str!("../../../fixtures/schema/quantities.jsonl").lines() {
+            let vector: Value = serde_json::from_str(line).expect("a line is a vector");
+            let text = vector["input"].as_str().unwrap_or_default();
+            let expected = vector["output"].as_str().ok_or(&vector["error"]);
+            assert_eq!(
+                canonical(text).as_deref().map_err(|error| Value::from(*error)),
+                expected.map_err(Value::clone),
+                "{line}"
+            );
+        }
     }
 }

@@ -31,7 +31,7 @@ impl Layout {
     }
 
     /// Writes a time given as protobuf has it; none if it is Go's zero time.
-    pub(super) fn from_unix(self, seconds: i64, nanos: i64) -> Result<Option<String>, String> {
+    pub(super) fn format_unix(self, seconds: i64, nanos: i64) -> Result<Option<String>, String> {
         let (seconds, nanos) = match self {
             Layout::Seconds => (seconds, 0),
             Layout::Micros => {
@@ -251,4 +251,27 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
     let month = (month_from_march + 2) % 12 + 1;
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn texts_are_those_of_go() {
+        for (layout, vectors) in [
+            (Layout::Seconds, include_str!("../../../fixtures/schema/times.jsonl")),
+            (Layout::Micros, include_str!("../../../fixtures/schema/microtimes.jsonl")),
+        ] {
+            for line in vectors.lines() {
+                let vector: Value = serde_json::from_str(line).expect("a line is a vector");
+                let printed = match layout.parse(vector["input"].as_str().unwrap_or_default()) {
+                    Ok(time) => ("output", Value::from(time).to_string()),
+                    Err(error) => ("error", error),
+                };
+                assert_eq!(vector[printed.0], printed.1, "{line}");
+            }
+        }
+    }
 }

@@ -102,10 +102,6 @@ impl Type {
         self.name.rsplit('.').next().unwrap_or(self.name)
     }
 
-    pub(super) fn is_pointer(&self) -> bool {
-        matches!(self.shape, Shape::Pointer(_))
-    }
-
     /// The type itself, or what it points to.
     pub(super) fn target(&'static self) -> &'static Type {
         match self.shape {

@@ -1,7 +1,7 @@
 //! The protobuf wire format, with the error texts of gogo's generated decoders.
 
 /// A reader of a message's fields.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -20,11 +20,7 @@ impl WireType {
 
     /// Checks that a field named `go_name` is laid out as `expected`.
     pub(super) fn expect(self, expected: WireType, go_name: &str) -> Read<()> {
-        if self == expected {
-            Ok(())
-        } else {
-            Err(format!("proto: wrong wireType = {} for field {go_name}", self.0))
-        }
+        if self == expected { Ok(()) } else { Err(format!("proto: wrong wireType = {} for field {go_name}", self.0)) }
     }
 }
 

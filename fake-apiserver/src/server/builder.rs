@@ -12,6 +12,7 @@ use crate::auth::{self, Authenticator, ConfigError, User};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 use crate::error::ApiError;
+use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::store::Store;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -33,7 +34,7 @@ const DEFAULT_HISTORY: usize = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A port is taken, or may not be used.
-    #[error("unable to listen on {address}: {source}")]
+    #[error("unable to listen on {address}")]
     Listen {
         /// Where.
         address: SocketAddr,
@@ -53,7 +54,7 @@ pub enum StartError {
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
     /// The audit log cannot be written.
-    #[error("unable to open the audit log {path}: {source}")]
+    #[error("unable to open the audit log {path}")]
     AuditLog {
         /// Its path.
         path: PathBuf,
@@ -82,6 +83,7 @@ pub struct Builder {
     seed: Option<u64>,
     record_requests: bool,
     audit_log: Option<PathBuf>,
+    namespace_controller: bool,
 }
 
 impl Default for Builder {
@@ -99,6 +101,7 @@ impl Default for Builder {
             seed: None,
             record_requests: false,
             audit_log: None,
+            namespace_controller: true,
         }
     }
 }
@@ -268,6 +271,14 @@ impl Builder {
         self
     }
 
+    /// Whether the server empties and removes namespaces that are deleted, as kube-controller-manager does; on by
+    /// default. Without it they stay `Terminating`, as under envtest.
+    #[must_use]
+    pub fn namespace_controller(mut self, on: bool) -> Self {
+        self.namespace_controller = on;
+        self
+    }
+
     /// Starts the server on the current tokio runtime. It accepts connections when this returns.
     ///
     /// # Errors
@@ -279,12 +290,18 @@ impl Builder {
         self = self.static_token(&admin_token, "admin", &["system:masters"]);
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
-        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref()).map_err(|source| {
-            StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source }
-        })?;
-        let authenticator = Authenticator::new(authentication)?;
-        let store = Store::new(self.history);
-        let cluster = Arc::new(Cluster::new(store, ids, authenticator, Box::new(AllowAuthenticated), log));
+        let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
+            .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
+        let cluster = Arc::new(Cluster {
+            store: Store::new(self.history),
+            ids,
+            authenticator: Authenticator::new(authentication)?,
+            authorizer: Box::new(AllowAuthenticated),
+            faults: Faults::default(),
+            log,
+            namespace_controller: self.namespace_controller,
+            documents: OnceLock::new(),
+        });
         api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
@@ -330,7 +347,11 @@ impl Builder {
     }
 
     /// Binds the port of a replica: `first` and those that follow it, or any.
-    async fn listen(&self, first: Option<u16>, replica: usize) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+    async fn listen(
+        &self,
+        first: Option<u16>,
+        replica: usize,
+    ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
         let Some(first) = first else { return Ok(None) };
         let port = match first {
             0 => 0,
@@ -364,6 +385,7 @@ impl FakeApiServer {
             clock: Arc::new(clock.clone()),
             address: address.to_string(),
             shutdown: self.shutdown.clone(),
+            issuer_documents: OnceLock::new(),
         });
         let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
         let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });

@@ -11,13 +11,13 @@ const NAME: &str = "fake-apiserver";
 
 /// What a client must know. `Display` writes the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kubeconfig {
+pub(super) struct Kubeconfig {
     /// URL of the server.
-    pub server: String,
+    pub(super) server: String,
     /// PEM of the certificates to trust; `None` for plain HTTP.
-    pub authority_pem: Option<String>,
+    pub(super) authority_pem: Option<String>,
     /// Bearer token; `None` to stay anonymous. kubectl does not send it over plain HTTP.
-    pub token: Option<String>,
+    pub(super) token: Option<String>,
 }
 
 impl fmt::Display for Kubeconfig {
@@ -41,16 +41,16 @@ impl Kubeconfig {
     ///
     /// # Errors
     /// When the file cannot be written beside its final place, or cannot take it.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
+    pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
         let written = create_private(&temporary)
             .and_then(|mut file| file.write_all(self.to_string().as_bytes()))
             .and_then(|()| std::fs::rename(&temporary, path));
-        written.or_else(|error| match std::fs::remove_file(&temporary) {
+        written.map_err(|error| match std::fs::remove_file(&temporary) {
             // Whether or not there was something to remove, the first failure is the one to tell of.
-            Ok(()) | Err(_) => Err(error),
+            Ok(()) | Err(_) => error,
         })
     }
 }

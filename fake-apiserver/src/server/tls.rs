@@ -44,7 +44,7 @@ pub enum IdentityError {
 
 /// A serving certificate, its key, and what clients are to trust.
 #[derive(Clone)]
-pub struct Identity {
+pub(super) struct Identity {
     authority_pem: String,
     config: Arc<ServerConfig>,
 }
@@ -54,7 +54,7 @@ impl Identity {
     ///
     /// # Errors
     /// When the operating system has no randomness to give.
-    pub fn generate(bind_address: IpAddr) -> Result<Self, IdentityError> {
+    pub(super) fn generate(bind_address: IpAddr) -> Result<Self, IdentityError> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -83,7 +83,7 @@ impl Identity {
     ///
     /// # Errors
     /// When either is malformed, or they do not match.
-    pub fn from_pem(certificate: &str, key: &str) -> Result<Self, IdentityError> {
+    pub(super) fn from_pem(certificate: &str, key: &str) -> Result<Self, IdentityError> {
         let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate.as_bytes())
             .collect::<Result<_, _>>()
             .map_err(IdentityError::Certificate)?;
@@ -95,12 +95,12 @@ impl Identity {
     }
 
     /// What clients are to trust, as PEM.
-    pub fn authority_pem(&self) -> &str {
+    pub(super) fn authority_pem(&self) -> &str {
         &self.authority_pem
     }
 
     /// TLS 1.2 and 1.3, offering HTTP/2 before HTTP/1.1.
-    pub fn server_config(&self) -> Arc<ServerConfig> {
+    pub(super) fn server_config(&self) -> Arc<ServerConfig> {
         self.config.clone()
     }
 }
@@ -171,4 +171,10 @@ mod tests {
         let mismatch = error(&certificate, &other).unwrap();
         assert!(mismatch.starts_with("the certificate and the private key cannot be used: "), "{mismatch}");
     }
+}
+
+/// The certificates of a PEM bundle, as DER.
+#[cfg(feature = "kube")]
+pub(super) fn certificates_der(pem: &str) -> Vec<Vec<u8>> {
+    CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().map(|der| der.to_vec()).collect()
 }

@@ -44,9 +44,8 @@ impl Event {
 
     /// What the change means to a watcher with that filter; none if nothing.
     pub fn classify(&self, filter: Option<&Filter>) -> Option<Change> {
-        let matches = |entry: &Option<Arc<Entry>>| {
-            entry.as_ref().is_some_and(|entry| filter.is_none_or(|filter| filter(entry)))
-        };
+        let matches =
+            |entry: &Option<Arc<Entry>>| entry.as_ref().is_some_and(|entry| filter.is_none_or(|filter| filter(entry)));
         match (matches(&self.before), matches(&self.after)) {
             (false, true) => Some(Change::Added),
             (true, true) => Some(Change::Modified),

@@ -162,7 +162,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Expired`] if the window of events does not reach back that far.
-    pub fn subscribe_after(&self, revision: u64, scope: Scope, filter: Option<Filter>) -> Result<Subscription, Expired> {
+    pub fn subscribe_after(
+        &self,
+        revision: u64,
+        scope: Scope,
+        filter: Option<Filter>,
+    ) -> Result<Subscription, Expired> {
         let mut state = self.lock();
         let (id, watcher) = state.subscribe_after(revision, scope, filter)?;
         Ok(Subscription::new(self.clone(), id, watcher))

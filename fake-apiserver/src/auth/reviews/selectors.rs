@@ -53,9 +53,12 @@ fn values_error(requirement: &Value, path: String) -> Option<FieldError> {
     }
 }
 
+/// Whether a requirement can be evaluated.
+type Understands = fn(&Value) -> bool;
+
 /// What was left out of account, for the status; empty if nothing was.
 pub(super) fn evaluation_error(attributes: &Value) -> String {
-    let understood: [(&str, fn(&Value) -> bool); 2] = [
+    let kinds: [(&str, Understands); 2] = [
         ("fieldSelector", |requirement| {
             matches!(text(requirement, "operator"), "In" | "NotIn") && values(requirement) == 1
         }),
@@ -63,7 +66,7 @@ pub(super) fn evaluation_error(attributes: &Value) -> String {
             matches!(text(requirement, "operator"), "In" | "NotIn" | "Exists" | "DoesNotExist")
         }),
     ];
-    let reports = understood.iter().filter_map(|(kind, understood)| {
+    let reports = kinds.iter().filter_map(|(kind, understood)| {
         let requirements = requirements(&attributes[*kind]);
         let ignored = requirements.iter().filter(|requirement| !understood(requirement)).count();
         let how = match ignored {

@@ -1,0 +1,194 @@
+//! The flags of `controller-manager`, named as kube-controller-manager names them.
+
+use crate::leader_election::ElectionConfig;
+use clap::{ArgAction, Parser};
+use jiff::SignedDuration;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+use tracing::Level;
+
+/// The controller of the tokens of service accounts, by its names since v1.27 and before.
+pub const SERVICE_ACCOUNT_TOKEN_CONTROLLER: [&str; 2] = ["serviceaccount-token-controller", "serviceaccount-token"];
+
+/// Runs ported Kubernetes controllers against an API server.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "controller-manager", version, about)]
+pub struct Flags {
+    /// Path to a kubeconfig file with how to reach the API server. Without it: as a pod of the cluster does.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Controllers to run: '*' is all, 'foo' is the one of that name, '-foo' is all but that one.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
+    #[arg(value_parser = known_controller)]
+    pub controllers: Vec<String>,
+
+    /// Key to sign the tokens of service accounts with: PEM, RSA or ECDSA. Without it no such tokens are made.
+    #[arg(long, value_name = "FILE")]
+    pub service_account_private_key_file: Option<PathBuf>,
+
+    /// CA bundle to put into every token secret: PEM, taken verbatim. Without it: that of the kubeconfig.
+    #[arg(long, value_name = "FILE")]
+    pub root_ca_file: Option<PathBuf>,
+
+    /// How many service accounts and how many token secrets are worked on at a time.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    pub concurrent_serviceaccount_token_syncs: u16,
+
+    /// Make a token secret for every service account, as Kubernetes did up to 1.23.
+    #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
+    #[arg(action = ArgAction::Set, value_name = "BOOL")]
+    pub auto_generate_tokens: bool,
+
+    /// Run controllers only while holding a Lease, so that of several managers one works at a time.
+    #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
+    #[arg(action = ArgAction::Set, value_name = "BOOL")]
+    pub leader_elect: bool,
+
+    /// How long others wait, seeing no change, before they take the Lease.
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration)]
+    pub leader_elect_lease_duration: Duration,
+
+    /// How long the leader tries to renew the Lease before it gives up.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub leader_elect_renew_deadline: Duration,
+
+    /// The pause between attempts to get or renew the Lease.
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration)]
+    pub leader_elect_retry_period: Duration,
+
+    /// The name of the Lease.
+    #[arg(long, value_name = "NAME", default_value = "kube-controller-manager")]
+    pub leader_elect_resource_name: String,
+
+    /// The namespace of the Lease.
+    #[arg(long, value_name = "NAME", default_value = "kube-system")]
+    pub leader_elect_resource_namespace: String,
+
+    /// How much to log: 4 and up is for debugging, 8 and up is everything.
+    #[arg(short = 'v', long = "v", value_name = "LEVEL", default_value_t = 0)]
+    pub verbosity: u8,
+}
+
+impl Flags {
+    /// Whether the flags ask for the controller of any of these names: the first word about it counts, then `*`.
+    pub fn is_enabled(&self, names: &[&str]) -> bool {
+        let choice = self.controllers.iter().find_map(|choice| match choice.strip_prefix('-') {
+            Some(disabled) => names.contains(&disabled).then_some(false),
+            None => names.contains(&choice.as_str()).then_some(true),
+        });
+        choice.unwrap_or_else(|| self.controllers.iter().any(|choice| choice == "*"))
+    }
+
+    /// How to take part in the election as `identity`.
+    pub fn election(&self, identity: String) -> ElectionConfig {
+        ElectionConfig {
+            identity,
+            namespace: self.leader_elect_resource_namespace.clone(),
+            name: self.leader_elect_resource_name.clone(),
+            lease_duration: self.leader_elect_lease_duration,
+            renew_deadline: self.leader_elect_renew_deadline,
+            retry_period: self.leader_elect_retry_period,
+            clock: crate::clock::system_clock(),
+        }
+    }
+
+    /// Sends the logs of this process to stderr.
+    pub fn start_logging(&self) {
+        let level = match self.verbosity {
+            0..4 => Level::INFO,
+            4..8 => Level::DEBUG,
+            8.. => Level::TRACE,
+        };
+        let ansi = std::io::stderr().is_terminal();
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level).init();
+    }
+}
+
+fn known_controller(choice: &str) -> Result<String, String> {
+    let name = choice.strip_prefix('-').unwrap_or(choice);
+    if choice == "*" || SERVICE_ACCOUNT_TOKEN_CONTROLLER.contains(&name) {
+        Ok(choice.to_owned())
+    } else {
+        Err(format!("{name:?} is not in the list of known controllers"))
+    }
+}
+
+/// A Go duration like `1m30s`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+    duration.try_into().map_err(|_| "must not be negative".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Flags, String> {
+        let arguments = std::iter::once(&"controller-manager").chain(arguments);
+        Flags::try_parse_from(arguments).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_first_word_about_a_controller_counts() {
+        for (arguments, enabled) in [
+            (&[][..], true),
+            (&["--controllers=*"], true),
+            (&["--controllers=serviceaccount-token"], true),
+            (&["--controllers=serviceaccount-token-controller"], true),
+            (&["--controllers=*,-serviceaccount-token"], false),
+            (&["--controllers", "-serviceaccount-token-controller"], false),
+            (&["--controllers=-serviceaccount-token,serviceaccount-token-controller"], false),
+            (&["--controllers=serviceaccount-token", "--controllers=-serviceaccount-token"], true),
+        ] {
+            let flags = parse(arguments).expect("valid flags");
+            assert_eq!(flags.is_enabled(&SERVICE_ACCOUNT_TOKEN_CONTROLLER), enabled, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        for (argument, named) in [
+            ("--controllers=*,-deployment", r#""deployment" is not in the list of known controllers"#),
+            ("--leader-elect-lease-duration=soon", "soon"),
+            ("--leader-elect-lease-duration=-15s", "must not be negative"),
+            ("--concurrent-serviceaccount-token-syncs=0", "concurrent-serviceaccount-token-syncs"),
+            ("--leader-elect=perhaps", "perhaps"),
+            ("--cluster-cidr=10.0.0.0/8", "cluster-cidr"),
+        ] {
+            let error = parse(&[argument]).expect_err(argument);
+            assert!(error.contains(named), "{argument}: {error}");
+        }
+    }
+
+    #[test]
+    fn values_are_written_as_upstream_writes_them() {
+        let flags = parse(&[
+            "--leader-elect=false",
+            "--auto-generate-tokens=false",
+            "--leader-elect-lease-duration=1m30s",
+            "-v=4",
+        ]);
+        let flags = flags.expect("valid flags");
+        assert!(!flags.leader_elect && !flags.auto_generate_tokens);
+        assert_eq!(flags.leader_elect_lease_duration, Duration::from_secs(90));
+        assert_eq!(flags.verbosity, 4);
+        assert_eq!(
+            parse(&["-v", "2", "--leader-elect"]).map(|flags| (flags.verbosity, flags.leader_elect)),
+            Ok((2, true))
+        );
+        assert_eq!(parse(&["--v=2"]).map(|flags| flags.verbosity), Ok(2));
+    }
+
+    #[test]
+    fn defaults_are_upstreams() {
+        let flags = parse(&[]).expect("no flag is required");
+        assert!(flags.leader_elect && flags.auto_generate_tokens);
+        assert_eq!(flags.concurrent_serviceaccount_token_syncs, 5);
+        let election = flags.election("me".into());
+        assert_eq!((election.namespace.as_str(), election.name.as_str()), ("kube-system", "kube-controller-manager"));
+        let durations = [election.lease_duration, election.renew_deadline, election.retry_period];
+        assert_eq!(durations.map(|duration| duration.as_secs()), [15, 10, 2]);
+    }
+}

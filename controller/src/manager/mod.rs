@@ -1,0 +1,128 @@
+//! The binary's wiring: from flags to running controllers.
+//!
+//! Follows kubernetes v1.37.1 `cmd/kube-controller-manager/app/controllermanager.go` and `service_accounts.go`, and
+//! controller-manager v0.37.1 `options/generic.go` and `app/helper.go`. Unlike upstream, files are read before the
+//! election and not after it is won, so that a mistake shows at once.
+
+mod flags;
+mod signals;
+
+pub use flags::{Flags, SERVICE_ACCOUNT_TOKEN_CONTROLLER};
+pub use signals::stop_on_signal;
+
+use crate::client;
+use crate::informer::Informer;
+use crate::keys::{SigningKey, check_certificates};
+use crate::leader_election::LeaderElector;
+use crate::tokens::{Options, TokensController};
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use kube::Config;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+
+/// Runs what `flags` ask for until `stop`.
+///
+/// # Errors
+/// If a file that a flag names is unreadable or not what it should be, or if the election was lost.
+pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
+    let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
+    let tokens = tokens_controller(&flags, &cluster)?;
+    let workers = usize::from(flags.concurrent_serviceaccount_token_syncs);
+    let work = async |stop: CancellationToken| match tokens {
+        Some(tokens) => tokens.run(workers, stop).await,
+        None => stop.cancelled().await,
+    };
+    if !flags.leader_elect {
+        work(stop).await;
+        return Ok(());
+    }
+    let elector = LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?;
+    Ok(elector.run(stop, work).await?)
+}
+
+/// The controller, or `None` if it is disabled or there is no key for it.
+fn tokens_controller(flags: &Flags, cluster: &Cluster) -> Result<Option<TokensController>> {
+    let [name, _] = SERVICE_ACCOUNT_TOKEN_CONTROLLER;
+    if !flags.is_enabled(&SERVICE_ACCOUNT_TOKEN_CONTROLLER) {
+        warn!(controller = name, "controller is disabled");
+        return Ok(None);
+    }
+    let Some(key_file) = &flags.service_account_private_key_file else {
+        warn!(controller = name, "controller is disabled because there is no private key");
+        return Ok(None);
+    };
+    let key = read_private_key(key_file).context("error reading key for service account token controller")?;
+    let mut options = Options::new(Arc::new(key));
+    options.auto_generate = flags.auto_generate_tokens;
+    options.root_ca = match &flags.root_ca_file {
+        Some(file) => read_ca(file).with_context(|| format!("error parsing root-ca-file at {}", file.display()))?,
+        None => cluster.ca_data.clone(),
+    };
+    let client = cluster.client("tokens-controller")?;
+    Ok(Some(TokensController::new(client, Arc::new(Informer::new()), Arc::new(Informer::new()), options)))
+}
+
+fn read_private_key(file: &Path) -> Result<SigningKey> {
+    SigningKey::from_pem(&read(file)?).with_context(|| format!("error reading private key file {}", file.display()))
+}
+
+/// The whole file, if there are certificates in it (`readCA`).
+fn read_ca(file: &Path) -> Result<Vec<u8>> {
+    let pem = read(file)?;
+    check_certificates(&pem)?;
+    Ok(pem)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("open {}", file.display()))
+}
+
+/// How to reach the API server.
+struct Cluster {
+    config: Config,
+    /// The CA bundle that is written into the kubeconfig; empty if it is elsewhere.
+    ca_data: Vec<u8>,
+}
+
+impl Cluster {
+    async fn load(kubeconfig: Option<&Path>) -> Result<Self> {
+        let Some(path) = kubeconfig else {
+            return Ok(Cluster { config: Config::incluster()?, ca_data: Vec::new() });
+        };
+        let load = async {
+            let kubeconfig = Kubeconfig::read_from(path)?;
+            let ca_data = match ca_data(&kubeconfig) {
+                Some(encoded) => STANDARD.decode(encoded).context("certificate-authority-data")?,
+                None => Vec::new(),
+            };
+            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+            anyhow::Ok(Cluster { config, ca_data })
+        };
+        load.await.with_context(|| format!("error loading kubeconfig {}", path.display()))
+    }
+
+    /// A client that calls itself by the program, its version and `name`.
+    fn client(&self, name: &str) -> Result<kube::Client> {
+        let program = concat!("controller-manager/v", env!("CARGO_PKG_VERSION"));
+        client::new(self.config.clone(), &format!("{program}/{name}"))
+    }
+}
+
+/// `certificate-authority-data` of the cluster of the current context.
+fn ca_data(kubeconfig: &Kubeconfig) -> Option<&str> {
+    let current = kubeconfig.current_context.as_ref()?;
+    let context = kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()?;
+    let cluster = kubeconfig.clusters.iter().find(|cluster| cluster.name == context.cluster)?.cluster.as_ref()?;
+    cluster.certificate_authority_data.as_deref()
+}
+
+/// Unique among candidates, and recognisable where the system tells its name.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
+    format!("{}_{:032x}", host.trim(), fastrand::u128(..))
+}

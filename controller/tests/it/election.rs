@@ -1,0 +1,149 @@
+//! Of many candidates one leads at a time.
+
+use crate::setup::{client, server};
+use controller::leader_election::{ElectionConfig, LeaderElector, LeadershipLost};
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::fault::{Action, Fault, Match};
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use kube::Api;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+const NOW: &str = "2026-01-02T03:04:05.000000Z";
+
+fn config(identity: &str) -> ElectionConfig {
+    ElectionConfig {
+        identity: identity.into(),
+        namespace: "kube-system".into(),
+        name: "kube-controller-manager".into(),
+        lease_duration: Duration::from_secs(15),
+        renew_deadline: Duration::from_millis(200),
+        retry_period: Duration::from_millis(20),
+        clock: Arc::new(|| NOW.parse().expect("a timestamp")),
+    }
+}
+
+/// Somebody who takes part.
+struct Candidate {
+    stop: CancellationToken,
+    leads: oneshot::Receiver<()>,
+    ended: JoinHandle<Result<(), LeadershipLost>>,
+}
+
+fn candidate(server: &FakeApiServer, identity: &str) -> Candidate {
+    let elector = LeaderElector::new(client(server, identity), config(identity)).expect("a valid configuration");
+    let stop = CancellationToken::new();
+    let (lead, leads) = oneshot::channel();
+    let work = async move |stop: CancellationToken| {
+        lead.send(()).expect("somebody waits for it");
+        stop.cancelled().await;
+    };
+    let ended = tokio::spawn(elector.run(stop.clone(), work));
+    Candidate { stop, leads, ended }
+}
+
+async fn lease(server: &FakeApiServer) -> LeaseSpec {
+    let leases: Api<Lease> = Api::namespaced(server.client(), "kube-system");
+    leases.get("kube-controller-manager").await.expect("the lease exists").spec.expect("a lease has a spec")
+}
+
+/// Waits until `user_agent` has made a request of that verb and got that code.
+async fn request(server: &FakeApiServer, user_agent: &str, verb: &str, code: u16) {
+    let seen = || {
+        let records = server.requests();
+        records.iter().any(|record| record.user_agent == user_agent && record.verb == verb && record.code == code)
+    };
+    let mut count = server.request_log().count();
+    while !seen() {
+        count.changed().await.expect("the server runs");
+    }
+}
+
+#[tokio::test]
+async fn the_leader_writes_renews_and_releases_the_lease() {
+    let server = server().await;
+    let leader = candidate(&server, "one");
+    leader.leads.await.expect("it leads");
+    let held = lease(&server).await;
+    assert_eq!(held.holder_identity.as_deref(), Some("one"));
+    assert_eq!((held.lease_duration_seconds, held.lease_transitions), (Some(15), Some(0)));
+    let now = Some(NOW.parse().expect("a timestamp"));
+    assert_eq!((held.acquire_time.map(|time| time.0), held.renew_time.map(|time| time.0)), (now, now));
+
+    request(&server, "one", "update", 200).await;
+    leader.stop.cancel();
+    assert!(leader.ended.await.expect("no panic").is_ok());
+    let released = lease(&server).await;
+    assert_eq!(released.holder_identity.as_deref(), Some(""));
+    assert_eq!((released.lease_duration_seconds, released.lease_transitions), (Some(1), Some(0)));
+}
+
+#[tokio::test]
+async fn a_second_candidate_waits_for_the_first_to_release() {
+    let server = server().await;
+    let first = candidate(&server, "one");
+    first.leads.await.expect("it leads");
+    let mut second = candidate(&server, "two");
+    request(&server, "two", "get", 200).await;
+    assert!(second.leads.try_recv().is_err(), "the lease is held");
+
+    first.stop.cancel();
+    second.leads.await.expect("it leads now");
+    let held = lease(&server).await;
+    assert_eq!((held.holder_identity.as_deref(), held.lease_transitions), (Some("two"), Some(1)));
+    second.stop.cancel();
+    assert!(second.ended.await.expect("no panic").is_ok());
+}
+
+#[tokio::test]
+async fn a_leader_that_cannot_renew_in_time_has_lost() {
+    let server = server().await;
+    let leader = candidate(&server, "one");
+    leader.leads.await.expect("it leads");
+    let when = Match { resource: "leases".into(), user_agent: "one".into(), ..Match::default() };
+    let what = Action::Status { code: 500, retry_after_seconds: 0 };
+    server.faults().add(Fault { when, what, times: None });
+    assert!(leader.ended.await.expect("no panic").is_err());
+    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "nothing was released");
+}
+
+#[tokio::test]
+async fn a_candidate_that_is_stopped_while_waiting_leaves_the_lease_alone() {
+    let server = server().await;
+    let first = candidate(&server, "one");
+    first.leads.await.expect("it leads");
+    let second = candidate(&server, "two");
+    request(&server, "two", "get", 200).await;
+    second.stop.cancel();
+    assert!(second.ended.await.expect("no panic").is_ok());
+    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"));
+    first.stop.cancel();
+    assert!(first.ended.await.expect("no panic").is_ok());
+}
+
+#[tokio::test]
+async fn a_configuration_must_make_sense() {
+    let server = server().await;
+    let seconds = Duration::from_secs;
+    for (lease, renew, retry, identity, expected) in [
+        (seconds(15), seconds(10), seconds(2), "one", None),
+        (seconds(10), seconds(10), seconds(2), "one", Some("leaseDuration must be greater than renewDeadline")),
+        (
+            seconds(15),
+            seconds(12),
+            seconds(10),
+            "one",
+            Some("renewDeadline must be greater than retryPeriod*JitterFactor"),
+        ),
+        (seconds(15), seconds(10), seconds(0), "one", Some("retryPeriod must be greater than zero")),
+        (seconds(15), seconds(10), seconds(2), "", Some("Lock identity is empty")),
+    ] {
+        let config =
+            ElectionConfig { lease_duration: lease, renew_deadline: renew, retry_period: retry, ..config(identity) };
+        let error = LeaderElector::new(server.client(), config).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), expected);
+    }
+}

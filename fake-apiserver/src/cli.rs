@@ -1,0 +1,297 @@
+//! The command line: kube-apiserver's flags where it has one for the purpose, and a few of a test server's own.
+
+use anyhow::Context;
+use clap::Parser;
+use fake_apiserver::{Builder, FakeApiServer, duration};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// A kube-apiserver for tests: the real wire protocol, objects in memory, no admission and no authorization.
+#[derive(Debug, Parser)]
+#[command(name = "fake-apiserver", version, max_term_width = 100)]
+pub(crate) struct Flags {
+    /// Address to listen on
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    bind_address: IpAddr,
+    /// HTTPS port; other replicas listen on those that follow. Unlike kube-apiserver, 0 takes any free port
+    #[arg(long, value_name = "PORT", default_value_t = 6443)]
+    secure_port: u16,
+    /// Listen for plain HTTP as well, on this port and those that follow; 0 takes any free port
+    #[arg(long, value_name = "PORT")]
+    insecure_port: Option<u16>,
+    /// PEM file with the serving certificate and its chain; made at start by default
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
+    tls_cert_file: Option<PathBuf>,
+    /// PEM file with the private key of the serving certificate
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    tls_private_key_file: Option<PathBuf>,
+
+    /// CSV file with bearer tokens: token,user,uid,"group1,group2"
+    #[arg(long, value_name = "FILE")]
+    token_auth_file: Option<PathBuf>,
+    /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    anonymous_auth: Option<bool>,
+    /// Only AlwaysAllow exists: whoever is authenticated may do everything
+    #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", value_delimiter = ',', value_parser = authorization_mode)]
+    authorization_mode: Vec<String>,
+
+    /// Issuer of service account tokens; repeat to accept others. The first one signs
+    #[arg(long, value_name = "ISSUER")]
+    service_account_issuer: Vec<String>,
+    /// PEM file with keys, public or private, that verify service account tokens; repeatable
+    #[arg(long, value_name = "FILE")]
+    service_account_key_file: Vec<PathBuf>,
+    /// PEM file with the private key that signs service account tokens; made at start by default
+    #[arg(long, value_name = "FILE")]
+    service_account_signing_key_file: Option<PathBuf>,
+    /// Require that the secret of a legacy service account token still exists; true by default
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    service_account_lookup: Option<bool>,
+    /// Longest life of a requested service account token, such as 24h; at least 1h
+    #[arg(long, value_name = "DURATION", value_parser = max_token_expiration)]
+    service_account_max_token_expiration: Option<i64>,
+    /// Let tokens of pods live for a year instead of an hour; true by default
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    service_account_extend_token_expiration: Option<bool>,
+    /// Audiences of this server, separated by commas; the issuers by default
+    #[arg(long, value_name = "AUDIENCES", value_delimiter = ',')]
+    api_audiences: Vec<String>,
+
+    /// Append all requests to this file, one audit.k8s.io/v1 Event a line
+    #[arg(long, value_name = "FILE")]
+    audit_log_path: Option<PathBuf>,
+    /// How much to log to stderr: 0 warnings, 1 information, 4 details, 6 everything
+    #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
+    pub(crate) verbosity: u8,
+
+    /// Write a kubeconfig for the administrator to this file, before saying that the server is ready
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_kubeconfig: Option<PathBuf>,
+    /// Stop when the standard input is closed
+    #[arg(long)]
+    pub(crate) exit_with_stdin: bool,
+    /// How many API servers share the objects, each with its own port and clock; 1 by default
+    #[arg(long, value_name = "N")]
+    replicas: Option<usize>,
+    /// Let the clock of a replica, counted from 0, be wrong by some seconds: 1=-30. Repeatable
+    #[arg(long, value_name = "REPLICA=SECONDS", value_parser = clock_offset)]
+    clock_offset: Vec<(usize, i64)>,
+    /// How many events watches can go back; 10000 by default
+    #[arg(long, value_name = "N")]
+    history: Option<usize>,
+    /// Make uids, generated names and tokens the same on every run
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+impl Flags {
+    /// Reads the command line. If that is the end of it, whatever there is to say has been said.
+    pub(crate) fn read() -> Result<Self, ExitCode> {
+        Flags::try_parse().map_err(|error| match error.use_stderr() {
+            true => {
+                eprintln!("{}", one_line(&error));
+                ExitCode::FAILURE
+            }
+            false => {
+                print!("{error}");
+                ExitCode::SUCCESS
+            }
+        })
+    }
+
+    /// The server that the flags describe. What they leave out is as the builder has it.
+    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
+        let mut builder = FakeApiServer::builder().bind_address(self.bind_address).secure_port(self.secure_port);
+        if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
+            builder = builder.tls_identity(read("tls-cert-file", certificate)?, read("tls-private-key-file", key)?);
+        }
+        if let Some(path) = &self.token_auth_file {
+            builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
+        }
+        for path in &self.service_account_key_file {
+            let flag = "service-account-key-file";
+            let added = builder.service_account_key_pem(read(flag, path)?.as_bytes());
+            builder = added.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
+        if let Some(path) = &self.service_account_signing_key_file {
+            let flag = "service-account-signing-key-file";
+            let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
+            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
+        for (replica, seconds) in &self.clock_offset {
+            builder = builder.clock_offset(*replica, *seconds);
+        }
+        builder = given(builder, self.insecure_port, Builder::insecure_port);
+        builder = given(builder, self.anonymous_auth, Builder::anonymous_auth);
+        builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
+        builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
+        let extend = self.service_account_extend_token_expiration;
+        builder = given(builder, extend, Builder::service_account_extend_token_expiration);
+        let max = self.service_account_max_token_expiration;
+        builder = given(builder, max, Builder::service_account_max_token_expiration);
+        builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
+        builder = given(builder, self.replicas, Builder::replicas);
+        builder = given(builder, self.history, Builder::history);
+        Ok(given(builder, self.seed, Builder::seed))
+    }
+}
+
+fn given<T>(builder: Builder, value: Option<T>, set: impl FnOnce(Builder, T) -> Builder) -> Builder {
+    match value {
+        Some(value) => set(builder, value),
+        None => builder,
+    }
+}
+
+fn listed(values: &[String]) -> Option<Vec<String>> {
+    (!values.is_empty()).then(|| values.to_vec())
+}
+
+fn read(flag: &str, path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("unable to read --{flag} {}", path.display()))
+}
+
+/// clap's message without the usage that follows it.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let message = lines.take_while(|line| !line.starts_with("Usage: ") && !line.starts_with("For more information"));
+    message
+        .map(|line| if line.starts_with("tip: ") { format!("({line})") } else { line.to_string() })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// `strconv.ParseBool`.
+fn go_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("neither true nor false".into()),
+    }
+}
+
+fn authorization_mode(text: &str) -> Result<String, String> {
+    match text {
+        "AlwaysAllow" => Ok(text.into()),
+        "AlwaysDeny" | "ABAC" | "Webhook" | "RBAC" | "Node" => {
+            Err("fake-apiserver does not support this mode; it has AlwaysAllow only".into())
+        }
+        _ => Err("no such mode; fake-apiserver has AlwaysAllow only".into()),
+    }
+}
+
+/// Seconds, within kube-apiserver's bounds; 0 is no limit.
+fn max_token_expiration(text: &str) -> Result<i64, String> {
+    let duration = duration::parse(text).filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
+    match i64::try_from(duration.as_secs()) {
+        Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
+        _ => Err("must be between 1 hour and 2^32 seconds".into()),
+    }
+}
+
+fn clock_offset(text: &str) -> Result<(usize, i64), String> {
+    let (replica, seconds) = text.split_once('=').ok_or("not REPLICA=SECONDS, such as 1=-30")?;
+    let replica = replica.parse().map_err(|_| "the replica is not a number from 0 on")?;
+    let seconds = seconds.parse().map_err(|_| "the offset is not a number of seconds")?;
+    Ok((replica, seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Flags, String> {
+        let arguments = std::iter::once("fake-apiserver").chain(arguments.iter().copied());
+        Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
+    }
+
+    #[test]
+    fn no_flags() {
+        let flags = parse(&[]).unwrap();
+        assert_eq!((flags.bind_address.to_string().as_str(), flags.secure_port), ("127.0.0.1", 6443));
+        assert_eq!((flags.anonymous_auth, flags.replicas, flags.verbosity), (None, None, 0));
+    }
+
+    #[test]
+    fn spelled_as_for_kube_apiserver() {
+        for (argument, expected) in [
+            ("--anonymous-auth", Some(true)),
+            ("--anonymous-auth=true", Some(true)),
+            ("--anonymous-auth=false", Some(false)),
+            ("--anonymous-auth=0", Some(false)),
+            ("--anonymous-auth=T", Some(true)),
+        ] {
+            assert_eq!(parse(&[argument]).unwrap().anonymous_auth, expected, "{argument}");
+        }
+        for arguments in [&["-v", "4"][..], &["-v4"], &["-v=4"], &["--v=4"], &["--v", "4"]] {
+            assert_eq!(parse(arguments).unwrap().verbosity, 4, "{arguments:?}");
+        }
+        for (text, expected) in [("1h", 3600), ("24h", 86_400), ("1h30m", 5400), ("0", 0)] {
+            let flags = parse(&["--service-account-max-token-expiration", text]).unwrap();
+            assert_eq!(flags.service_account_max_token_expiration, Some(expected), "{text}");
+        }
+        let flags = parse(&["--service-account-issuer=https://a", "--service-account-issuer", "b,c"]).unwrap();
+        assert_eq!(flags.service_account_issuer, ["https://a", "b,c"]);
+        assert_eq!(parse(&["--api-audiences=a,b", "--api-audiences=c"]).unwrap().api_audiences, ["a", "b", "c"]);
+        let flags = parse(&["--clock-offset=0=-30", "--clock-offset", "1=+7"]).unwrap();
+        assert_eq!(flags.clock_offset, [(0, -30), (1, 7)]);
+        assert_eq!(parse(&["--authorization-mode=AlwaysAllow"]).unwrap().authorization_mode, ["AlwaysAllow"]);
+    }
+
+    #[test]
+    fn refusals_are_one_line() {
+        const MODES: &str = "for '--authorization-mode <MODE>': \
+                             fake-apiserver does not support this mode; it has AlwaysAllow only";
+        const EXPIRATION: &str = "for '--service-account-max-token-expiration <DURATION>'";
+        for (argument, expected) in [
+            ("--foo", "error: unexpected argument '--foo' found".to_string()),
+            (
+                "--secure-prt=1",
+                "error: unexpected argument '--secure-prt' found (tip: a similar argument exists: '--secure-port')"
+                    .to_string(),
+            ),
+            (
+                "--secure-port=x",
+                "error: invalid value 'x' for '--secure-port <PORT>': invalid digit found in string".into(),
+            ),
+            (
+                "--anonymous-auth=maybe",
+                "error: invalid value 'maybe' for '--anonymous-auth[=<BOOL>]': neither true nor false".into(),
+            ),
+            ("--authorization-mode=Node,RBAC", format!("error: invalid value 'Node' {MODES}")),
+            ("--authorization-mode=RBAC", format!("error: invalid value 'RBAC' {MODES}")),
+            (
+                "--tls-cert-file=x",
+                "error: the following required arguments were not provided: --tls-private-key-file <FILE>".into(),
+            ),
+            (
+                "--service-account-max-token-expiration=5m",
+                format!("error: invalid value '5m' {EXPIRATION}: must be between 1 hour and 2^32 seconds"),
+            ),
+            (
+                "--service-account-max-token-expiration=-1h",
+                format!("error: invalid value '-1h' {EXPIRATION}: not a duration such as 24h"),
+            ),
+            (
+                "--clock-offset=1",
+                "error: invalid value '1' for '--clock-offset <REPLICA=SECONDS>': not REPLICA=SECONDS, such as 1=-30"
+                    .into(),
+            ),
+        ] {
+            assert_eq!(parse(&[argument]).err(), Some(expected), "{argument}");
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_read() {
+        let error = parse(&["--token-auth-file=/nope/tokens.csv"]).unwrap().builder().err().unwrap();
+        assert_eq!(
+            format!("{error:#}"),
+            "unable to read --token-auth-file /nope/tokens.csv: No such file or directory (os error 2)"
+        );
+    }
+}

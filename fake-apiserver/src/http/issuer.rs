@@ -1,0 +1,41 @@
+//! What the issuer of tokens publishes for those who verify them elsewhere. Absent, as upstream, where the issuer is no
+//! URL that the standard allows.
+
+use super::pipeline::Replica;
+use crate::auth::oidc::{
+    CACHE_CONTROL, CONFIG_CONTENT_TYPE, CONFIG_PATH, Discovery, JWKS_CONTENT_TYPE, JWKS_PATH, default_jwks_uri,
+};
+use crate::error::{ApiError, ApiResult};
+use bytes::Bytes;
+use http::{Method, Response, header};
+
+/// Renders the documents of one replica; none if its issuer can have none.
+fn render(replica: &Replica) -> Option<Discovery> {
+    let authenticator = &replica.cluster.authenticator;
+    let keys_at = default_jwks_uri(&replica.address);
+    match Discovery::new(authenticator.issuer(), &keys_at, authenticator.keys()) {
+        Ok(documents) => Some(documents),
+        Err(error) => {
+            tracing::warn!(%error, "the issuer's discovery documents are not served");
+            None
+        }
+    }
+}
+
+/// Answers for the issuer's paths; none for others.
+pub(super) fn answer(replica: &Replica, method: &Method, path: &str) -> Option<ApiResult<Response<Bytes>>> {
+    if !matches!(path, CONFIG_PATH | JWKS_PATH) {
+        return None;
+    }
+    let documents = replica.issuer_documents.get_or_init(|| render(replica)).as_ref()?;
+    if method != Method::GET {
+        return Some(Err(ApiError::method_not_routed()));
+    }
+    let (content_type, json) = match path {
+        CONFIG_PATH => (CONFIG_CONTENT_TYPE, &documents.config),
+        _ => (JWKS_CONTENT_TYPE, &documents.keys),
+    };
+    let response =
+        Response::builder().header(header::CONTENT_TYPE, content_type).header(header::CACHE_CONTROL, CACHE_CONTROL);
+    Some(Ok(response.body(json.clone()).expect("constant headers")))
+}

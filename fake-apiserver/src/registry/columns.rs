@@ -1,0 +1,119 @@
+//! What the columns of `kubectl get` share: names, ages, and durations for people.
+//!
+//! Ports `HumanDuration` of `k8s.io/apimachinery/pkg/util/duration` (v0.37.1).
+
+use super::kind::Column;
+use crate::object::meta;
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The first column of nearly every kind.
+pub(super) const NAME: Column = Column {
+    name: "Name",
+    type_: "string",
+    format: "name",
+    description: "Name must be unique within a namespace. Is required when creating resources, although some \
+        resources may allow a client to request the generation of an appropriate name automatically. Name is primarily \
+        intended for creation idempotence and configuration definition. Cannot be updated. More info: \
+        https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+    priority: 0,
+    cell: |object, _| meta::name(object).into(),
+};
+
+/// The age of an object.
+pub(super) const AGE: Column = Column {
+    name: "Age",
+    type_: "string",
+    format: "",
+    description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
+        guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is \
+        represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
+        https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+    priority: 0,
+    cell: |object, now| since(meta::creation_timestamp(object), now).into(),
+};
+
+/// A column of texts.
+pub(super) const fn column(
+    name: &'static str,
+    priority: u8,
+    description: &'static str,
+    cell: fn(&Value, Timestamp) -> Value,
+) -> Column {
+    Column { name, type_: "string", format: "", description, priority, cell }
+}
+
+/// A text, or its stand-in when empty.
+pub(super) fn or<'a>(text: &'a str, stand_in: &'a str) -> &'a str {
+    match text {
+        "" => stand_in,
+        text => text,
+    }
+}
+
+/// How long ago a timestamp was (`translateTimestampSince`).
+pub(super) fn since(timestamp: &str, now: Timestamp) -> String {
+    match timestamp.parse::<Timestamp>() {
+        Ok(then) => human_duration(now.duration_since(then).as_secs()),
+        Err(_) => "<unknown>".into(),
+    }
+}
+
+/// `HumanDuration`: two or three significant figures of a number of seconds.
+pub fn human_duration(seconds: i64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
+    /// The smaller unit is left out when it is zero.
+    fn both(large: i64, large_unit: &str, small: i64, small_unit: &str) -> String {
+        match small {
+            0 => format!("{large}{large_unit}"),
+            _ => format!("{large}{large_unit}{small}{small_unit}"),
+        }
+    }
+    match seconds {
+        ..-1 => "<invalid>".into(),
+        // Clocks differ a little.
+        -1 => "0s".into(),
+        0..120 => format!("{seconds}s"),
+        _ if minutes < 10 => both(minutes, "m", seconds % 60, "s"),
+        _ if minutes < 60 * 3 => format!("{minutes}m"),
+        _ if hours < 8 => both(hours, "h", minutes % 60, "m"),
+        _ if hours < 48 => format!("{hours}h"),
+        _ if hours < 24 * 8 => both(days, "d", hours % 24, "h"),
+        _ if hours < 24 * 365 * 2 => format!("{days}d"),
+        _ if hours < 24 * 365 * 8 => both(days / 365, "y", days % 365, "d"),
+        _ => format!("{}y", days / 365),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        let (minute, hour, day) = (60, 3600, 86400);
+        let table = [
+            (-2, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (3 * minute + 5, "3m5s"),
+            (10 * minute + 5, "10m"),
+            (179 * minute + 59, "179m"),
+            (3 * hour + 5 * minute, "3h5m"),
+            (4 * hour, "4h"),
+            (47 * hour, "47h"),
+            (2 * day + 3 * hour, "2d3h"),
+            (34 * day, "34d"),
+            (740 * day, "2y10d"),
+            (3 * 365 * day, "3y"),
+            (9 * 365 * day + day, "9y"),
+        ];
+        for (seconds, text) in table {
+            assert_eq!(human_duration(seconds), text);
+        }
+        assert_eq!(since("", Timestamp::UNIX_EPOCH), "<unknown>");
+        assert_eq!(since("1969-12-31T23:59:50Z", Timestamp::UNIX_EPOCH), "10s");
+    }
+}

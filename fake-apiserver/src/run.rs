@@ -1,0 +1,76 @@
+//! The life of the process: start, say so, wait to be told to stop, stop.
+
+use crate::cli::Flags;
+use anyhow::Context;
+use fake_apiserver::FakeApiServer;
+use std::io::{self, Write};
+use tokio::sync::oneshot;
+
+/// Serves until told to stop.
+///
+/// # Errors
+/// When the server cannot start, or cannot tell that it has.
+pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
+    let stop = stop_signals(flags.exit_with_stdin)?;
+    let server = flags.builder()?.start().await?;
+    if let Some(path) = &flags.write_kubeconfig {
+        let failed = || format!("unable to write --write-kubeconfig {}", path.display());
+        server.write_kubeconfig(path).with_context(failed)?;
+    }
+    writeln!(io::stdout(), "{}", ready_line(&server)).context("unable to say that the server is ready")?;
+    if flags.write_kubeconfig.is_none() {
+        let (url, token) = (server.url(), server.admin_token());
+        eprintln!(
+            "Try: kubectl --server {url} --insecure-skip-tls-verify --token {token} get namespaces\n\
+             Or start with --write-kubeconfig FILE, and use kubectl --kubeconfig FILE. Stop with Ctrl-C."
+        );
+    }
+    stop.await;
+    server.shutdown().await;
+    Ok(())
+}
+
+/// `ready`, and where: the URL of each replica, then those for plain HTTP.
+fn ready_line(server: &FakeApiServer) -> String {
+    let urls = server.replicas().iter().map(|replica| replica.url());
+    let insecure = server.replicas().iter().filter_map(|replica| replica.insecure_url());
+    std::iter::once("ready".to_string()).chain(urls).chain(insecure).collect::<Vec<_>>().join(" ")
+}
+
+/// Begins to listen for Ctrl-C, SIGTERM and, if asked, the end of the standard input. Resolves at the first of them.
+fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
+    const FAILED: &str = "unable to handle signals";
+    #[cfg(unix)]
+    let mut terminate = {
+        use tokio::signal::unix::{SignalKind, signal};
+        (signal(SignalKind::interrupt()).context(FAILED)?, signal(SignalKind::terminate()).context(FAILED)?)
+    };
+    #[cfg(windows)]
+    let mut terminate = {
+        use tokio::signal::windows::{ctrl_c, ctrl_close};
+        (ctrl_c().context(FAILED)?, ctrl_close().context(FAILED)?)
+    };
+    let stdin = with_stdin.then(stdin_end).transpose()?;
+    Ok(async move {
+        let stdin_end = async {
+            match stdin {
+                // An error means the same: nothing will come any more.
+                Some(end) => drop(end.await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = terminate.0.recv() => {}
+            _ = terminate.1.recv() => {}
+            () = stdin_end => {}
+        }
+    })
+}
+
+/// Reads the standard input to its end, on a thread that may stay behind: tokio's own would hold up the exit.
+fn stdin_end() -> anyhow::Result<oneshot::Receiver<io::Result<u64>>> {
+    let (sender, receiver) = oneshot::channel();
+    let read = move || sender.send(io::copy(&mut io::stdin().lock(), &mut io::sink()));
+    std::thread::Builder::new().name("stdin".into()).spawn(read).context("unable to watch the standard input")?;
+    Ok(receiver)
+}

@@ -1,0 +1,124 @@
+//! JSON without a type: patches, raw JSON in objects, and bodies whose type is yet to be found out.
+
+use super::decode::{Decoder, Failure, Segment, Step};
+use super::lexer::Token;
+use super::{DecodeError, Decoded};
+use serde_json::{Map, Number, Value};
+
+/// Deepest nesting of JSON without a type. Go allows 10000; trees are dropped recursively, so this server cannot.
+const MAX_TREE_DEPTH: usize = 500;
+
+/// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
+///
+/// # Errors
+/// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 500.
+pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut object = Value::Null;
+    let findings = Decoder::run(bytes, |decoder| {
+        object = decoder.any(0)?;
+        Ok(())
+    })?;
+    Ok(Decoded { object, findings })
+}
+
+/// Reads `apiVersion` and `kind` of a body, in this order, with "" for what is absent: what the server does before it
+/// decides on a type. Follows `SimpleMetaFactory.Interpret` of apimachinery, which ignores the case of the keys.
+///
+/// # Errors
+/// If the body is not JSON, not an object, the two are not strings, or `apiVersion` has more than one slash.
+pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
+    const TARGET: &str =
+        r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let mut found = [String::new(), String::new()];
+    let read = Decoder::run(bytes, |decoder| {
+        let token = decoder.lexer.peek()?;
+        if token != Token::Object {
+            if token != Token::Null {
+                decoder.save_error(format!("json: cannot unmarshal {} into Go value of type {TARGET}", token.name()));
+            }
+            return Ok(decoder.lexer.skip_value()?);
+        }
+        decoder.lexer.begin_object()?;
+        let mut first = true;
+        while let Some(key) = decoder.lexer.next_key(first)? {
+            first = false;
+            let name = ["apiVersion", "kind"].into_iter().position(|name| key.eq_ignore_ascii_case(name));
+            match (name, decoder.lexer.peek()?) {
+                (Some(index), Token::String) => found[index] = decoder.lexer.string()?.into_owned(),
+                (Some(index), token) if token != Token::Null => {
+                    let name = ["apiVersion", "kind"][index];
+                    let message =
+                        format!("json: cannot unmarshal {} into Go struct field .{name} of type string", token.name());
+                    decoder.save_error(message);
+                    decoder.lexer.skip_value()?;
+                }
+                _ => decoder.lexer.skip_value()?,
+            }
+        }
+        Ok(())
+    });
+    if let Err(error) = read {
+        return Err(DecodeError(format!("couldn't get version/kind; json parse error: {error}")));
+    }
+    let [api_version, kind] = found;
+    if api_version.matches('/').count() > 1 {
+        return Err(DecodeError(format!("unexpected GroupVersion string: {api_version}")));
+    }
+    Ok((api_version, kind))
+}
+
+impl Decoder<'_> {
+    /// A value without a type, below `depth` others.
+    fn any(&mut self, depth: usize) -> Step<Value> {
+        if depth > MAX_TREE_DEPTH {
+            return Err(Failure::Value("exceeded max depth".to_owned()));
+        }
+        Ok(match self.lexer.peek()? {
+            Token::Null => {
+                self.lexer.null()?;
+                Value::Null
+            }
+            Token::Bool => Value::Bool(self.lexer.bool()?),
+            Token::Number => Value::Number(self.any_number()?),
+            Token::String => Value::String(self.lexer.string()?.into_owned()),
+            Token::Array => {
+                let mut items = Vec::new();
+                self.lexer.begin_array()?;
+                while self.lexer.next_element(items.is_empty())? {
+                    self.path.push(Segment::Index(items.len()));
+                    items.push(self.any(depth + 1)?);
+                    self.path.pop();
+                }
+                Value::Array(items)
+            }
+            Token::Object => {
+                let mut object = Map::new();
+                self.lexer.begin_object()?;
+                while let Some(key) = self.lexer.next_key(object.is_empty())? {
+                    if object.contains_key(key.as_ref()) {
+                        self.save_finding("duplicate", &key);
+                    }
+                    let name = key.as_ref().to_owned();
+                    self.path.push(Segment::Key(key));
+                    let value = self.any(depth + 1)?;
+                    self.path.pop();
+                    object.insert(name, value);
+                }
+                Value::Object(object)
+            }
+        })
+    }
+
+    /// `convertNumber`: an int64 if it looks like one and fits.
+    fn any_number(&mut self) -> Step<Number> {
+        let literal = self.lexer.number()?;
+        if let Ok(integer) = literal.parse::<i64>() {
+            return Ok(integer.into());
+        }
+        let float = literal.parse().ok().and_then(Number::from_f64);
+        Ok(float.unwrap_or_else(|| {
+            self.save_error(self.mismatch(&format!("number {literal}"), "float64"));
+            0.into()
+        }))
+    }
+}

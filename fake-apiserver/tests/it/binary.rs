@@ -1,0 +1,137 @@
+//! The program: what it says when it cannot start, that it says so when it can, and how it stops.
+
+use assert_cmd::Command;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
+
+/// Runs the program with `arguments`, which must be refused, and returns what it says.
+fn refusal(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fake-apiserver"));
+    let output = command.args(arguments).timeout(Duration::from_secs(20)).assert().code(1).stdout("");
+    let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+    assert_eq!(text.lines().count(), 1, "{arguments:?}: {text}");
+    text.trim_end().to_string()
+}
+
+#[test]
+fn refusals_are_one_line() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("text").to_string()
+    };
+    let (garbage, tokens) = (file("garbage.pem", "garbage"), file("tokens.csv", "token,user\n"));
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let taken = taken.local_addr().expect("an address").port().to_string();
+    for (arguments, expected) in [
+        (&["--foo"][..], "error: unexpected argument '--foo' found"),
+        (&["--authorization-mode=RBAC"], "error: invalid value 'RBAC' for '--authorization-mode <MODE>': "),
+        (&["--tls-cert-file", &garbage], "error: the following required arguments were not provided: "),
+        (&["--tls-cert-file", &garbage, "--tls-private-key-file", &garbage], "error: invalid certificate: "),
+        (
+            &["--tls-cert-file=/nope", "--tls-private-key-file=/nope"],
+            "error: unable to read --tls-cert-file /nope: No such file or directory",
+        ),
+        (
+            &["--service-account-signing-key-file=/nope"],
+            "error: unable to read --service-account-signing-key-file /nope: No such file or directory",
+        ),
+        (
+            &["--service-account-signing-key-file", &garbage],
+            &format!("error: --service-account-signing-key-file {garbage}: "),
+        ),
+        (&["--service-account-key-file", &garbage], &format!("error: --service-account-key-file {garbage}: ")),
+        (&["--token-auth-file", &tokens], &format!("error: token file '{tokens}' must have at least 3 columns")),
+        (&["--clock-offset=3=5"], "error: a clock offset for replica 3, of 1 counted from 0"),
+        (&["--replicas=0"], "error: a control plane has at least one replica"),
+        (&["--secure-port", &taken], &format!("error: unable to listen on 127.0.0.1:{taken}: ")),
+        (&["--secure-port=0", "--write-kubeconfig=/nope/x"], "error: unable to write --write-kubeconfig /nope/x: "),
+    ] {
+        let text = refusal(arguments);
+        assert!(text.starts_with(expected), "{arguments:?}: {text}");
+    }
+}
+
+/// A running program, killed when a test leaves it behind.
+struct Program {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Program {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_fake-apiserver"))
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        Program { child, stdout }
+    }
+
+    /// The URLs of the line that says that the program is ready.
+    fn ready(&mut self) -> Vec<String> {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("text");
+        let urls = line.trim_end().strip_prefix("ready ").unwrap_or_else(|| panic!("ready, not {line:?}"));
+        urls.split(' ').map(str::to_string).collect()
+    }
+
+    /// Waits for the end, which must be a success without another word.
+    fn end(mut self) {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).expect("text");
+        assert_eq!(rest, "");
+        assert!(self.child.wait().expect("an end").success());
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            self.child.kill().expect("a running program can be killed");
+        }
+    }
+}
+
+#[test]
+fn ready_with_a_kubeconfig_until_stdin_closes() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("kubeconfig");
+    let kubeconfig = path.to_str().expect("text");
+    let mut program = Program::start(&[
+        "--secure-port=0",
+        "--insecure-port=0",
+        "--replicas=2",
+        "--exit-with-stdin",
+        "--write-kubeconfig",
+        kubeconfig,
+    ]);
+    let urls = program.ready();
+    assert_eq!(urls.iter().filter(|url| url.starts_with("https://127.0.0.1:")).count(), 2, "{urls:?}");
+    assert_eq!(urls.iter().filter(|url| url.starts_with("http://127.0.0.1:")).count(), 2, "{urls:?}");
+    for url in &urls {
+        TcpStream::connect(url.split("//").nth(1).expect("a host")).expect("every replica listens");
+    }
+    let kubeconfig = std::fs::read_to_string(&path).expect("a kubeconfig");
+    assert!(kubeconfig.contains(&format!("server: \"{}\"", urls[0])), "{kubeconfig}");
+    drop(program.child.stdin.take());
+    program.end();
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_it() {
+    for signal in ["-TERM", "-INT"] {
+        let mut program = Program::start(&["--secure-port=0"]);
+        program.ready();
+        let id = program.child.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &id]).status().expect("kill").success());
+        program.end();
+    }
+}
