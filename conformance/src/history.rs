@@ -160,6 +160,15 @@ pub struct Call {
     pub body: Value,
 }
 
+impl Call {
+    /// What a call is directed at. The object that it creates is no part of that, though audit logs may name it.
+    pub fn target(verb: &str, resource: &str, name: &str, subresource: &str) -> String {
+        let name = if verb == "create" && subresource.is_empty() { "" } else { name };
+        let parts = [resource, name, subresource].into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("/")
+    }
+}
+
 impl History {
     /// Reads JSON lines. Empty lines and lines of commentary (`//`) are skipped.
     pub fn parse(text: &str) -> Result<History, String> {

@@ -1,6 +1,6 @@
 //! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
 
-use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS};
+use super::{Cluster, Fault, Power, Setup, Target, USERS, static_token};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, ensure};
@@ -58,10 +58,6 @@ impl Target for Embedded {
     }
 }
 
-fn static_token(user: &str) -> String {
-    format!("{user}-token")
-}
-
 impl Cluster for Running {
     fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
@@ -76,9 +72,6 @@ impl Cluster for Running {
     }
 
     fn token(&self, user: &str) -> Option<String> {
-        if user == ADMINISTRATOR {
-            return Some(self.server.admin_token().to_owned());
-        }
         USERS.iter().any(|(known, _)| *known == user).then(|| static_token(user))
     }
 
@@ -148,14 +141,10 @@ fn call(record: &RequestRecord, user: &str) -> Option<Call> {
     if !by_user || record.resource.is_empty() || ["list", "watch"].contains(&record.verb.as_str()) {
         return None;
     }
-    // The audit log names the object that is created, too; the path of the request does not.
-    let name = if record.verb == "create" && record.subresource.is_empty() { "" } else { &record.name };
-    let parts = [&record.resource, name, &record.subresource];
-    let target = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     Some(Call {
         user: user.to_owned(),
         method: record.method.clone(),
-        target,
+        target: Call::target(&record.verb, &record.resource, &record.name, &record.subresource),
         status: record.code,
         body: record.body.clone().unwrap_or_default(),
     })

@@ -17,9 +17,18 @@ use std::fmt;
 /// The user of a scenario that names none: may do everything.
 pub const ADMINISTRATOR: &str = "admin";
 
-/// The other users of scenarios, with their groups. Every controller is a user of its own.
-pub const USERS: [(&str, &[&str]); 3] =
-    [("alice", &["devs"]), ("tokens", &["system:masters"]), ("tokens-b", &["system:masters"])];
+/// The users of scenarios, with their groups. Every controller is a user of its own.
+pub const USERS: [(&str, &[&str]); 4] = [
+    (ADMINISTRATOR, &["system:masters"]),
+    ("alice", &["devs"]),
+    ("tokens", &["system:masters"]),
+    ("tokens-b", &["system:masters"]),
+];
+
+/// The bearer token that a target started here gives to one of [`USERS`].
+fn static_token(user: &str) -> String {
+    format!("{user}-token")
+}
 
 /// A kind of API server that scenarios can be played against.
 pub trait Target: Send + Sync {
