@@ -6,23 +6,25 @@ use super::update::{check_identity, write};
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::http::content_type::{PatchFormat, patch_format};
-use crate::object::meta;
-use crate::object::patch::Patch;
-use crate::schema;
+use crate::object::{meta, patch};
+use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
 pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "PatchOptions")?;
-    let patch = match patch_format(request.body.content_type)? {
-        PatchFormat::Json => Patch::json(&request.body.bytes)?,
-        PatchFormat::Merge => Patch::merge(&request.body.bytes)?,
-    };
+    let format = patch_format(request.body.content_type)?;
+    let document = patch::parse(&request.body.bytes)?;
+    let checked = options.field_validation != FieldValidation::Ignore;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
-    let mut reported = false;
+    let mut warned = false;
     write(request, &options, |request, _, old| {
-        let patched = patch.apply(old)?;
-        let (mut new, findings) = typed(&expected, options.field_validation, patched)?;
-        if !std::mem::replace(&mut reported, true) {
+        let (patched, findings) = match format {
+            PatchFormat::Json => patch::json::apply(old.clone(), &document, checked)?,
+            PatchFormat::Merge => (patch::merge::apply(old.clone(), document.clone(), checked)?, Vec::new()),
+        };
+        let Decoded { object: mut new, findings } = typed(&expected, options.field_validation, &patched, findings)?;
+        // The patch may be applied several times; its author is warned once.
+        if options.field_validation == FieldValidation::Warn && !std::mem::replace(&mut warned, true) {
             request.warnings.extend(findings);
         }
         check_identity(request, &mut new)?;
@@ -33,25 +35,27 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     })
 }
 
-/// The patched tree as an object of the kind, with the findings to warn of.
-fn typed(expected: &Expected<'_>, validation: FieldValidation, patched: Value) -> ApiResult<(Value, Vec<String>)> {
-    let shown = patched.to_string();
+/// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.
+fn typed(
+    expected: &Expected<'_>,
+    validation: FieldValidation,
+    patched: &Value,
+    mut findings: Vec<String>,
+) -> ApiResult<Decoded> {
     let refused = |why: String| {
-        let error = FieldError::invalid("patch", &json!(shown), why);
+        let error = FieldError::invalid("patch", &json!(patched.to_string()), why);
         ApiError::invalid(Qualified { group: "", resource: "" }, "", &[error])
     };
-    let (api_version, kind) = type_meta(&patched);
+    let (api_version, kind) = type_meta(patched);
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
-    let decoded = schema::check(&patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
-    match validation {
-        FieldValidation::Strict if !decoded.findings.is_empty() => {
-            Err(refused(format!("strict decoding error: {}", decoded.findings.join(", "))))
-        }
-        FieldValidation::Warn => Ok((decoded.object, decoded.findings)),
-        _ => Ok((decoded.object, Vec::new())),
+    let decoded = schema::check(patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
+    findings.extend(decoded.findings);
+    if validation == FieldValidation::Strict && !findings.is_empty() {
+        return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
+    Ok(Decoded { object: decoded.object, findings })
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

@@ -11,11 +11,7 @@ use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Kind;
 use bytes::Bytes;
-<<<<<<< HEAD
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, X_CONTENT_TYPE_OPTIONS};
-=======
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
->>>>>>> front
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -77,13 +73,8 @@ impl Rendering<'_> {
     }
 
     fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {
-<<<<<<< HEAD
-        let bytes = if self.output.pretty { end_line(json::indent(&line)) } else { line };
-        with_headers(code, ReplyBody::whole(bytes))
-=======
         let bytes = if self.output.pretty { json::indent(&line).into() } else { line };
-        with_headers(code, ReplyBody::Whole(Some(bytes)))
->>>>>>> front
+        with_headers(code, ReplyBody::whole(bytes))
     }
 }
 
@@ -119,16 +110,11 @@ impl Success {
 /// A refusal as a response.
 pub(super) fn refusal(error: &ApiError, pretty: bool) -> Response<ReplyBody> {
     let json = json::encode(error.status());
-<<<<<<< HEAD
-    let line = end_line(if pretty { json::indent(&json) } else { json });
+    let line = if pretty { json::indent(&json).into() } else { end_line(json) };
     let mut response = with_headers(error.code(), ReplyBody::whole(line));
     if error.reason() == "Forbidden" {
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     }
-=======
-    let line = if pretty { json::indent(&json).into() } else { end_line(json) };
-    let mut response = with_headers(error.code(), ReplyBody::Whole(Some(line)));
->>>>>>> front
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

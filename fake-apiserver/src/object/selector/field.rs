@@ -4,13 +4,7 @@
 //! is the kind's to say; a selector is bound to its kind when it is read.
 
 use crate::error::{ApiError, ApiResult};
-<<<<<<< HEAD
 use crate::registry::Kind;
-=======
-use crate::object::meta;
-use crate::registry::{FieldLabel, Kind};
-use serde_json::Value;
->>>>>>> kinds
 use std::fmt;
 
 /// Terms that all must hold; none at all selects everything.
@@ -19,11 +13,7 @@ pub struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone)]
 struct Term {
-<<<<<<< HEAD
     label: &'static str,
-=======
-    field: FieldLabel,
->>>>>>> kinds
     value: String,
     equal: bool,
 }
@@ -43,14 +33,7 @@ impl FieldSelector {
             })?;
             raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
         }
-<<<<<<< HEAD
         let bind = |(label, equal, value)| Ok(Term { label: resolve(label, kind)?, value, equal });
-=======
-        let bind = |(label, equal, value)| {
-            let field = resolve(label, kind)?;
-            Ok(Term { field, value, equal })
-        };
->>>>>>> kinds
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
 
@@ -59,28 +42,18 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
-<<<<<<< HEAD
     /// Whether an object is selected whose fields `field` looks up.
     pub fn matches<'o>(&self, field: impl Fn(&'static str) -> &'o str) -> bool {
         self.0.iter().all(|term| (field(term.label) == term.value) == term.equal)
-=======
-    /// Whether an object is selected.
-    pub fn matches(&self, object: &Value) -> bool {
-        self.0.iter().all(|term| ((term.field.value)(object) == term.value) == term.equal)
->>>>>>> kinds
     }
 
     /// The only value of `label` that can be selected, if there is one.
     pub fn exact(&self, label: &str) -> Option<&str> {
-        self.0.iter().find(|term| term.field.label == label && term.equal).map(|term| term.value.as_str())
+        self.0.iter().find(|term| term.label == label && term.equal).map(|term| term.value.as_str())
     }
 }
 
-const NAME: FieldLabel = FieldLabel { label: "metadata.name", value: |object| meta::name(object).into() };
-const NAMESPACE: FieldLabel = FieldLabel { label: "metadata.namespace", value: |object| meta::namespace(object).into() };
-
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
-<<<<<<< HEAD
 fn resolve(label: &str, kind: &Kind) -> ApiResult<&'static str> {
     let own = !kind.field_labels.is_empty();
     if let Some(field) = kind.field_labels.iter().find(|field| field.label == label) {
@@ -89,16 +62,6 @@ fn resolve(label: &str, kind: &Kind) -> ApiResult<&'static str> {
     match label {
         "metadata.name" => Ok("metadata.name"),
         "metadata.namespace" if kind.namespaced || !own => Ok("metadata.namespace"),
-=======
-fn resolve(label: &str, kind: &Kind) -> ApiResult<FieldLabel> {
-    let own = !kind.field_labels.is_empty();
-    if let Some(field) = kind.field_labels.iter().find(|field| field.label == label) {
-        return Ok(*field);
-    }
-    match label {
-        "metadata.name" => Ok(NAME),
-        "metadata.namespace" if kind.namespaced || !own => Ok(NAMESPACE),
->>>>>>> kinds
         _ if own => Err(ApiError::bad_request(format!("field label not supported: {label}"))),
         _ => Err(ApiError::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
@@ -152,7 +115,7 @@ fn unescape(value: &str) -> Result<String, String> {
 
 impl fmt::Display for FieldSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Term { field: FieldLabel { label, .. }, value, equal }) in self.0.iter().enumerate() {
+        for (index, Term { label, value, equal }) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };
             let operator = if *equal { "=" } else { "!=" };
             let value = value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
