@@ -59,7 +59,8 @@ impl FieldSelector {
 }
 
 const NAME: FieldLabel = FieldLabel { label: "metadata.name", value: |object| meta::name(object).into() };
-const NAMESPACE: FieldLabel = FieldLabel { label: "metadata.namespace", value: |object| meta::namespace(object).into() };
+const NAMESPACE: FieldLabel =
+    FieldLabel { label: "metadata.namespace", value: |object| meta::namespace(object).into() };
 
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
 fn resolve(label: &str, kind: &Kind) -> ApiResult<FieldLabel> {
