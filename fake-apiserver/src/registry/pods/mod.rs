@@ -27,7 +27,7 @@ pub(super) const KIND: Kind = Kind {
         Subresource {
             name: "binding",
             group: "",
-            version: "v1",
+            version: "",
             kind: "Binding",
             verbs: &["create"],
             strategy: Strategy::NONE,
