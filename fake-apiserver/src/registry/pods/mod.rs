@@ -27,7 +27,7 @@ pub(super) const KIND: Kind = Kind {
         Subresource {
             name: "binding",
             group: "",
-            version: "v1",
+            version: "",
             kind: "Binding",
             verbs: &["create"],
             strategy: Strategy::NONE,
@@ -65,6 +65,7 @@ fn prepare_create(pod: &mut Value) {
         status["conditions"] = json!([{
             "type": "PodScheduled",
             "status": "False",
+            "lastTransitionTime": meta::creation_timestamp(pod),
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         }]);
