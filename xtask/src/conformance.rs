@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use std::process::{Command, ExitCode};
 
 /// Builds and runs. The result is that of the run.
-pub fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     // As a process the server is what users get: the release build. Embedded it is compiled into the judge.
     let process = arguments.windows(2).any(|pair| pair == ["--target", "process"]);
     let process = process || arguments.iter().any(|argument| argument == "--target=process");

@@ -128,7 +128,8 @@ impl Cluster for Running {
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
         let events = self.events()?;
-        let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"] == (replica - 1).to_string();
+        let number = (replica - 1).to_string();
+        let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"].as_str() == Some(&number);
         let error =
             |event: &Value| event["annotations"]["fake-apiserver/authentication-error"].as_str().map(str::to_owned);
         Ok(events.iter().filter(here).filter_map(error).collect())
