@@ -129,7 +129,7 @@ async fn a_leader_that_cannot_renew_in_time_has_lost() {
     let what = Action::Status { code: 500, retry_after_seconds: 0 };
     server.faults().add(Fault { when, what, times: None });
     assert!(leader.ended.await.expect("no panic").is_err());
-    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "nothing was released");
+    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "it could not be released either");
 }
 
 #[tokio::test]
