@@ -11,10 +11,10 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let process = process || arguments.iter().any(|argument| argument == "--target=process");
     let profile: &[&str] = if process { &["--release"] } else { &[] };
     if process {
-        let built = cargo(&["build", "--quiet", "--package", "fake-apiserver"]).args(profile).status()?;
+        let built = cargo(&["build", "--package", "fake-apiserver"]).args(profile).status()?;
         ensure!(built.success(), "the server could not be built");
     }
-    let mut run = cargo(&["run", "--quiet", "--package", "conformance"]);
+    let mut run = cargo(&["run", "--package", "conformance"]);
     let status = run.args(profile).arg("--").args(arguments).status().context("cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
