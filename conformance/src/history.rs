@@ -173,9 +173,8 @@ impl History {
     /// Reads JSON lines. Empty lines and lines of commentary (`//`) are skipped.
     pub fn parse(text: &str) -> Result<History, String> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with("//"));
-        let entries = lines.map(|(index, line)| {
-            serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))
-        });
+        let entries = lines
+            .map(|(index, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1)));
         Ok(History { entries: entries.collect::<Result<_, _>>()? })
     }
 

@@ -126,7 +126,8 @@ mod tests {
         };
         let one = [object("builder-x", 1, 9, "2026-01-01T00:00:00Z"), object("b", 2, 10, "2026-01-01T00:00:01Z")];
         let other = [object("builder-y", 8, 99, "2027-01-01T00:00:00Z"), object("b", 3, 107, "2027-01-01T00:00:09Z")];
-        let reversed = [object("builder-y", 8, 107, "2027-01-01T00:00:00Z"), object("b", 3, 99, "2027-01-01T00:00:09Z")];
+        let reversed =
+            [object("builder-y", 8, 107, "2027-01-01T00:00:00Z"), object("b", 3, 99, "2027-01-01T00:00:09Z")];
         assert_eq!(normal(one.clone(), "x"), normal(other, "y"));
         assert_ne!(normal(one, "x"), normal(reversed, "y"));
     }

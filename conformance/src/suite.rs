@@ -51,11 +51,8 @@ pub async fn run(
     mut progress: impl FnMut(&Report),
 ) -> Vec<Report> {
     let reports = scenarios.iter().map(|scenario| one(scenario, target, ledger));
-    let mut reports: Vec<Report> = futures::stream::iter(reports)
-        .buffer_unordered(AT_ONCE)
-        .inspect(|report| progress(report))
-        .collect()
-        .await;
+    let mut reports: Vec<Report> =
+        futures::stream::iter(reports).buffer_unordered(AT_ONCE).inspect(|report| progress(report)).collect().await;
     reports.sort_by(|one, other| one.scenario.cmp(&other.scenario));
     reports
 }

@@ -24,7 +24,9 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
         }
         if let Some(after) = watch.after {
             let missing = facts.missing(watch, after, marked).into_iter();
-            found.extend(missing.map(|missing| format!("{missing}, and {} bookmarked {marked} without it", watch.title())));
+            found.extend(
+                missing.map(|missing| format!("{missing}, and {} bookmarked {marked} without it", watch.title())),
+            );
         }
     }
     found

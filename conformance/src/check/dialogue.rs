@@ -63,7 +63,8 @@ fn unexpected(observation: &Observation) -> Vec<String> {
 
 /// `-` what was expected, `+` what was observed, with the lines around that agree.
 fn difference(expected: &[String], observed: &[String]) -> String {
-    let agree = |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(one, other)| one == other).count();
+    let agree =
+        |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(one, other)| one == other).count();
     let before = agree(&mut expected.iter().zip(observed));
     let (left, right) = (&expected[before..], &observed[before..]);
     let after = agree(&mut left.iter().rev().zip(right.iter().rev()));

@@ -174,7 +174,8 @@ impl<'a> Watch<'a> {
 
     /// The events that are changes, without those that describe the state at the start.
     pub fn changes(&self) -> impl Iterator<Item = &WatchEvent<'a>> {
-        let initial = if self.after.is_some() { 0 } else { self.events.iter().take_while(|e| e.kind == "ADDED").count() };
+        let initial =
+            if self.after.is_some() { 0 } else { self.events.iter().take_while(|e| e.kind == "ADDED").count() };
         self.events[initial..].iter().filter(|event| event.kind != "BOOKMARK")
     }
 

@@ -27,7 +27,10 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
         let born = &object["metadata"]["creationTimestamp"];
         let owner = *owners.entry(uid).or_insert((key, born));
         if owner != (key, born) {
-            found.push(format!("{key} at {revision} has the uid {uid} of {} and was created {born}, not {}", owner.0, owner.1));
+            found.push(format!(
+                "{key} at {revision} has the uid {uid} of {} and was created {born}, not {}",
+                owner.0, owner.1
+            ));
         }
     }
     found

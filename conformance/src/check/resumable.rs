@@ -19,7 +19,11 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
         }
         if let Some(first) = watch.changes().map(|event| event.revision).find(|revision| *revision > after) {
             let missing = facts.missing(watch, after, first).into_iter();
-            found.extend(missing.map(|missing| format!("{} started at {after}; {missing}, and it began with {first}", watch.title())));
+            found.extend(
+                missing.map(|missing| {
+                    format!("{} started at {after}; {missing}, and it began with {first}", watch.title())
+                }),
+            );
         }
     }
     found

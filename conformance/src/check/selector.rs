@@ -31,7 +31,11 @@ impl Selector {
         let mut requirements = Vec::new();
         for part in split(request.parameter("labelSelector").unwrap_or_default()) {
             let requirement = requirement(part.trim());
-            requirements.push(Requirement { subject: Subject::Label(requirement.0), values: requirement.1, negated: requirement.2 });
+            requirements.push(Requirement {
+                subject: Subject::Label(requirement.0),
+                values: requirement.1,
+                negated: requirement.2,
+            });
         }
         for part in split(request.parameter("fieldSelector").unwrap_or_default()) {
             let (field, values, negated) = requirement(part.trim());
@@ -48,9 +52,9 @@ impl Selector {
                 Subject::Label(label) => &object["metadata"]["labels"][label],
                 Subject::Metadata(field) => &object["metadata"][field],
             };
-            let fits = actual.as_str().is_some_and(|actual| {
-                values.as_ref().is_none_or(|values| values.iter().any(|value| value == actual))
-            });
+            let fits = actual
+                .as_str()
+                .is_some_and(|actual| values.as_ref().is_none_or(|values| values.iter().any(|value| value == actual)));
             fits != *negated
         })
     }

@@ -18,7 +18,9 @@ pub fn junit(target: &str, reports: &[Report]) -> String {
         let (area, behaviour) = report.scenario.split_once('/').unwrap_or(("", &report.scenario));
         let inner = match &report.outcome {
             Outcome::Passed => String::new(),
-            Outcome::Differs { reason } => format!("<system-out>{}</system-out>", escaped(&format!("differs: {reason}"))),
+            Outcome::Differs { reason } => {
+                format!("<system-out>{}</system-out>", escaped(&format!("differs: {reason}")))
+            }
             Outcome::Skipped { reason } => format!("<skipped message=\"{}\"/>", escaped(reason)),
             Outcome::Failed(findings) => {
                 let text = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");

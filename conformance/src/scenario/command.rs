@@ -163,7 +163,8 @@ mod tests {
         assert_eq!(read.namespace.as_deref(), Some("kube-system"));
         assert_eq!(read.repetition, Some(Repetition { parallel: false, over: "3".into() }));
         assert_eq!(prefixes("get configmaps/a"), Ok(Prefixes::default()));
-        for wrong in ["as: get configmaps", "via replica 0: get configmaps", "as alice: clock advance 1s", "as alice:"] {
+        for wrong in ["as: get configmaps", "via replica 0: get configmaps", "as alice: clock advance 1s", "as alice:"]
+        {
             assert!(prefixes(wrong).is_err(), "{wrong}");
         }
     }

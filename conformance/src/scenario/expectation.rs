@@ -98,7 +98,11 @@ impl Expectation {
                 (Line::Text(template), Some((_, text))) if !text.is_empty() => {
                     let actual = text.remove(0);
                     let same = names.matches_text(template, actual);
-                    read.push(format!("  | {}", if same { template.clone() } else { names.spell_text(actual) }).trim_end().to_owned());
+                    read.push(
+                        format!("  | {}", if same { template.clone() } else { names.spell_text(actual) })
+                            .trim_end()
+                            .to_owned(),
+                    );
                 }
                 _ => {}
             }
@@ -115,9 +119,10 @@ fn line_of(line: &str) -> Result<Line, String> {
         return Ok(match (detail.strip_prefix('|'), header(detail)) {
             (Some(text), _) => Line::Text(text.strip_prefix(' ').unwrap_or(text).to_owned()),
             (None, Some((name, value))) => Line::Header { name, value },
-            (None, None) => Line::Field(Field::parse(detail)?.ok_or_else(|| {
-                format!("expected `path = value`, `Header: value` or `| text`, not {detail:?}")
-            })?),
+            (None, None) => Line::Field(
+                Field::parse(detail)?
+                    .ok_or_else(|| format!("expected `path = value`, `Header: value` or `| text`, not {detail:?}"))?,
+            ),
         });
     }
     let words = words(line)?;
@@ -196,7 +201,11 @@ fn read_relation(left: &str, operator: &str, right: &str, names: &Names) -> Stri
     if holds {
         return format!("${left} {operator} ${right}");
     }
-    format!("problem: not ${left} {operator} ${right}: {} and {}", written(Some(left_value)), written(Some(right_value)))
+    format!(
+        "problem: not ${left} {operator} ${right}: {} and {}",
+        written(Some(left_value)),
+        written(Some(right_value))
+    )
 }
 
 /// Numbers (and revisions, which are numbers in quotes) by size, all else (times among it) by text.
@@ -220,11 +229,17 @@ mod tests {
 
     #[test]
     fn what_holds_is_repeated() {
-        let created = || Item::new("201", json!({"metadata": {"uid": "u", "resourceVersion": "9"}, "data": {"k": "v"}}));
+        let created =
+            || Item::new("201", json!({"metadata": {"uid": "u", "resourceVersion": "9"}, "data": {"k": "v"}}));
         let updated = || Item::new("200", json!({"metadata": {"uid": "u", "resourceVersion": "10"}}));
-        let lines = ["201 uid=$u rv=$r1", "  data == {\"k\":\"v\"}", "  spec = absent", "200 uid=$u rv=$r2", "$r1 < $r2"];
+        let lines =
+            ["201 uid=$u rv=$r1", "  data == {\"k\":\"v\"}", "  spec = absent", "200 uid=$u rv=$r2", "$r1 < $r2"];
         assert_eq!(read(&lines, vec![created(), updated()]), lines);
-        let text = Item { text: Some("ok\nfine".into()), headers: [("a-b".into(), "c".into())].into(), ..Item::new("200", Value::Null) };
+        let text = Item {
+            text: Some("ok\nfine".into()),
+            headers: [("a-b".into(), "c".into())].into(),
+            ..Item::new("200", Value::Null)
+        };
         let lines = ["200", "  A-B: c", "  | ok", "  | fine"];
         assert_eq!(read(&lines, vec![text]), lines);
         assert_eq!(read(&["nothing"], vec![]), ["nothing"]);

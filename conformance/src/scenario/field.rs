@@ -100,7 +100,9 @@ fn value_of(written: &str) -> Result<Option<Value>, String> {
 pub fn written(value: Option<&Value>) -> String {
     match value {
         None => "absent".to_owned(),
-        Some(Value::String(text)) if value_of(text) == Ok(value.cloned()) && !text.contains(' ') && !text.is_empty() => {
+        Some(Value::String(text))
+            if value_of(text) == Ok(value.cloned()) && !text.contains(' ') && !text.is_empty() =>
+        {
             text.clone()
         }
         Some(value) => value.to_string(),
@@ -143,7 +145,11 @@ mod tests {
         for (text, spaced, value) in [
             ("data.k=1", "data.k = 1", Some(json!(1))),
             (r#"data.k="1""#, r#"data.k = "1""#, Some(json!("1"))),
-            ("type=kubernetes.io/service-account-token", "type = kubernetes.io/service-account-token", Some(json!("kubernetes.io/service-account-token"))),
+            (
+                "type=kubernetes.io/service-account-token",
+                "type = kubernetes.io/service-account-token",
+                Some(json!("kubernetes.io/service-account-token")),
+            ),
             (r#"secrets=[{"name": "$new"}]"#, r#"secrets = [{"name": "$new"}]"#, Some(json!([{"name": "$new"}]))),
             ("secrets==[]", "secrets == []", Some(json!([]))),
             ("annotations[a=b]=c", "annotations[a=b] = c", Some(json!("c"))),

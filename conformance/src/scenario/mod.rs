@@ -73,11 +73,7 @@ impl Scenario {
 
     /// The cluster it is played on.
     pub fn setup(&self) -> Setup {
-        Setup {
-            scenario: self.name.clone(),
-            replicas: self.replicas,
-            manual_clock: self.needs.contains(&Power::Clock),
-        }
+        Setup { scenario: self.name.clone(), replicas: self.replicas, manual_clock: self.needs.contains(&Power::Clock) }
     }
 
     /// Its area: the folder it is in.

@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn finds_and_sets() {
-        let mut document = json!({"metadata": {"uid": "1", "annotations": {"a.b/c": "x"}}, "items": [{"k": 1}, {"k": 2}]});
+        let mut document =
+            json!({"metadata": {"uid": "1", "annotations": {"a.b/c": "x"}}, "items": [{"k": 1}, {"k": 2}]});
         for (path, expected) in [
             ("uid", Some(json!("1"))),
             ("metadata.uid", Some(json!("1"))),

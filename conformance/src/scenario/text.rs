@@ -101,7 +101,10 @@ fn block(lines: &[(usize, &str)]) -> Result<Block, SyntaxError> {
         return Err(SyntaxError::new(*line, "an indented line belongs to a command, and none is open here"));
     }
     if let Some((line, text)) = command.iter().skip(1).find(|(_, text)| !text.starts_with("  ")) {
-        return Err(SyntaxError::new(*line, format!("expected `{RULE}`, a blank line or an indented line, not {text:?}")));
+        return Err(SyntaxError::new(
+            *line,
+            format!("expected `{RULE}`, a blank line or an indented line, not {text:?}"),
+        ));
     }
     if command.is_empty() && observed.is_some() {
         return Err(SyntaxError::new(line, format!("`{RULE}` without a command")));

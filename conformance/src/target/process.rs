@@ -129,7 +129,8 @@ impl Cluster for Running {
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
         let events = self.events()?;
         let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"] == (replica - 1).to_string();
-        let error = |event: &Value| event["annotations"]["fake-apiserver/authentication-error"].as_str().map(str::to_owned);
+        let error =
+            |event: &Value| event["annotations"]["fake-apiserver/authentication-error"].as_str().map(str::to_owned);
         Ok(events.iter().filter(here).filter_map(error).collect())
     }
 

@@ -92,7 +92,8 @@ impl Controller {
         match self {
             Controller::Start { user, auto_generate, max_retries } => {
                 ensure!(!stage.controllers.contains_key(user), "a controller runs as {user:?} already");
-                let mut options = Options::new(Arc::new(SigningKey::from_pem(stage.cluster.signing_key_pem()?.as_bytes())?));
+                let mut options =
+                    Options::new(Arc::new(SigningKey::from_pem(stage.cluster.signing_key_pem()?.as_bytes())?));
                 options.root_ca = stage.cluster.ca_pem().unwrap_or_else(|| "no TLS, no CA".to_owned()).into_bytes();
                 options.auto_generate = *auto_generate;
                 options.max_retries = max_retries.unwrap_or(options.max_retries);
@@ -100,16 +101,24 @@ impl Controller {
                 stage.controllers.insert(user.clone(), running);
             }
             Controller::Stop(user) => {
-                let running = stage.controllers.remove(user).with_context(|| format!("no controller runs as {user:?}"))?;
+                let running =
+                    stage.controllers.remove(user).with_context(|| format!("no controller runs as {user:?}"))?;
                 running.stop().await?;
             }
             Controller::Calls { user, tally: counted } => {
                 if let Some(running) = stage.controllers.get(user) {
                     let quiet = running.controller.quiet(&running.observer);
-                    tokio::time::timeout(DEADLINE, quiet).await.map_err(|_| anyhow!("not quiet after {DEADLINE:?}"))??;
+                    tokio::time::timeout(DEADLINE, quiet)
+                        .await
+                        .map_err(|_| anyhow!("not quiet after {DEADLINE:?}"))??;
                 }
                 let calls = new_calls(user, stage).await?;
-                return Ok(if *counted { tally(calls.iter().map(summary)) } else { calls.into_iter().map(item).collect() }.into());
+                return Ok(if *counted {
+                    tally(calls.iter().map(summary))
+                } else {
+                    calls.into_iter().map(item).collect()
+                }
+                .into());
             }
         }
         Ok(Observation::default())

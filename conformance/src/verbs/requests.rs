@@ -132,7 +132,9 @@ impl RequestVerb {
             ("patch", ["apply", rest @ ..]) => ("PATCH", Body::Patch("application/apply-patch+yaml"), rest),
             ("patch", ["json", rest @ ..]) => ("PATCH", Body::Patch("application/json-patch+json"), rest),
             ("patch", ["merge", rest @ ..]) => ("PATCH", Body::Patch("application/merge-patch+json"), rest),
-            ("patch", ["strategic", rest @ ..]) => ("PATCH", Body::Patch("application/strategic-merge-patch+json"), rest),
+            ("patch", ["strategic", rest @ ..]) => {
+                ("PATCH", Body::Patch("application/strategic-merge-patch+json"), rest)
+            }
             ("request", [method, rest @ ..]) => (known_method(method)?, Body::Optional, rest),
             ("patch", _) => return Err(written.usage("patch apply|json|merge|strategic RESOURCE/NAME …")),
             (verb, _) => return Err(format!("{verb:?} is not a verb; `fixtures/README.md` lists them")),

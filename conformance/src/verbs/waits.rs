@@ -73,7 +73,8 @@ impl Wait {
         let matching = self.matching(&objects, stage);
         let Ok(waited) = waited else {
             let items = objects.into_values().map(object_item).collect();
-            let problem = format!("after {DEADLINE:?} {} instead of {} are like that; all are shown", matching.len(), self.count);
+            let problem =
+                format!("after {DEADLINE:?} {} instead of {} are like that; all are shown", matching.len(), self.count);
             return Ok(Observation { items, problem: Some(problem), ..Observation::default() });
         };
         waited?;

@@ -71,7 +71,9 @@ impl Watch {
             ("await", [name, until @ ..]) if !until.is_empty() => {
                 let until = match until {
                     [CLOSED] => Until::Closed,
-                    [count, "event" | "events"] => Until::Count(count.parse().map_err(|_| format!("{count:?} events"))?),
+                    [count, "event" | "events"] => {
+                        Until::Count(count.parse().map_err(|_| format!("{count:?} events"))?)
+                    }
                     event => Until::Event(event.join(" ")),
                 };
                 Ok(Watch::Await { name: (*name).to_owned(), until })

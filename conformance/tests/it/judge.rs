@@ -51,7 +51,8 @@ fn a_finding_says_what_is_promised() {
     );
 }
 
-const STORY: &str = "# Why.\n\ncreate configmaps/a\n----\n201 uid=$u\n\nget configmaps/a\n----\n200 uid=$u\n\ndelete configmaps/a\n";
+const STORY: &str =
+    "# Why.\n\ncreate configmaps/a\n----\n201 uid=$u\n\nget configmaps/a\n----\n200 uid=$u\n\ndelete configmaps/a\n";
 
 fn story_findings(observations: &[&str]) -> Vec<String> {
     let history = History::parse(&observations.join("\n")).unwrap();

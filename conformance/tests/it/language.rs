@@ -33,7 +33,8 @@ fn blocks_survive_the_round_trip() {
     let parsed = Text::parse(text).unwrap();
     assert_eq!(parsed.to_string(), text);
     assert_eq!(parsed.summary(), "Why. And why not.");
-    let shape: Vec<_> = parsed.blocks.iter().map(|b| (b.line, b.comment.len(), b.command.len(), b.observed.clone())).collect();
+    let shape: Vec<_> =
+        parsed.blocks.iter().map(|b| (b.line, b.comment.len(), b.command.len(), b.observed.clone())).collect();
     let observed = vec!["201".to_owned(), "  | text".to_owned()];
     assert_eq!(
         shape,
@@ -46,11 +47,20 @@ fn nonsense_is_refused_with_its_line() {
     for (text, error) in [
         ("create configmaps/a\n", "line 1: a scenario opens with a paragraph (`# …`) that says why it exists"),
         ("# Why.\n", "line 1: a scenario without a command"),
-        ("# Why.\n\ncreate configmaps/a\ncreate configmaps/b\n", "line 4: expected `----`, a blank line or an indented line, not \"create configmaps/b\""),
+        (
+            "# Why.\n\ncreate configmaps/a\ncreate configmaps/b\n",
+            "line 4: expected `----`, a blank line or an indented line, not \"create configmaps/b\"",
+        ),
         ("# Why.\n\n----\n200\n", "line 3: `----` without a command"),
         ("# Why.\n\n  data.k = v\n", "line 3: an indented line belongs to a command, and none is open here"),
-        ("# Why.\n\ncreate configmaps/a\n----\n201\n  nonsense\n", "line 6: expected `path = value`, `Header: value` or `| text`, not \"nonsense\""),
-        ("# Why.\n\ncreate things/a\n", "line 3: no resource called \"things\" is listed in resources.rs; `request METHOD /path` reaches any"),
+        (
+            "# Why.\n\ncreate configmaps/a\n----\n201\n  nonsense\n",
+            "line 6: expected `path = value`, `Header: value` or `| text`, not \"nonsense\"",
+        ),
+        (
+            "# Why.\n\ncreate things/a\n",
+            "line 3: no resource called \"things\" is listed in resources.rs; `request METHOD /path` reaches any",
+        ),
         ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
         ("# Why.\n\nneeds magic\n", "line 3: \"magic\" is none of calls, clock, controllers, faults, log, replicas"),
         ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),
