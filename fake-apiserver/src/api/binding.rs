@@ -1,30 +1,29 @@
 //! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
 
+use super::create::ensure_namespace;
 use super::decode::{self, Expected};
-use super::options::WriteOptions;
 use super::update::rewrite;
-use super::{Reply, Request};
+use super::{Reply, Request, preconditions};
 use crate::clock::format_seconds;
-use crate::error::{ApiError, ApiResult, FieldError, Qualified};
+use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
 use serde_json::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = WriteOptions::parse(request.query, "CreateOptions")?;
     let expected = Expected { api_version: "v1".into(), kind: "Binding" };
-    let binding = decode::object(request, &expected, options.field_validation)?;
-    let name = meta::name(&binding);
-    if !name.is_empty() && name != request.name {
-        let what = Qualified { group: "", resource: "Binding" };
-        let error = FieldError::invalid("metadata.name", &json!(name), "must match the name on the request");
-        return Err(ApiError::invalid(what, name, &[error]));
+    let (options, mut binding) = decode::creation(request, &expected)?;
+    ensure_namespace(request, &mut binding)?;
+    if meta::name(&binding) != request.name {
+        return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
-    let node = node(&binding)
-        .map_err(|errors| ApiError::invalid(Qualified { group: "", resource: "Binding" }, request.name, &errors))?;
+    // Upstream forgets to give these errors a type.
+    let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
     let now = format_seconds(request.now);
-    rewrite(request, &options, |request, pod| {
+    rewrite(request, &options, |request, entry, pod| {
+        preconditions::check_uid(request.kind, &entry.key, meta::uid(&binding), Some(entry))?;
+        preconditions::check_revision(request.kind, meta::resource_version(&binding), entry)?;
         let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
         let name = request.name;
         if meta::deletion_timestamp(pod).is_some() {
@@ -33,6 +32,9 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         let assigned = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         if !assigned.is_empty() {
             return conflict(format!("pod {name} is already assigned to node {assigned:?}"));
+        }
+        if pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty()) {
+            return conflict(format!("pod {name} has non-empty .spec.schedulingGates"));
         }
         assign(pod, &node, &binding, &now);
         Ok(())

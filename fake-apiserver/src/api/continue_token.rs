@@ -7,7 +7,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 /// A decoded continue token.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct ContinueToken {
     v: String,
     /// The revision of all pages; -1 for "the rest, as it is now".
@@ -27,7 +28,7 @@ impl ContinueToken {
 
     /// The first path that may be on the page.
     pub(crate) fn start(&self) -> &str {
-        self.start.trim_start_matches('/')
+        self.start.strip_prefix('/').unwrap_or(&self.start)
     }
 
     /// The same place, at whatever revision is current.
@@ -48,16 +49,23 @@ impl ContinueToken {
         schema::parse_json(&json).map_err(|error| not_valid(error.to_string()))?;
         let token: ContinueToken = serde_json::from_slice(&json).map_err(|error| not_valid(error.to_string()))?;
         if token.v != VERSION {
-            let text =
-                format!("continue key is not valid: server does not recognize this encoded version {:?}", token.v);
-            return Err(invalid(text));
+            let why = format!("continue key is not valid: server does not recognize this encoded version {}", token.v);
+            return Err(invalid(why));
         }
         if token.rv == 0 {
             return Err(not_valid("incorrect encoded start resourceVersion (version meta.k8s.io/v1)".into()));
         }
-        if token.start().is_empty() {
+        if token.start.is_empty() {
             return Err(not_valid("encoded start key empty (version meta.k8s.io/v1)".into()));
+        }
+        if !is_clean(token.start.strip_prefix('/').unwrap_or(&token.start)) {
+            return Err(not_valid(token.start));
         }
         Ok(token)
     }
+}
+
+/// Whether Go's `path.Clean` would leave `/path` as it is, so that it cannot leave the listed scope.
+fn is_clean(path: &str) -> bool {
+    path.is_empty() || path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

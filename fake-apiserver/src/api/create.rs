@@ -18,9 +18,8 @@ const NAME_ATTEMPTS: usize = 8;
 pub(super) const UNTRACKED: &[&str] = &["managedFields", "selfLink"];
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = WriteOptions::parse(request.query, "CreateOptions")?;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
-    let object = decode::object(request, &expected, options.field_validation)?;
+    let (options, object) = decode::creation(request, &expected)?;
     create_object(request, object, &options)
 }
 

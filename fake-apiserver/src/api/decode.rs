@@ -1,7 +1,7 @@
 //! From a request's body to an object of the expected kind, with the real decoder's refusals.
 
 use super::Request;
-use super::options::FieldValidation;
+use super::options::{FieldValidation, WriteOptions};
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
 use crate::schema::{self, Decoded, TypeRef};
@@ -47,7 +47,7 @@ impl Expected<'_> {
             let expected = self.kind;
             return Some(format!("converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"));
         }
-        Some(format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}"))
+        Some(not_registered(api_version, kind))
     }
 
     /// The package of upstream's internal type: `core`, `coordination`.
@@ -57,6 +57,19 @@ impl Expected<'_> {
             Some((group, _)) => group.split('.').next().unwrap_or(group),
         }
     }
+}
+
+/// Why a kind that nobody knows cannot be decoded.
+pub(super) fn not_registered(api_version: &str, kind: &str) -> String {
+    format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}")
+}
+
+/// Decodes the options and the body of a request to create something.
+pub(super) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
+    body_format(request.body.content_type)?;
+    let options = WriteOptions::parse(request.query, "CreateOptions")?;
+    let object = object(request, expected, options.field_validation)?;
+    Ok((options, object))
 }
 
 /// Decodes the body of a create, update or subresource action.

@@ -10,7 +10,7 @@
 //! Nobody plays the garbage collector: objects deleted in the foreground, or orphaning, wait for whoever takes those
 //! finalizers off, as on a server without controllers.
 
-use super::decode::Expected;
+use super::decode::{Expected, not_registered};
 use super::draft::{draft, tree};
 use super::options::{DeleteOptions, Propagation};
 use super::{Reply, Request, namespaces};
@@ -72,8 +72,8 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
     if matches!(kind, "" | "DeleteOptions") {
         return Ok(());
     }
-    let expected = Expected { api_version: "v1".into(), kind: "DeleteOptions" };
-    expected.mismatch(api_version, kind).map_or(Ok(()), |why| Err(ApiError::bad_request(why)))
+    let api_version = if api_version.is_empty() { "v1" } else { api_version };
+    Err(ApiError::bad_request(not_registered(api_version, kind)))
 }
 
 /// What a delete did.
@@ -137,6 +137,9 @@ fn remove(cluster: &Cluster, key: &Key, revision: u64) -> Result<Outcome, WriteE
 }
 
 fn check_preconditions(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    if namespaces::is_namespace(kind) {
+        return namespaces::check_preconditions(entry, options);
+    }
     let conflict = |why: String| Err(ApiError::conflict(kind.qualified_kind(), entry.key.name(), why));
     if let Some(uid) = options.uid.as_deref().filter(|uid| **uid != *entry.meta.uid) {
         return conflict(format!(
@@ -169,41 +172,46 @@ enum Step {
 /// What a deletion makes of the object, and how it goes on. Pure.
 fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
+    if namespaces::is_namespace(kind) {
+        if meta::deletion_timestamp(old).is_none() {
+            // The first request only closes a namespace, whatever holds it: its content has yet to go.
+            namespaces::close(&mut object);
+            meta::set(&mut object, "deletionTimestamp", format_seconds(now));
+            meta::set_finalizers(&mut object, finalizers(old, options.propagation));
+            return (object, Step::Mark);
+        }
+        if namespaces::awaits_finalizers(kind, old) {
+            return (object, Step::Wait);
+        }
+    }
     let graceful = match grace(kind, old, options, now) {
         Grace::Pending => return (object, Step::Wait),
         Grace::Until(time, seconds) => {
             if meta::deletion_timestamp(old).is_none() {
                 bump_generation(&mut object);
             }
-            mark_deleted(&mut object, time, Some(seconds));
+            meta::set(&mut object, "deletionTimestamp", format_seconds(time));
+            meta::set(&mut object, "deletionGracePeriodSeconds", seconds);
             Some(seconds)
         }
         Grace::None => None,
     };
     let finalizers = finalizers(old, options.propagation);
-    let free = finalizers.is_empty() && !namespaces::awaits_finalizers(kind, &object);
+    let free = finalizers.is_empty();
     meta::set_finalizers(&mut object, finalizers);
     match graceful {
         None if free => return (object, Step::Remove),
         Some(0) if free => return (object, Step::MarkAndRemove),
         _ => {}
     }
-    if graceful.is_none() && meta::deletion_timestamp(old).is_none() {
-        bump_generation(&mut object);
-        let seconds = (!namespaces::is_namespace(kind)).then_some(0);
-        mark_deleted(&mut object, now, seconds);
-        if namespaces::is_namespace(kind) {
-            object["status"]["phase"] = "Terminating".into();
+    if graceful.is_none() {
+        if meta::deletion_timestamp(old).is_none() {
+            bump_generation(&mut object);
+            meta::set(&mut object, "deletionTimestamp", format_seconds(now));
         }
+        meta::set(&mut object, "deletionGracePeriodSeconds", 0);
     }
     (object, Step::Mark)
-}
-
-fn mark_deleted(object: &mut Value, time: Timestamp, grace_seconds: Option<i64>) {
-    meta::set(object, "deletionTimestamp", format_seconds(time));
-    if let Some(seconds) = grace_seconds {
-        meta::set(object, "deletionGracePeriodSeconds", seconds);
-    }
 }
 
 fn bump_generation(object: &mut Value) {

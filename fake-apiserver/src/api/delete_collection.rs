@@ -6,9 +6,9 @@ use super::{Reply, Request, delete, list, namespaces};
 use crate::error::ApiResult;
 
 pub(crate) fn delete_collection(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = delete::options(request)?;
     let list_options = ListOptions::parse(request.query, false)?;
     let selection = Selection::parse(request, &list_options)?;
+    let options = delete::options(request)?;
     let listing = list::listing(request, &list_options, &selection)?;
     for entry in &listing.items {
         delete::delete_key(request.cluster, request.kind, &entry.key, &options, request.now)?;

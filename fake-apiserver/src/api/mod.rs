@@ -12,6 +12,7 @@ mod list;
 mod namespaces;
 mod options;
 mod patch;
+mod preconditions;
 mod reviews;
 mod selection;
 mod token;

@@ -7,13 +7,14 @@
 //! the content, is played here: at once, and again whenever something that held a namespace up is gone.
 
 use super::draft::{draft, tree};
+use super::options::DeleteOptions;
 use super::{Request, delete};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::registry::{self, Kind, KindId};
-use crate::store::{Key, Parent, ResourceId, Scope, Updated, WriteError};
+use crate::store::{Entry, Key, Parent, ResourceId, Scope, Updated, WriteError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -94,6 +95,24 @@ pub(super) fn admit_delete(request: &Request<'_>) -> ApiResult<()> {
 
 pub(super) fn is_namespace(kind: &Kind) -> bool {
     kind.group.is_empty() && kind.resource == "namespaces"
+}
+
+/// From here on it takes no new content.
+pub(super) fn close(namespace: &mut Value) {
+    namespace["status"]["phase"] = "Terminating".into();
+}
+
+/// 409, in words of their own, if a delete means another namespace.
+pub(super) fn check_preconditions(entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    let revision = entry.revision.to_string();
+    let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
+    for (what, wanted, found) in wanted {
+        if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != found) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
+            return Err(ApiError::conflict(NAMESPACES, entry.key.name(), why));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a namespace waits for its content to go.

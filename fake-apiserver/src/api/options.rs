@@ -60,9 +60,9 @@ fn field_manager_error(manager: &str) -> Option<FieldError> {
     if manager.len() > MAX {
         return Some(FieldError::too_long("fieldManager", MAX));
     }
-    let unprintable = manager.chars().any(char::is_control);
-    unprintable
-        .then(|| FieldError::invalid("fieldManager", &json!(manager), "should only contain printable characters"))
+    let (position, character) = manager.char_indices().find(|(_, character)| character.is_control())?;
+    let detail = format!("invalid character U+{:04X} (at position {position})", character as u32);
+    Some(FieldError::invalid("fieldManager", &json!(manager), detail))
 }
 
 /// Where a list or watch starts.
@@ -154,6 +154,12 @@ impl<'q> ListOptions<'q> {
             }
             None => {}
         }
+        // A watch that begins with what there is gets a version match by default.
+        let matched = !version_match.is_empty()
+            || self.send_initial_events.is_none() && matches!(self.resource_version, "" | "0");
+        if matched && !self.continue_token.is_empty() {
+            errors.push(FieldError::forbidden(FIELD, "resourceVersionMatch is forbidden when continue is provided"));
+        }
         errors
     }
 
@@ -211,10 +217,7 @@ pub(crate) fn parse_uint(text: &str) -> Result<u64, String> {
 
 /// An integer of the query; 400 with Go's text if it is none.
 fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
-    let text = query.get(key);
-    if text.is_empty() {
-        return Ok(None);
-    }
+    let Some(text) = query.all(key).next() else { return Ok(None) };
     let number = text.parse().map_err(|error: std::num::ParseIntError| {
         use std::num::IntErrorKind::{NegOverflow, PosOverflow};
         let why = match error.kind() {
@@ -282,7 +285,7 @@ impl DeleteOptions {
             (Some("Orphan"), _) | (None, Some(true)) => Some(Propagation::Orphan),
             (Some("Background"), _) | (None, Some(false)) => Some(Propagation::Background),
             (Some("Foreground"), _) => Some(Propagation::Foreground),
-            (None | Some(""), None) => None,
+            (None, None) => None,
             (Some(other), _) => {
                 let supported = &["Foreground", "Background", "Orphan", "nil"];
                 errors.push(FieldError::unsupported(FIELD, &json!(other), supported));

@@ -2,7 +2,7 @@
 
 use super::decode::{Expected, type_meta};
 use super::options::{FieldValidation, WriteOptions};
-use super::update::{check_identity, write};
+use super::update::{check_identity, undeterminable_name, write};
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::http::content_type::{PatchFormat, patch_format};
@@ -11,18 +11,23 @@ use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
 pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = WriteOptions::parse(request.query, "PatchOptions")?;
     let format = patch_format(request.body.content_type)?;
-    let document = patch::parse(&request.body.bytes)?;
+    let options = WriteOptions::parse(request.query, "PatchOptions")?;
+    let (document, repeated) = patch::parse(&request.body.bytes)?;
     let checked = options.field_validation != FieldValidation::Ignore;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
     let mut warned = false;
     write(request, &options, |request, _, old| {
         let (patched, findings) = match format {
-            PatchFormat::Json => patch::json::apply(old.clone(), &document, checked)?,
-            PatchFormat::Merge => (patch::merge::apply(old.clone(), document.clone(), checked)?, Vec::new()),
+            PatchFormat::Json => {
+                let (patched, unknown) = patch::json::apply(old.clone(), &document, checked)?;
+                let repeated = repeated.iter().map(|finding| format!("json patch {finding}"));
+                (patched, repeated.chain(unknown).collect())
+            }
+            PatchFormat::Merge => (patch::merge::apply(old.clone(), document.clone(), checked)?, repeated.clone()),
         };
-        let Decoded { object: mut new, findings } = typed(&expected, options.field_validation, &patched, findings)?;
+        let Decoded { object: mut new, findings } =
+            typed(&expected, request.name, options.field_validation, &patched, findings)?;
         // The patch may be applied several times; its author is warned once.
         if options.field_validation == FieldValidation::Warn && !std::mem::replace(&mut warned, true) {
             request.warnings.extend(findings);
@@ -38,6 +43,7 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
 /// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.
 fn typed(
     expected: &Expected<'_>,
+    name: &str,
     validation: FieldValidation,
     patched: &Value,
     mut findings: Vec<String>,
@@ -47,6 +53,10 @@ fn typed(
         ApiError::invalid(Qualified { group: "", resource: "" }, "", &[error])
     };
     let (api_version, kind) = type_meta(patched);
+    if api_version.is_empty() {
+        // Upstream then takes it for an object of its internal version, in which it knows none of the fields.
+        return Err(undeterminable_name(name));
+    }
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
@@ -55,7 +65,9 @@ fn typed(
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
-    Ok(Decoded { object: decoded.object, findings })
+    let mut object = decoded.object;
+    object["kind"] = expected.kind.into();
+    Ok(Decoded { object, findings })
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

@@ -2,7 +2,6 @@
 
 use super::decode::{self, Expected};
 use super::encode_reply;
-use super::options::WriteOptions;
 use super::{Reply, Request};
 use crate::auth::reviews::{access, own, token};
 use crate::error::{ApiError, ApiResult};
@@ -15,9 +14,8 @@ pub(super) fn is_review(kind: &Kind) -> bool {
 }
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = WriteOptions::parse(request.query, "CreateOptions")?;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
-    let body = decode::object(request, &expected, options.field_validation)?;
+    let (_, body) = decode::creation(request, &expected)?;
     let answer = answer(request, body)?;
     encode_reply(&expected, &answer)
 }

@@ -2,7 +2,6 @@
 
 use super::decode::{self, Expected};
 use super::draft::draft;
-use super::options::WriteOptions;
 use super::{Reply, Request, encode_reply};
 use crate::auth::LAST_USED_LABEL;
 use crate::cluster::Cluster;
@@ -13,9 +12,8 @@ use crate::store::{Key, WriteError};
 use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let options = WriteOptions::parse(request.query, "CreateOptions")?;
     let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
-    let body = decode::object(request, &expected, options.field_validation)?;
+    let (_, body) = decode::creation(request, &expected)?;
     let cluster = request.cluster;
     let outcome = cluster.authenticator.token_request(
         request.namespace,

@@ -7,8 +7,8 @@ use super::create::{UNTRACKED, admit, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, namespaces};
-use crate::error::{ApiError, ApiResult, FieldError, Qualified};
+use super::{Reply, Request, namespaces, preconditions};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
 use crate::store::{Draft, Entry, Updated, WriteError};
@@ -21,12 +21,13 @@ pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.subresource.is_none() && request.kind.create_on_update && current(request).is_err() {
+        preconditions::check_uid(request.kind, &request.key(), meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
         return create_object(request, body, &options);
     }
     require_version(request, &body)?;
     write(request, &options, |request, entry, _| {
-        check_uid(request, &body, entry)?;
+        preconditions::check_uid(request.kind, &entry.key, meta::uid(&body), Some(entry))?;
         Ok(body.clone())
     })
 }
@@ -76,12 +77,12 @@ pub(super) fn write(
 pub(super) fn rewrite(
     request: &Request<'_>,
     options: &WriteOptions,
-    mut change: impl FnMut(&Request<'_>, &mut Value) -> ApiResult<()>,
+    mut change: impl FnMut(&Request<'_>, &Entry, &mut Value) -> ApiResult<()>,
 ) -> ApiResult<()> {
     loop {
         let entry = current(request)?;
         let mut object = tree(&entry)?;
-        change(request, &mut object)?;
+        change(request, &entry, &mut object)?;
         if options.dry_run {
             return Ok(());
         }
@@ -102,14 +103,19 @@ pub(super) fn current(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
 pub(super) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResult<()> {
     let (sent, url) = (meta::name(body), request.name);
     if sent.is_empty() {
-        let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
-        return Err(ApiError::bad_request(message));
+        return Err(undeterminable_name(url));
     }
     if sent != url {
         let message = format!("the name of the object ({sent}) does not match the name on the URL ({url})");
         return Err(ApiError::bad_request(message));
     }
     ensure_namespace(request, body)
+}
+
+/// 400: the body does not say which object it is.
+pub(super) fn undeterminable_name(url: &str) -> ApiError {
+    let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
+    ApiError::bad_request(message)
 }
 
 /// 422 where the kind does not let an update overwrite blindly.
@@ -131,22 +137,6 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
         return Ok(());
     }
     Err(ApiError::modified(request.kind.qualified(), request.name))
-}
-
-/// 409 if the client means an object that had the name before.
-fn check_uid(request: &Request<'_>, body: &Value, entry: &Entry) -> ApiResult<()> {
-    let (sent, stored) = (meta::uid(body), &*entry.meta.uid);
-    if sent.is_empty() || sent == stored {
-        return Ok(());
-    }
-    let Qualified { group, resource } = request.kind.qualified();
-    let directory = if group.is_empty() { String::new() } else { format!("{group}/") };
-    let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{directory}{resource}/{path}, ResourceVersion: 0, \
-         AdditionalErrorMsg: Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}",
-        path = entry.key.path()
-    );
-    Err(ApiError::conflict(request.kind.qualified(), request.name, why))
 }
 
 /// Puts back whatever the endpoint may not change.

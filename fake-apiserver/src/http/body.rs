@@ -9,9 +9,13 @@ use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// `--max-resource-write-bytes` and the like upstream: 3 MiB.
 const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
+
+/// How long a client may take to send what nobody wants to read.
+const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A request's body, read whole.
 pub(crate) struct Body<'r> {
@@ -39,12 +43,16 @@ pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
     }
 }
 
-/// Reads what nobody wanted to read, up to the limit.
+/// Reads what nobody wanted to read, up to the limit. Whoever is in no hurry to send it gets the answer regardless.
 pub(crate) async fn drain(incoming: &mut Incoming) {
     let mut rest = MAX_REQUEST_BYTES;
-    while let (true, Some(Ok(frame))) = (rest > 0, incoming.frame().await) {
-        rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
-    }
+    let read = async {
+        while let (true, Some(Ok(frame))) = (rest > 0, incoming.frame().await) {
+            rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        }
+    };
+    // Either way there is nothing more to be done about it.
+    tokio::time::timeout(DRAIN_PATIENCE, read).await.unwrap_or_default();
 }
 
 /// A response's body.

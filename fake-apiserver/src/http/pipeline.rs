@@ -23,7 +23,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
 use crate::registry;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
@@ -71,7 +71,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
     body::drain(&mut incoming).await;
     let mut response = match answer {
         Ok(response) => response,
-        Err(error) => refusal(&error, exchange.preferences().pretty_refusal()),
+        Err(error) => exchange.refused(&error),
     };
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     let audit_id = audit_id(&parts);
@@ -139,6 +139,15 @@ impl<'r> Exchange<'r> {
         };
         add_warnings(&mut response, &request.warnings);
         Ok(response)
+    }
+
+    /// A refusal before any verb was tried.
+    fn refused(&self, error: &ApiError) -> Response<ReplyBody> {
+        let mut response = refusal(error, self.preferences().pretty_refusal());
+        if error.reason() == "Forbidden" {
+            response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        }
+        response
     }
 
     fn preferences(&self) -> Preferences<'_> {

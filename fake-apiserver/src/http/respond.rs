@@ -11,7 +11,7 @@ use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Kind;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -112,9 +112,6 @@ pub(super) fn refusal(error: &ApiError, pretty: bool) -> Response<ReplyBody> {
     let json = json::encode(error.status());
     let line = if pretty { json::indent(&json).into() } else { end_line(json) };
     let mut response = with_headers(error.code(), ReplyBody::whole(line));
-    if error.reason() == "Forbidden" {
-        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    }
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -130,7 +127,7 @@ pub(super) fn add_warnings(response: &mut Response<ReplyBody>, warnings: &[Strin
         }
         seen.push(warning);
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{quoted}\"").as_bytes()) {
             response.headers_mut().append(WARNING, value);
         }
     }

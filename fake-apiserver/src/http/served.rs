@@ -25,12 +25,14 @@ impl Served {
             name => Some(kind.subresource(name).ok_or_else(ApiError::no_such_path)?),
         };
         let everywhere = kind.namespaced && path.namespace.is_empty();
-        let misplaced = !kind.namespaced && !path.namespace.is_empty() || everywhere && !path.name.is_empty();
-        if path.overlong || misplaced {
+        let on_item = !path.name.is_empty();
+        let misplaced = !kind.namespaced && !path.namespace.is_empty() || everywhere && on_item;
+        // What can only be created has neither objects nor a list of all namespaces' objects.
+        let stored = kind.verbs.contains(&"get");
+        if path.overlong || misplaced || !stored && (on_item || everywhere) {
             return Err(ApiError::no_such_path());
         }
         let verbs = subresource.map_or(kind.verbs, |subresource| subresource.verbs);
-        let on_item = !path.name.is_empty();
         let routed = match verb {
             "create" => on_item == subresource.is_some() && !everywhere,
             "update" | "patch" => on_item,

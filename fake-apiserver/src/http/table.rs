@@ -115,7 +115,8 @@ impl<'a> Transformation<'a> {
             Form::PartialObjectMetadataList(version) => {
                 let items = objects
                     .map(|object| Ok(PartialObjectMetadata::of(version, metadata(object)?)))
-                    .collect::<ApiResult<_>>()?;
+                    .collect::<ApiResult<Vec<_>>>()?;
+                let items = (!items.is_empty()).then_some(items);
                 let kind = "PartialObjectMetadataList";
                 Ok(encode(&PartialObjectMetadataList {
                     kind,
@@ -244,7 +245,8 @@ struct PartialObjectMetadataList<'a> {
     kind: &'static str,
     api_version: &'static str,
     metadata: &'a ListMeta,
-    items: Vec<PartialObjectMetadata<'a>>,
+    /// `null` when there are none.
+    items: Option<Vec<PartialObjectMetadata<'a>>>,
 }
 
 /// The metadata of an object.

@@ -5,14 +5,16 @@ pub mod json;
 pub mod merge;
 
 use crate::error::{ApiError, ApiResult};
+use crate::schema;
 use serde_json::Value;
 
-/// Reads a patch of either kind.
+/// Reads a patch of either kind, and reports fields that it has twice.
 ///
 /// # Errors
 /// 400, if it is not JSON.
-pub fn parse(body: &[u8]) -> ApiResult<Value> {
-    serde_json::from_slice(body).map_err(|_| ApiError::bad_request("invalid JSON patch"))
+pub fn parse(body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
+    let decoded = schema::parse_json(body).map_err(|_| ApiError::bad_request("invalid JSON patch"))?;
+    Ok((decoded.object, decoded.findings))
 }
 
 /// What Go's decoder calls a value of the wrong type.
