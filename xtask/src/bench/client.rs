@@ -40,8 +40,12 @@ pub(super) struct Call {
 }
 
 impl Call {
+    pub(super) fn new(method: Method, path: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Call { method, path: path.into(), body: body.into() }
+    }
+
     pub(super) fn get(path: impl Into<String>) -> Self {
-        Call { method: Method::GET, path: path.into(), body: Bytes::new() }
+        Self::new(Method::GET, path, "")
     }
 }
 
