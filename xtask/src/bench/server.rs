@@ -22,7 +22,7 @@ pub(super) struct Server {
     namespace: String,
     /// For those that are listed.
     list_namespace: String,
-    /// Makes names and contents different.
+    /// Makes names and contents different from all before.
     number: AtomicU64,
 }
 
@@ -30,7 +30,7 @@ impl Server {
     pub(super) fn new(name: &'static str, target: Target, process: Option<Process>) -> Self {
         let namespace = format!("bench-{}", std::process::id());
         let list_namespace = format!("{namespace}-list");
-        Server { name, target, process, namespace, list_namespace, number: AtomicU64::new(0) }
+        Server { name, target, process, namespace, list_namespace, number: AtomicU64::new(LIST_LENGTH) }
     }
 
     /// Processor time used so far, if it can be known.
