@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::pin::pin;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
 use tracing::warn;
 
@@ -85,6 +85,8 @@ type Handler<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
 /// what the API server already shows everybody else.
 pub struct Informer<K> {
     store: RwLock<BTreeMap<ObjectKey, Arc<K>>>,
+    /// Held from a change of the store until all handlers know of it.
+    delivery: Mutex<()>,
     handlers: RwLock<Vec<Handler<K>>>,
     synced: watch::Sender<bool>,
     changes: watch::Sender<()>,
@@ -95,6 +97,7 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
     pub fn new() -> Self {
         Informer {
             store: RwLock::default(),
+            delivery: Mutex::default(),
             handlers: RwLock::default(),
             synced: watch::Sender::new(false),
             changes: watch::Sender::new(()),
@@ -110,17 +113,17 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
 
     /// Tells `handler` of all changes from now on, in their order. It must be quick and must not change this informer.
     pub fn add_handler(&self, handler: impl Fn(&Event<K>) + Send + Sync + 'static) {
-        self.handlers.write().expect("handlers do not panic").push(Box::new(handler));
+        self.handlers.write().expect("nobody panics while adding a handler").push(Box::new(handler));
     }
 
     /// The object of that key.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
-        self.store.read().expect("no holder of this lock can panic").get(key).cloned()
+        self.store().get(key).cloned()
     }
 
     /// All objects of a namespace, ordered by name.
     pub fn in_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
-        let store = self.store.read().expect("no holder of this lock can panic");
+        let store = self.store();
         let first = ObjectKey::new(namespace, "");
         store
             .range(first..)
@@ -131,36 +134,31 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
 
     /// Puts `object` into the store.
     pub fn apply(&self, object: K) {
-        let new = Arc::new(object);
-        let key = ObjectKey::of(&*new);
-        let old = self.store.write().expect("no holder of this lock can panic").insert(key, new.clone());
-        self.tell(&match old {
-            Some(old) => Event::Updated { old, new },
-            None => Event::Added(new),
-        });
+        let _delivery = self.delivery();
+        self.put(object);
     }
 
     /// Takes `object` out of the store, if there is one of its name; `object` is its final state.
     pub fn delete(&self, object: K) {
-        let removed = self.store.write().expect("no holder of this lock can panic").remove(&ObjectKey::of(&object));
-        if removed.is_some() {
+        let _delivery = self.delivery();
+        if self.store_mut().remove(&ObjectKey::of(&object)).is_some() {
             self.tell(&Event::Deleted(Arc::new(object)));
         }
     }
 
     /// Makes the store hold exactly `objects`, and counts it as synced.
     pub fn replace(&self, objects: impl IntoIterator<Item = K>) {
+        let _delivery = self.delivery();
         let mut listed = BTreeSet::new();
         for object in objects {
             listed.insert(ObjectKey::of(&object));
-            self.apply(object);
+            self.put(object);
         }
-        let missed: Vec<_> = {
-            let mut store = self.store.write().expect("no holder of this lock can panic");
-            let missed: Vec<_> = store.keys().filter(|key| !listed.contains(key)).cloned().collect();
-            missed.iter().filter_map(|key| store.remove(key)).collect()
-        };
-        missed.into_iter().for_each(|object| self.tell(&Event::MissedDeletion(object)));
+        let missed: Vec<_> = self.store().keys().filter(|key| !listed.contains(key)).cloned().collect();
+        for key in missed {
+            let last = self.store_mut().remove(&key);
+            last.into_iter().for_each(|last| self.tell(&Event::MissedDeletion(last)));
+        }
         self.synced.send_replace(true);
     }
 
@@ -169,11 +167,32 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
         self.synced.subscribe().wait_for(|synced| *synced).await.expect("self holds the sender");
     }
 
+    fn put(&self, object: K) {
+        let new = Arc::new(object);
+        let old = self.store_mut().insert(ObjectKey::of(&*new), new.clone());
+        self.tell(&match old {
+            Some(old) => Event::Updated { old, new },
+            None => Event::Added(new),
+        });
+    }
+
     fn tell(&self, event: &Event<K>) {
-        for handler in self.handlers.read().expect("handlers do not panic").iter() {
+        for handler in self.handlers.read().expect("nobody panics while adding a handler").iter() {
             handler(event);
         }
         self.changes.send_replace(());
+    }
+
+    fn delivery(&self) -> MutexGuard<'_, ()> {
+        self.delivery.lock().expect("handlers do not panic")
+    }
+
+    fn store(&self) -> RwLockReadGuard<'_, BTreeMap<ObjectKey, Arc<K>>> {
+        self.store.read().expect("no holder of this lock can panic")
+    }
+
+    fn store_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<ObjectKey, Arc<K>>> {
+        self.store.write().expect("no holder of this lock can panic")
     }
 
     /// `(key, uid, resourceVersion)` of every object.
@@ -206,7 +225,7 @@ where
         }
     }
 
-    /// Waits until the store holds what a list through `api` shows, every object in that version.
+    /// Waits until the store holds what a list through `api` shows, every object in that version, and all handlers know.
     ///
     /// # Errors
     /// If the objects cannot be listed.
@@ -215,9 +234,11 @@ where
         loop {
             changes.mark_unchanged();
             let live = api.list(&Default::default()).await?;
-            let cached: Vec<_> =
-                self.store.read().expect("no holder of this lock can panic").values().cloned().collect();
-            if Self::versions(&live.items) == Self::versions(cached.iter().map(Arc::as_ref)) {
+            let cached = {
+                let _delivery = self.delivery();
+                Self::versions(self.store().values().map(Arc::as_ref))
+            };
+            if cached == Self::versions(&live.items) {
                 return Ok(());
             }
             changes.changed().await.expect("self holds the sender");
@@ -241,7 +262,6 @@ impl<K> Debug for Informer<K> {
 mod tests {
     use super::*;
     use k8s_openapi::api::core::v1::Secret;
-    use std::sync::Mutex;
 
     fn secret(name: &str, type_: &str) -> Secret {
         let mut secret = Secret { type_: Some(type_.into()), ..Secret::default() };
@@ -269,8 +289,7 @@ mod tests {
             move |event| told.lock().expect("not poisoned").push(describe(event))
         });
         changes(&informer);
-        let told = told.lock().expect("not poisoned").clone();
-        told
+        told.lock().expect("not poisoned").clone()
     }
 
     #[test]

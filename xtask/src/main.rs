@@ -1,27 +1,37 @@
 //! The workshop.
 
 mod bench;
+mod conformance;
 mod schema;
 
 use clap::Parser;
+use std::process::ExitCode;
 
 /// Tasks of this repository that are not `cargo build` or `cargo test`.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
-    /// Measure the server, side by side with others.
+    /// Measure the server beside others under the same load.
     Bench(bench::Arguments),
     /// Serve nothing in particular, for `bench` to compare with.
     #[command(hide = true)]
     BenchBare,
+    /// Play the scenarios and judge what happens; `cargo xtask conformance --help` tells more.
+    #[command(disable_help_flag = true)]
+    Conformance {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write anew what the server knows of Kubernetes' Go types (needs Go).
     Schema,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     match Task::parse() {
-        Task::Bench(arguments) => bench::run(&arguments),
-        Task::BenchBare => bench::bare::run(),
-        Task::Schema => schema::run(),
+        Task::Bench(arguments) => bench::run(&arguments)?,
+        Task::BenchBare => bench::bare::run()?,
+        Task::Conformance { arguments } => return conformance::run(&arguments),
+        Task::Schema => schema::run()?,
     }
+    Ok(ExitCode::SUCCESS)
 }

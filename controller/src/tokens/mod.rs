@@ -36,7 +36,7 @@ use crate::workqueue::RateLimitingQueue;
 use api::{Outcome, Syncer};
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
-use kube::{Api, Client};
+use kube::{Api, Client, ResourceExt};
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -179,8 +179,8 @@ impl TokensController {
     }
 
     /// Waits until the controller has done all it will do, if nobody else changes anything: it is idle, and the
-    /// informers have reported all that `client` sees. Gives another client than the controller's own a chance to keep
-    /// these lists apart from the controller's calls.
+    /// informers have reported all that `client` sees. Never ends if the controller and its informers do not run. Give it
+    /// another client than the controller's own, to tell these lists from the controller's calls.
     ///
     /// # Errors
     /// If `client` cannot list service accounts and secrets.
@@ -215,7 +215,9 @@ fn queue_service_account(
     auto_generate: bool,
 ) {
     match event {
-        Event::MissedDeletion(account) if auto_generate => debug!(?account.metadata, "ignoring a missed deletion"),
+        Event::MissedDeletion(account) if auto_generate => {
+            debug!(name = account.name_any(), "ignoring a missed deletion")
+        }
         Event::Added(account)
         | Event::Updated { new: account, .. }
         | Event::Deleted(account)
@@ -229,7 +231,7 @@ fn queue_secret(queue: &RateLimitingQueue<SecretKey>, event: &Event<Secret>) {
         Some(Event::Added(secret) | Event::Updated { new: secret, .. } | Event::Deleted(secret)) => {
             queue.add(SecretKey::of(&secret));
         }
-        Some(Event::MissedDeletion(secret)) => debug!(?secret.metadata, "ignoring a missed deletion"),
+        Some(Event::MissedDeletion(secret)) => debug!(name = secret.name_any(), "ignoring a missed deletion"),
         None => {}
     }
 }

@@ -166,10 +166,7 @@ impl Syncer {
     fn has_referenced_token(&self, account: &ServiceAccount) -> bool {
         let namespace = account.namespace().unwrap_or_default();
         let uid = account.uid().unwrap_or_default();
-        account.secrets.iter().flatten().next().is_some()
-            && self
-                .token_secrets(&namespace, &account.name_any(), &uid)
-                .iter()
-                .any(|secret| belongs::refers_to(account, &secret.name_any()))
+        let tokens = self.token_secrets(&namespace, &account.name_any(), &uid);
+        tokens.iter().any(|secret| belongs::refers_to(account, &secret.name_any()))
     }
 }

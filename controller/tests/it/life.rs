@@ -169,7 +169,7 @@ async fn without_generation_only_the_secrets_that_users_make_are_cared_for() {
     let mut referring = cluster.accounts().get(ACCOUNT).await.expect("the service account exists");
     referring.secrets = crate::objects::account(&[&name]).secrets;
     cluster.accounts().replace(ACCOUNT, &PostParams::default(), &referring).await.expect("the reference is added");
-    assert_eq!(cluster.references().await, [name.clone()]);
+    assert_eq!(cluster.references().await, [name.as_str()]);
     cluster.secrets().delete(&name, &DeleteParams::default()).await.expect("the secret is deleted");
     assert_eq!(cluster.references().await, [""; 0]);
 

@@ -7,5 +7,6 @@ mod failures;
 mod keys;
 mod life;
 mod objects;
+mod retry_after;
 mod setup;
 mod token_creation;

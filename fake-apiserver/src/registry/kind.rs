@@ -110,7 +110,7 @@ pub struct Strategy {
     /// What the always-enabled admission plugins add or refuse; arguments: new, old unless created.
     /// The refusal is the reason of a `Forbidden`.
     pub admit: fn(&mut Value, Option<&Value>) -> Result<(), String>,
-    /// Resets what a client cannot set at creation (`PrepareForCreate`).
+    /// Resets what a client cannot set at creation (`PrepareForCreate`); name and system metadata are set by then.
     pub prepare_create: fn(&mut Value),
     /// Carries over what a client cannot change (`PrepareForUpdate`); arguments: new, old.
     pub prepare_update: fn(&mut Value, &Value),

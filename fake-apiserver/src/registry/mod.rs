@@ -63,3 +63,19 @@ fn default_to(object: &mut Value, field: &str, value: impl Into<Value>) {
         fields.insert(field.into(), value.into());
     }
 }
+
+/// Keeps a field and the list that replaced it in step: either begets the other, and the field wins.
+fn sync_first(object: &mut Value, field: &str, list: &str, wrap: fn(Value) -> Value, unwrap: fn(&Value) -> Value) {
+    let Some(fields) = object.as_object_mut() else { return };
+    let single = fields.get(field).filter(|value| value.as_str() != Some("")).cloned();
+    let first = fields.get(list).and_then(Value::as_array).and_then(|items| items.first()).map(unwrap);
+    match (single, first) {
+        (Some(single), first) if first.as_ref() != Some(&single) => {
+            fields.insert(list.into(), Value::Array(vec![wrap(single)]));
+        }
+        (None, Some(first)) => {
+            fields.insert(field.into(), first);
+        }
+        _ => {}
+    }
+}

@@ -6,7 +6,7 @@
 
 use super::columns::{AGE, NAME, column, or};
 use super::kind::{Column, FieldLabel, Kind, Strategy, Subresource};
-use super::{carry_over, default_to, items, quantity, text};
+use super::{carry_over, child, default_to, items, quantity, sync_first, text};
 use crate::error::FieldError;
 use crate::object::validate::objections;
 use crate::object::{meta, name};
@@ -54,8 +54,11 @@ fn unschedulable(node: &Value) -> bool {
     node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// `SetDefaults_NodeStatus`.
+/// `SetDefaults_NodeStatus`, and the deprecated name of the first pod network.
 fn default(node: &mut Value) {
+    if let Some(spec) = node.get_mut("spec") {
+        sync_first(spec, "podCIDR", "podCIDRs", |cidr| cidr, Value::clone);
+    }
     if let Some(status) = node.get_mut("status")
         && let Some(capacity) = status.get("capacity").cloned()
     {
@@ -68,7 +71,7 @@ fn admit(node: &mut Value, old: Option<&Value>) -> Result<(), String> {
     let taint = json!({ "key": "node.kubernetes.io/not-ready", "effect": "NoSchedule" });
     let same = |other: &Value| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
     if old.is_none() && !items(node, "/spec/taints").iter().any(same) {
-        let taints = super::child(super::child(node, "spec"), "taints");
+        let taints = child(child(node, "spec"), "taints");
         match taints.as_array_mut() {
             Some(taints) => taints.push(taint),
             None => *taints = json!([taint]),

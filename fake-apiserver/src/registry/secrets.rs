@@ -135,6 +135,17 @@ fn type_errors(secret: &Value) -> Vec<FieldError> {
     }
 }
 
+const VALUE_EXPECTED: &str = "looking for beginning of value";
+
+/// How serde_json's complaints begin, and what Go says instead.
+const JSON_ERRORS: &[(&str, &str)] = &[
+    ("trailing characters", "after top-level value"),
+    ("key must be a string", "looking for beginning of object key string"),
+    ("expected `:`", "after object key"),
+    ("expected `,` or `}`", "after object key:value pair"),
+    ("expected `,` or `]`", "after array element"),
+];
+
 /// Why a base64 text is not a JSON object, as Go's decoder words it.
 fn json_object_error(encoded: &str) -> Option<String> {
     let bytes = STANDARD.decode(encoded).unwrap_or_default();
@@ -149,10 +160,9 @@ fn json_object_error(encoded: &str) -> Option<String> {
         Err(error) => {
             let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
             let found = char::from(line.get(error.column().saturating_sub(1)).copied().unwrap_or_default());
-            let place = match error.to_string().starts_with("trailing characters") {
-                true => "after top-level value",
-                false => "looking for beginning of value",
-            };
+            let text = error.to_string();
+            let place =
+                JSON_ERRORS.iter().find(|(ours, _)| text.starts_with(ours)).map_or(VALUE_EXPECTED, |(_, go)| go);
             Some(format!("invalid character {found:?} {place}"))
         }
     }

@@ -1,0 +1,91 @@
+//! Whether the run went as the scenario tells it.
+
+use super::Finding;
+use crate::history::{Event, History};
+use crate::names::Names;
+use crate::observation::Observation;
+use crate::scenario::expectation::Expectation;
+use crate::scenario::{Scenario, Step};
+use std::collections::BTreeMap;
+
+/// Tells `observation` in the words of `step`, and binds the names in it.
+pub fn observed(step: &Step, observation: &Observation, names: &mut Names) -> Vec<String> {
+    for (name, value) in &observation.bound {
+        names.bind(name, value.clone());
+    }
+    match &step.expectation {
+        Some(expectation) => expectation.read(observation, names),
+        None => unexpected(observation),
+    }
+}
+
+/// All steps of `scenario` that went differently in `history`.
+pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
+    let mut names = Names::default();
+    let mut observations = BTreeMap::new();
+    for event in history.events() {
+        match event {
+            Event::Started { namespace, .. } => names.bind("namespace", namespace.as_str().into()),
+            Event::Observed { line, observation } => {
+                observations.insert(*line, observation);
+            }
+            _ => {}
+        }
+    }
+    let mut findings = Vec::new();
+    for step in &scenario.steps {
+        let command = &scenario.text.blocks[step.block].command[0];
+        let Some(observation) = observations.get(&step.line) else {
+            let text = format!("line {}: {command}: nothing from here on was played", step.line);
+            findings.push(Finding { check: "dialogue", text });
+            break;
+        };
+        let expected = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
+        let observed = observed(step, observation, &mut names);
+        if observed == expected {
+            continue;
+        }
+        let text = format!("line {}: {command}\n{}", step.line, difference(&expected, &observed));
+        findings.push(Finding { check: "dialogue", text });
+    }
+    findings
+}
+
+/// Without an expectation all that is said is that nothing goes wrong.
+fn unexpected(observation: &Observation) -> Vec<String> {
+    let refused = observation.items.iter().filter(|_| observation.refused);
+    let refused = refused.map(|item| match item.document["message"].as_str() {
+        Some(message) => format!("{}: {message}", item.head),
+        None => item.head.clone(),
+    });
+    refused.chain(observation.problem.iter().map(|problem| format!("problem: {problem}"))).collect()
+}
+
+/// `-` what was expected, `+` what was observed, with the lines around that agree.
+fn difference(expected: &[String], observed: &[String]) -> String {
+    let agree =
+        |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(one, other)| one == other).count();
+    let before = agree(&mut expected.iter().zip(observed));
+    let (left, right) = (&expected[before..], &observed[before..]);
+    let after = agree(&mut left.iter().rev().zip(right.iter().rev()));
+    let parts = [
+        (' ', &expected[..before]),
+        ('-', &left[..left.len() - after]),
+        ('+', &right[..right.len() - after]),
+        (' ', &expected[expected.len() - after..]),
+    ];
+    let lines = parts.iter().flat_map(|(mark, lines)| lines.iter().map(move |line| format!("    {mark} {line}")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn differences_are_marked() {
+        let lines = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(difference(&lines("a b c"), &lines("a x y c")), "      a\n    - b\n    + x\n    + y\n      c");
+        assert_eq!(difference(&lines("a"), &lines("a a")), "      a\n    + a");
+    }
+}

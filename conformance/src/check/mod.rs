@@ -1,0 +1,72 @@
+//! The judges: pure functions of a history. None of them knows the server; none stops at the first finding.
+//!
+//! [`dialogue`] compares with the scenario's text. All others are guarantees that hold whatever the scenario does: one a
+//! file, and what a violation says first *is* the definition of the guarantee.
+
+pub mod dialogue;
+pub mod facts;
+mod selector;
+
+mod bookmarkable;
+mod linear;
+mod monotonic;
+mod optimistic;
+mod ordered;
+mod reliable;
+mod resumable;
+mod selectors;
+mod unique;
+
+use crate::history::History;
+use facts::Facts;
+use std::fmt;
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The check that found it.
+    pub check: &'static str,
+    /// What was found.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.check, self.text)
+    }
+}
+
+/// Something every API server promises at any time.
+pub struct Guarantee {
+    /// Its name.
+    pub name: &'static str,
+    /// What is promised.
+    pub definition: &'static str,
+    /// Where the facts break the promise.
+    broken: fn(&Facts<'_>) -> Vec<String>,
+}
+
+/// All of them.
+pub static GUARANTEES: [Guarantee; 9] = [
+    bookmarkable::GUARANTEE,
+    linear::GUARANTEE,
+    monotonic::GUARANTEE,
+    optimistic::GUARANTEE,
+    ordered::GUARANTEE,
+    reliable::GUARANTEE,
+    resumable::GUARANTEE,
+    selectors::GUARANTEE,
+    unique::GUARANTEE,
+];
+
+/// All violations of all guarantees in `history`.
+pub fn guarantees(history: &History) -> Vec<Finding> {
+    let facts = Facts::of(history);
+    let findings = |guarantee: &'static Guarantee| {
+        (guarantee.broken)(&facts).into_iter().map(|instance| Finding {
+            check: guarantee.name,
+            text: format!("{} But {instance}.", guarantee.definition),
+        })
+    };
+    GUARANTEES.iter().flat_map(findings).collect()
+}

@@ -1,0 +1,74 @@
+//! The HTTP client of the harness: bytes out, bytes in, nothing interpreted on the way. One connection a request, so that
+//! every request goes exactly where the scenario sends it.
+
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// One API server to talk to.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// `https://127.0.0.1:6443`.
+    pub url: String,
+    host: String,
+    port: u16,
+    tls: Option<TlsConnector>,
+}
+
+impl Endpoint {
+    /// The server at `url`, trusted if one of the certificates in `ca_pem` vouches for it.
+    pub fn new(url: &str, ca_pem: Option<&str>) -> Result<Endpoint> {
+        let uri: http::Uri = url.parse().with_context(|| format!("the server's address {url:?}"))?;
+        let host = uri.host().with_context(|| format!("{url:?} has no host"))?.to_owned();
+        let https = uri.scheme_str() == Some("https");
+        let tls = if https { Some(connector(ca_pem.unwrap_or_default())?) } else { None };
+        let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
+        Ok(Endpoint { url: url.trim_end_matches('/').to_owned(), host, port, tls })
+    }
+
+    /// Sends a request and returns once the head of the answer is here.
+    pub async fn send(&self, mut request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>> {
+        let authority = format!("{}:{}", self.host, self.port);
+        request.headers_mut().entry(http::header::HOST).or_insert(authority.parse()?);
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.context("connecting")?;
+        stream.set_nodelay(true)?;
+        match &self.tls {
+            None => exchange(stream, request).await,
+            Some(connector) => {
+                let name = ServerName::try_from(self.host.clone())?;
+                exchange(connector.connect(name, stream).await.context("TLS handshake")?, request).await
+            }
+        }
+    }
+}
+
+async fn exchange<S>(stream: S, request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    // An error of the connection reaches whoever waits for the answer or reads the body.
+    tokio::spawn(connection);
+    Ok(sender.send_request(request).await?)
+}
+
+fn connector(ca_pem: &str) -> Result<TlsConnector> {
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(ca_pem.as_bytes()) {
+        roots.add(certificate.context("the certificate authority's PEM")?)?;
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}

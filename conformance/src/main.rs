@@ -1,0 +1,12 @@
+//! `conformance`: see `--help`.
+
+use clap::Parser as _;
+use conformance::cli::{self, Cli};
+use std::path::Path;
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in the workspace");
+    cli::main(Cli::parse(), root).await
+}

@@ -1,0 +1,123 @@
+//! Scenarios: text files that read aloud. `fixtures/README.md` is the manual of the language.
+
+pub mod command;
+pub mod expectation;
+pub mod field;
+pub mod path;
+pub mod text;
+pub mod words;
+
+use crate::target::{Power, Setup};
+use anyhow::{Context as _, Result, ensure};
+use command::Command;
+use expectation::Expectation;
+use std::path::Path;
+use text::{Block, SyntaxError, Text};
+
+/// A scenario, ready to be played.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// `area/behaviour`.
+    pub name: String,
+    /// The text it was read from.
+    pub text: Text,
+    /// What the target has to be able to do.
+    pub needs: Vec<Power>,
+    /// How many API servers it is played on.
+    pub replicas: usize,
+    /// The commands, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One command and what it should bring to light.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its place in [`Text::blocks`].
+    pub block: usize,
+    /// Its line in the file.
+    pub line: usize,
+    /// What to do.
+    pub command: Command,
+    /// What to observe; without it the command has to succeed and no more is said.
+    pub expectation: Option<Expectation>,
+}
+
+impl Scenario {
+    /// Reads the scenario called `name`.
+    pub fn parse(name: &str, source: &str) -> Result<Scenario, SyntaxError> {
+        let text = Text::parse(source)?;
+        let mut scenario = Scenario { name: name.to_owned(), needs: Vec::new(), replicas: 1, steps: Vec::new(), text };
+        for (index, block) in scenario.text.blocks.iter().enumerate() {
+            let Some(first) = block.command.first() else { continue };
+            let header = match first.split_once(' ') {
+                Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
+                Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),
+                _ => {
+                    scenario.steps.push(step(index, block)?);
+                    continue;
+                }
+            };
+            header.map_err(|problem| SyntaxError::new(block.line, problem))?;
+            if !scenario.steps.is_empty() {
+                return Err(SyntaxError::new(block.line, "this belongs before the first command"));
+            }
+        }
+        if scenario.replicas > 1 {
+            scenario.needs.push(Power::Replicas);
+        }
+        if scenario.steps.is_empty() {
+            return Err(SyntaxError::new(1, "a scenario without a command"));
+        }
+        Ok(scenario)
+    }
+
+    /// The cluster it is played on.
+    pub fn setup(&self) -> Setup {
+        Setup { scenario: self.name.clone(), replicas: self.replicas, manual_clock: self.needs.contains(&Power::Clock) }
+    }
+
+    /// Its area: the folder it is in.
+    pub fn area(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// Reads all scenarios under `folder`, by name. There has to be one.
+    pub fn load_all(folder: &Path) -> Result<Vec<Scenario>> {
+        let mut scenarios = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in std::fs::read_dir(&next).with_context(|| next.display().to_string())? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "txt") {
+                    let source = std::fs::read_to_string(&path)?;
+                    let name = path.strip_prefix(folder)?.with_extension("");
+                    let scenario = Scenario::parse(&name.to_string_lossy(), &source);
+                    scenarios.push(scenario.with_context(|| path.display().to_string())?);
+                }
+            }
+        }
+        ensure!(!scenarios.is_empty(), "there are no scenarios under {}", folder.display());
+        scenarios.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(scenarios)
+    }
+}
+
+fn needs(powers: &str) -> Result<Vec<Power>, String> {
+    let known = || Power::ALL.map(|power| power.to_string()).join(", ");
+    let power = |name: &str| Power::parse(name).ok_or_else(|| format!("{name:?} is none of {}", known()));
+    powers.split(", ").map(power).collect()
+}
+
+fn replicas(count: &str) -> Result<usize, String> {
+    count.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("{count:?} is not a number of replicas"))
+}
+
+fn step(index: usize, block: &Block) -> Result<Step, SyntaxError> {
+    let command = Command::parse(&block.command).map_err(|problem| SyntaxError::new(block.line, problem))?;
+    let first = block.line + block.command.len() + 1;
+    let expectation = block.observed.as_deref().map(Expectation::parse).transpose();
+    let expectation = expectation.map_err(|(line, problem)| SyntaxError::new(first + line, problem))?;
+    Ok(Step { block: index, line: block.line, command, expectation })
+}

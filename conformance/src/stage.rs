@@ -1,0 +1,237 @@
+//! What a scenario is played on: a running cluster, the names bound so far, what is still open, and the history.
+
+use crate::client::Endpoint;
+use crate::history::{Event, Recorder, Reply, Request};
+use crate::names::Names;
+use crate::scenario::command::{Credential, Prefixes, Route};
+use crate::target::{ADMINISTRATOR, Cluster};
+use crate::verbs::controllers::Running;
+use anyhow::{Context as _, Result, anyhow};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long anything may take that a scenario waits for. Nothing ever waits this long unless it is broken.
+pub const DEADLINE: Duration = Duration::from_secs(10);
+
+/// The state of one run.
+pub struct Stage<'a> {
+    /// The cluster.
+    pub cluster: &'a dyn Cluster,
+    /// The names bound so far.
+    pub names: Names,
+    /// The history.
+    pub recorder: Arc<Recorder>,
+    /// Open watches by the name the scenario gave them.
+    pub watches: BTreeMap<String, Stream>,
+    /// Running controllers by name.
+    pub controllers: BTreeMap<String, Running>,
+    /// How many calls of each user the scenario has looked at.
+    pub calls_read: BTreeMap<String, usize>,
+    /// How many lines of each replica's log the scenario has looked at.
+    pub log_lines_read: BTreeMap<usize, usize>,
+    requests: u64,
+    round_robin: usize,
+}
+
+/// A request, ready to be sent.
+pub struct Outgoing {
+    endpoint: Endpoint,
+    token: Option<String>,
+    body: Bytes,
+    request: Request,
+}
+
+/// The frames of an open watch.
+pub struct Stream {
+    frames: mpsc::UnboundedReceiver<Value>,
+    _reader: AbortOnDropHandle<()>,
+}
+
+impl Stream {
+    /// The next frame; `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<Value> {
+        self.frames.recv().await
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// A fresh stage on `cluster`.
+    pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>) -> Stage<'a> {
+        let mut names = Names::default();
+        names.bind("namespace", cluster.namespace().into());
+        Stage {
+            cluster,
+            names,
+            recorder,
+            watches: BTreeMap::new(),
+            controllers: BTreeMap::new(),
+            calls_read: BTreeMap::new(),
+            log_lines_read: BTreeMap::new(),
+            requests: 0,
+            round_robin: 0,
+        }
+    }
+
+    /// `template` with its names replaced by their values.
+    pub fn fill(&self, template: &str) -> Result<String> {
+        self.names.fill_text(template).map_err(unbound)
+    }
+
+    /// `query` with its names replaced by their values.
+    pub fn fill_query(&self, query: &[(String, String)]) -> Result<Vec<(String, String)>> {
+        query.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?))).collect()
+    }
+
+    /// The namespace that `prefixes` ask for; `None` is all of them.
+    pub fn namespace(&self, prefixes: &Prefixes) -> Result<Option<String>> {
+        Ok(match prefixes.namespace.as_deref() {
+            None => Some(self.cluster.namespace().to_owned()),
+            Some("all") => None,
+            Some(namespace) => Some(self.fill(namespace)?),
+        })
+    }
+
+    /// Addresses a request: gives it a number, a sender and an API server.
+    pub fn address(&mut self, prefixes: &Prefixes, mut request: Request, body: Vec<u8>) -> Result<Outgoing> {
+        let endpoints = self.cluster.endpoints();
+        let index = match prefixes.route {
+            Route::Replica(replica) => replica - 1,
+            Route::RoundRobin => {
+                self.round_robin += 1;
+                (self.round_robin - 1) % endpoints.len()
+            }
+        };
+        let endpoint = endpoints.get(index).with_context(|| format!("there is no replica {}", index + 1))?.clone();
+        let user = |name: &str| self.cluster.token(name).with_context(|| format!("this target knows no user {name:?}"));
+        let (name, token) = match &prefixes.credential {
+            Credential::Administrator => (ADMINISTRATOR, Some(user(ADMINISTRATOR)?)),
+            Credential::Anonymous => ("anonymous", None),
+            Credential::Token(token) => ("token", Some(self.fill(token)?)),
+            Credential::User(name) => (name.as_str(), Some(user(name)?)),
+        };
+        self.requests += 1;
+        request.request = self.requests;
+        request.replica = index + 1;
+        request.user = name.to_owned();
+        Ok(Outgoing { endpoint, token, body: body.into(), request })
+    }
+
+    /// Sends a request and waits for the whole answer.
+    pub async fn exchange(&self, outgoing: Outgoing) -> Result<Reply> {
+        let number = outgoing.request.request;
+        let response = self.send(outgoing).await?;
+        let reply = read(number, response).await?;
+        self.recorder.record(Event::Reply(reply.clone()));
+        Ok(reply)
+    }
+
+    /// Sends a watch request. If the server agrees, its frames come as a stream.
+    pub async fn watch(&self, outgoing: Outgoing) -> Result<(Reply, Option<Stream>)> {
+        let number = outgoing.request.request;
+        let response = self.send(outgoing).await?;
+        if !response.status().is_success() {
+            let reply = read(number, response).await?;
+            self.recorder.record(Event::Reply(reply.clone()));
+            return Ok((reply, None));
+        }
+        let reply = head(number, &response);
+        self.recorder.record(Event::Reply(reply.clone()));
+        let (sender, frames) = mpsc::unbounded_channel();
+        let reader = tokio::spawn(read_frames(number, response.into_body(), sender, Arc::clone(&self.recorder)));
+        Ok((reply, Some(Stream { frames, _reader: AbortOnDropHandle::new(reader) })))
+    }
+
+    /// Ends everything that is still open.
+    pub async fn close(self) -> Result<()> {
+        for running in self.controllers.into_values() {
+            running.stop().await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&self, outgoing: Outgoing) -> Result<http::Response<Incoming>> {
+        let Outgoing { endpoint, token, body, request } = outgoing;
+        let mut builder = http::Request::builder().method(request.method.as_str()).uri(target(&request));
+        for (name, value) in &request.headers {
+            builder = builder.header(name, value);
+        }
+        if let Some(token) = token {
+            builder = builder.header(http::header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        self.recorder.record(Event::Request(request));
+        let exchange = endpoint.send(builder.body(Full::new(body))?);
+        tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| anyhow!("no answer for {DEADLINE:?}"))?
+    }
+}
+
+/// The error for a name that has no value.
+pub fn unbound(name: String) -> anyhow::Error {
+    anyhow!("${name} has no value yet")
+}
+
+fn head<B>(number: u64, response: &http::Response<B>) -> Reply {
+    let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let headers = response.headers().iter().map(header).collect();
+    Reply { request: number, status: response.status().as_u16(), headers, ..Reply::default() }
+}
+
+async fn read(number: u64, response: http::Response<Incoming>) -> Result<Reply> {
+    let mut reply = head(number, &response);
+    let body = tokio::time::timeout(DEADLINE, response.into_body().collect());
+    let body = body.await.map_err(|_| anyhow!("the body did not end within {DEADLINE:?}"))??.to_bytes();
+    match serde_json::from_slice(&body) {
+        Ok(json) => reply.body = json,
+        Err(_) => reply.text = Some(String::from_utf8_lossy(&body).into_owned()),
+    }
+    Ok(reply)
+}
+
+async fn read_frames(number: u64, mut body: Incoming, frames: mpsc::UnboundedSender<Value>, recorder: Arc<Recorder>) {
+    let mut unread = Vec::new();
+    let error = loop {
+        match body.frame().await {
+            None => break None,
+            Some(Err(error)) => break Some(error.to_string()),
+            Some(Ok(frame)) => unread.extend_from_slice(frame.data_ref().map(|data| &data[..]).unwrap_or_default()),
+        }
+        while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = unread.drain(..=end).collect();
+            let frame: Value = serde_json::from_slice(&line)
+                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&line).into_owned()));
+            recorder.record(Event::Frame { request: number, frame: frame.clone() });
+            if frames.send(frame).is_err() {
+                return;
+            }
+        }
+    };
+    recorder.record(Event::Closed { request: number, error });
+}
+
+/// The request target: path and encoded query.
+fn target(request: &Request) -> String {
+    let mut target = request.path.clone();
+    for (index, (key, value)) in request.query.iter().enumerate() {
+        target.push(if index == 0 && !target.contains('?') { '?' } else { '&' });
+        target.push_str(&encoded(key));
+        target.push('=');
+        target.push_str(&encoded(value));
+    }
+    target
+}
+
+fn encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (byte as char).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}

@@ -1,0 +1,165 @@
+//! What scenarios are played against. The suite is a function of the target.
+
+mod embedded;
+mod process;
+mod real;
+
+pub use embedded::Embedded;
+pub use process::Process;
+pub use real::Real;
+
+use crate::client::Endpoint;
+use crate::history::Call;
+use anyhow::{Result, bail};
+use futures::future::BoxFuture;
+use std::fmt;
+
+/// The user of a scenario that names none: may do everything.
+pub const ADMINISTRATOR: &str = "admin";
+
+/// The users of scenarios, with their groups. Every controller is a user of its own.
+pub const USERS: [(&str, &[&str]); 4] = [
+    (ADMINISTRATOR, &["system:masters"]),
+    ("alice", &["devs"]),
+    ("tokens", &["system:masters"]),
+    ("tokens-b", &["system:masters"]),
+];
+
+/// The bearer token that a target started here gives to one of [`USERS`].
+fn static_token(user: &str) -> String {
+    format!("{user}-token")
+}
+
+/// A kind of API server that scenarios can be played against.
+pub trait Target: Send + Sync {
+    /// What the ledger and the report call it.
+    fn name(&self) -> &'static str;
+
+    /// What it can do beyond serving the API.
+    fn powers(&self) -> &'static [Power];
+
+    /// A fresh cluster for one scenario.
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>>;
+}
+
+/// What a scenario asks of its cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// The scenario's name.
+    pub scenario: String,
+    /// How many API servers.
+    pub replicas: usize,
+    /// Whether time stands still until the scenario moves it.
+    pub manual_clock: bool,
+}
+
+/// Something that not every target can do. A scenario lists its needs; where one is missing it is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// Report the requests that a user made.
+    Calls,
+    /// Move time, and set the clocks of replicas wrong.
+    Clock,
+    /// Run controllers on it: they need its signing key.
+    Controllers,
+    /// Fail requests on purpose.
+    Faults,
+    /// Show why requests were not authenticated.
+    Log,
+    /// Run more than one API server.
+    Replicas,
+}
+
+impl Power {
+    /// All of them.
+    pub const ALL: [Power; 6] =
+        [Power::Calls, Power::Clock, Power::Controllers, Power::Faults, Power::Log, Power::Replicas];
+
+    /// The power called `name`.
+    pub fn parse(name: &str) -> Option<Power> {
+        Power::ALL.into_iter().find(|power| power.to_string() == name)
+    }
+}
+
+impl fmt::Display for Power {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Power::Calls => "calls",
+            Power::Clock => "clock",
+            Power::Controllers => "controllers",
+            Power::Faults => "faults",
+            Power::Log => "log",
+            Power::Replicas => "replicas",
+        })
+    }
+}
+
+/// A failure to inject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// `create`, `update`, …
+    pub verb: String,
+    /// `secrets`.
+    pub resource: String,
+    /// One object only.
+    pub name: Option<String>,
+    /// The requests of one user only.
+    pub user: Option<String>,
+    /// The status to answer with.
+    pub status: u16,
+    /// How often; `None` for ever.
+    pub times: Option<u32>,
+}
+
+/// One running cluster. What a target has no power for it need not implement.
+pub trait Cluster: Send + Sync {
+    /// Its API servers.
+    fn endpoints(&self) -> &[Endpoint];
+
+    /// The certificate authority of its API servers, PEM; none without TLS.
+    fn ca_pem(&self) -> Option<String>;
+
+    /// The namespace that is the scenario's own.
+    fn namespace(&self) -> &str;
+
+    /// The bearer token of `user`.
+    fn token(&self, user: &str) -> Option<String>;
+
+    /// The private key that service account tokens are signed with, PEM.
+    fn signing_key_pem(&self) -> Result<String> {
+        bail!("this target does not hand out its signing key")
+    }
+
+    /// All calls of `user` so far, without the lists and watches.
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        Box::pin(async move { bail!("this target does not report the calls of {user}") })
+    }
+
+    /// Moves the clock.
+    fn advance_clock(&self, seconds: i64) -> Result<()> {
+        bail!("this target's clock cannot be moved by {seconds} s")
+    }
+
+    /// Sets the error of a replica's clock. Replicas count from 1.
+    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
+        bail!("the clock of replica {replica} cannot be set off by {seconds} s")
+    }
+
+    /// Injects a failure.
+    fn add_fault(&self, fault: Fault) -> Result<()> {
+        bail!("this target cannot fail on purpose: {fault:?}")
+    }
+
+    /// Ends all injected failures.
+    fn clear_faults(&self) -> Result<()> {
+        bail!("this target cannot fail on purpose")
+    }
+
+    /// Why `replica` refused to authenticate requests, in order, from the start.
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        bail!("this target does not show the log of replica {replica}")
+    }
+
+    /// Stops it and returns what it logged.
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>>;
+}

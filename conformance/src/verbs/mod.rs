@@ -1,0 +1,64 @@
+//! The verbs of the scenario language: one family a file, each with its usage at the top. The list is closed.
+
+pub mod controllers;
+pub mod requests;
+pub mod server;
+pub mod tokens;
+pub mod waits;
+pub mod watches;
+
+use crate::observation::Observation;
+use crate::scenario::command::{Prefixes, Written};
+use crate::stage::Stage;
+use anyhow::Result;
+
+/// What a command does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verb {
+    /// Looks into a token.
+    Claims(tokens::Claims),
+    /// Starts, stops and watches over controllers.
+    Controller(controllers::Controller),
+    /// Sends a request.
+    Request(requests::RequestVerb),
+    /// Turns the server's knobs, reads its log.
+    Server(server::ServerVerb),
+    /// Waits for objects.
+    Wait(waits::Wait),
+    /// Opens a watch, or waits for its events.
+    Watch(watches::Watch),
+}
+
+impl Verb {
+    /// Reads a command.
+    pub fn parse(written: &Written<'_>) -> Result<Verb, String> {
+        match written.verb {
+            "calls" | "controller" | "tally" => controllers::Controller::parse(written).map(Verb::Controller),
+            "claims" => tokens::Claims::parse(written).map(Verb::Claims),
+            "clock" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
+            "watch" => watches::Watch::parse(written).map(Verb::Watch),
+            "await" => match waits::Wait::parse(written)? {
+                Some(wait) => Ok(Verb::Wait(wait)),
+                None => watches::Watch::parse(written).map(Verb::Watch),
+            },
+            _ => requests::RequestVerb::parse(written).map(Verb::Request),
+        }
+    }
+
+    /// Whether who, where and how often may be said of it.
+    pub fn takes_prefixes(&self) -> bool {
+        matches!(self, Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
+    }
+
+    /// Carries it out.
+    pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
+        match self {
+            Verb::Claims(claims) => claims.play(stage),
+            Verb::Controller(controller) => controller.play(stage).await,
+            Verb::Request(request) => request.play(prefixes, stage).await,
+            Verb::Server(server) => server.play(stage),
+            Verb::Wait(wait) => wait.play(prefixes, stage).await,
+            Verb::Watch(watch) => watch.play(prefixes, stage).await,
+        }
+    }
+}

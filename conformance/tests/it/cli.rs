@@ -1,0 +1,41 @@
+//! The command line.
+
+use crate::fixtures;
+use assert_cmd::Command;
+
+fn conformance(arguments: &[&str]) -> (bool, String) {
+    let output = Command::cargo_bin("conformance").unwrap().args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn lists_what_there_is() {
+    let (success, text) = conformance(&["--list", "skew/skewed"]);
+    assert!(success && text.starts_with("skew/skewed-nbf\n    Three API servers behind a load balancer"), "{text}");
+}
+
+#[test]
+fn a_filter_that_matches_nothing_fails() {
+    let (success, text) = conformance(&["no-such-scenario"]);
+    assert!(!success && text.contains("no scenario's name contains \"no-such-scenario\""), "{text}");
+}
+
+#[test]
+fn plays_what_is_asked_for_and_says_how_it_went() {
+    let junit = tempfile::NamedTempFile::new().unwrap();
+    let (success, text) = conformance(&["crud/create-twice", "--junit", junit.path().to_str().unwrap()]);
+    assert!(success, "{text}");
+    assert!(text.contains("1/1 passed ") && text.contains("area   passed"), "{text}");
+    let xml = std::fs::read_to_string(junit.path()).unwrap();
+    assert!(xml.contains("<testcase classname=\"crud\" name=\"create-twice\""), "{xml}");
+}
+
+#[test]
+fn judges_saved_histories() {
+    let history = |name: &str| fixtures("histories").join(name).to_string_lossy().into_owned();
+    let (success, text) = conformance(&["judge", &history("broken/ordered.older-after-newer.jsonl")]);
+    assert!(!success && text.contains("ordered: A watch delivers changes in the order they were made"), "{text}");
+    let (success, text) = conformance(&["judge", &history("good/life.jsonl")]);
+    assert!(success && text == "0 findings\n", "{text}");
+}

@@ -1,0 +1,73 @@
+//! The scenario language: every scenario is written properly, and what is not is refused with a reason.
+
+use crate::fixtures;
+use conformance::scenario::Scenario;
+use conformance::scenario::text::Text;
+
+#[test]
+fn every_scenario_is_written_as_it_would_be_printed() {
+    for scenario in Scenario::load_all(&fixtures("scenarios")).unwrap() {
+        let path = fixtures("scenarios").join(format!("{}.txt", scenario.name));
+        assert_eq!(scenario.text.to_string(), std::fs::read_to_string(path).unwrap(), "{}", scenario.name);
+        for step in &scenario.steps {
+            let written = &scenario.text.blocks[step.block].observed;
+            let printed = step.expectation.as_ref().map(|expectation| expectation.lines());
+            assert_eq!(&printed, written, "{} line {}", scenario.name, step.line);
+        }
+    }
+}
+
+#[test]
+fn text_that_a_real_server_can_check_was_checked_by_one() {
+    for scenario in Scenario::load_all(&fixtures("scenarios")).unwrap() {
+        if scenario.needs.is_empty() {
+            assert!(scenario.text.blessed_by().is_some(), "{}: run `cargo xtask conformance bless`", scenario.name);
+        }
+    }
+}
+
+#[test]
+fn blocks_survive_the_round_trip() {
+    let text = "# Why.\n# And why not.\n\n# Commentary.\n\nneeds clock\n\n# About the command.\ncreate configmaps/a\n  \
+                data.k = v\n----\n201\n  | text\n\ndelete configmaps/a\n----\n";
+    let parsed = Text::parse(text).unwrap();
+    assert_eq!(parsed.to_string(), text);
+    assert_eq!(parsed.summary(), "Why. And why not.");
+    let shape: Vec<_> =
+        parsed.blocks.iter().map(|b| (b.line, b.comment.len(), b.command.len(), b.observed.clone())).collect();
+    let observed = vec!["201".to_owned(), "  | text".to_owned()];
+    assert_eq!(
+        shape,
+        [(1, 2, 0, None), (4, 1, 0, None), (6, 0, 1, None), (9, 1, 2, Some(observed)), (15, 0, 1, Some(vec![]))]
+    );
+}
+
+#[test]
+fn nonsense_is_refused_with_its_line() {
+    for (text, error) in [
+        ("create configmaps/a\n", "line 1: a scenario opens with a paragraph (`# …`) that says why it exists"),
+        ("# Why.\n", "line 1: a scenario without a command"),
+        (
+            "# Why.\n\ncreate configmaps/a\ncreate configmaps/b\n",
+            "line 4: expected `----`, a blank line or an indented line, not \"create configmaps/b\"",
+        ),
+        ("# Why.\n\n----\n200\n", "line 3: `----` without a command"),
+        ("# Why.\n\n  data.k = v\n", "line 3: an indented line belongs to a command, and none is open here"),
+        (
+            "# Why.\n\ncreate configmaps/a\n----\n201\n  nonsense\n",
+            "line 6: expected `path = value`, `Header: value` or `| text`, not \"nonsense\"",
+        ),
+        (
+            "# Why.\n\ncreate things/a\n",
+            "line 3: no resource called \"things\" is listed in resources.rs; `request METHOD /path` reaches any",
+        ),
+        ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
+        ("# Why.\n\nneeds magic\n", "line 3: \"magic\" is none of calls, clock, controllers, faults, log, replicas"),
+        ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),
+        ("# Why.\n\nclock advance soon\n", "line 3: \"soon\" is not a number of seconds like \"-60s\""),
+        ("# Why.\n\nfault create secrets\n", "line 3: a fault needs the status=N it answers with"),
+        ("# Why.\n\nget configmaps\n", "line 3: get needs RESOURCE/NAME"),
+    ] {
+        assert_eq!(Scenario::parse("area/name", text).unwrap_err().to_string(), error, "{text}");
+    }
+}

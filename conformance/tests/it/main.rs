@@ -1,0 +1,13 @@
+//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server.
+
+mod cli;
+mod judge;
+mod language;
+mod suite;
+
+use std::path::PathBuf;
+
+/// A path below `fixtures/`.
+fn fixtures(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(path)
+}

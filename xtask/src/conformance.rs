@@ -1,0 +1,26 @@
+//! `cargo xtask conformance`: builds what is needed, then plays the scenarios. All arguments go to the program
+//! `conformance`, which explains them with `--help`.
+
+use anyhow::{Context as _, ensure};
+use std::process::{Command, ExitCode};
+
+/// Builds and runs. The result is that of the run.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
+    // As a process the server is what users get: the release build. Embedded it is compiled into the judge.
+    let process = arguments.windows(2).any(|pair| pair == ["--target", "process"]);
+    let process = process || arguments.iter().any(|argument| argument == "--target=process");
+    let profile: &[&str] = if process { &["--release"] } else { &[] };
+    if process {
+        let built = cargo(&["build", "--package", "fake-apiserver"]).args(profile).status()?;
+        ensure!(built.success(), "the server could not be built");
+    }
+    let mut run = cargo(&["run", "--package", "conformance"]);
+    let status = run.args(profile).arg("--").args(arguments).status().context("cargo")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments);
+    cargo
+}
