@@ -142,7 +142,8 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 /// Puts back whatever the endpoint may not change.
 fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    restore_metadata(new, old);
+    meta::keep_system_fields(new, old);
+    meta::remove(new, UNTRACKED);
     match request.subresource.map(|subresource| subresource.name) {
         None if kind.has_status() => restore(new, old, "status"),
         None => {}
@@ -165,19 +166,6 @@ fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old:
     }
 }
 
-/// The metadata that only the server writes; some of it must not even be sent otherwise, which validation sees to.
-fn restore_metadata(new: &mut Value, old: &Value) {
-    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
-    for field in ["creationTimestamp", "generation"] {
-        meta::carry_over(new, old, field);
-    }
-    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        if new["metadata"].get(field).is_none() {
-            meta::carry_over(new, old, field);
-        }
-    }
-}
-
 /// Gives `new` the member that `old` has.
 fn restore(new: &mut Value, old: &Value, key: &str) {
     let Some(members) = new.as_object_mut() else { return };
@@ -189,8 +177,7 @@ fn restore(new: &mut Value, old: &Value, key: &str) {
 
 fn validate(request: &Request<'_>, strategy: &Strategy, new: &Value, old: &Value) -> ApiResult<()> {
     let kind = request.kind;
-    let mut errors = validate::metadata_update(new, old, kind);
-    errors.extend((strategy.validate_update)(new, old));
+    let errors = kind.validate_update(strategy, new, old);
     if errors.is_empty() {
         return Ok(());
     }
