@@ -135,7 +135,7 @@ pub(crate) fn readable(content_type: &str, bytes: &Bytes) -> Option<Value> {
     if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
         let envelope = schema::decode_protobuf(bytes).ok()?;
         let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
-        return schema::decode_protobuf_message(&envelope.raw, type_ref).ok();
+        return schema::decode_protobuf_message(envelope.raw, type_ref).ok();
     }
     serde_json::from_slice(bytes).ok()
 }

@@ -114,7 +114,7 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }
-    let object = schema::decode_protobuf_message(&envelope.raw, expected.type_ref()?)
+    let object = schema::decode_protobuf_message(envelope.raw, expected.type_ref()?)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))?;
     Ok(Decoded { object, findings: Vec::new() })
 }

@@ -56,7 +56,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
         BodyFormat::Protobuf => {
             let envelope = schema::decode_protobuf(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
             check_kind(&envelope.api_version, &envelope.kind)?;
-            schema::decode_protobuf_message(&envelope.raw, type_ref)
+            schema::decode_protobuf_message(envelope.raw, type_ref)
         }
         BodyFormat::Json => {
             let (api_version, kind) = schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;

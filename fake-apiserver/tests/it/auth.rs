@@ -73,11 +73,14 @@ async fn bound_tokens() {
     assert_eq!((code_for(&mut client, short).await, code_for(&mut client, long).await), (401, 200));
     // A token dies with what it is bound to, though another of the same name takes its place.
     client.delete(&format!("{SECRETS}/s")).await.expect(200);
-    client.post(SECRETS, &named("s")).await.expect(201);
+    let other = client.post(SECRETS, &named("s")).await.expect(201);
     assert_eq!(code_for(&mut client, long).await, 401);
     let reviewed = client.post(REVIEWS, &review(long)).await.expect(201);
     assert_eq!(reviewed["status"].get("authenticated"), None);
-    assert!(text(&reviewed, "/status/error").contains("service account token has been invalidated"), "{reviewed}");
+    let (was, is) = (text(&secret, "/metadata/uid"), text(&other, "/metadata/uid"));
+    let error =
+        format!("[invalid bearer token, secret UID ({is}) does not match service account secret ref claim ({was})]");
+    assert_eq!(reviewed["status"], json!({"user": {}, "error": error}));
 }
 
 #[tokio::test]

@@ -175,7 +175,10 @@ async fn a_deleted_namespace_goes_when_nothing_holds_it() {
     let left = client.get(config_maps).await.expect(200);
     assert_eq!(names(&left), ["held"]);
     assert_ne!(text(&left["items"][0], "/metadata/deletionTimestamp"), "");
-    client.patch(MERGE_PATCH, &format!("{config_maps}/held"), &json!({"metadata": {"finalizers": null}})).await.expect(200);
+    client
+        .patch(MERGE_PATCH, &format!("{config_maps}/held"), &json!({"metadata": {"finalizers": null}}))
+        .await
+        .expect(200);
     client.get("/api/v1/namespaces/n").await.expect(200);
     client.delete(&format!("{pods}/p?gracePeriodSeconds=0")).await.expect(200);
     assert_eq!(client.get("/api/v1/namespaces/n").await.code, 404);

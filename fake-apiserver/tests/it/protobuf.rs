@@ -7,7 +7,10 @@ const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// What kubectl sends.
 const HEADERS: &[(&str, &str)] = &[
     ("content-type", PROTOBUF),
-    ("accept", "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/vnd.kubernetes.protobuf,application/json"),
+    (
+        "accept",
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/vnd.kubernetes.protobuf,application/json",
+    ),
 ];
 
 /// A field whose value is bytes: a text, or another message.
@@ -84,7 +87,7 @@ async fn refusals() {
     let options = [number(1, 5), field(9, "x")].concat();
     for (body, message) in [
         (b"{}".to_vec(), "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"),
-        (b"k8s\0".to_vec(), "Object 'Kind' is missing"),
+        (b"k8s\0".to_vec(), "empty body (6b387300)"),
         (
             enveloped("v1", "Pod", &[]),
             "Pod in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Pod) to (core.ConfigMap): \
@@ -98,7 +101,10 @@ async fn refusals() {
             enveloped("v1", "ConfigMap", &number(1, 1)),
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: proto: wrong wireType = 0 for field ObjectMeta",
         ),
-        (enveloped("v1", "DeleteOptions", &options), "DeleteOptions in version \"v1\" cannot be handled as a ConfigMap"),
+        (
+            enveloped("v1", "DeleteOptions", &options),
+            "DeleteOptions in version \"v1\" cannot be handled as a ConfigMap",
+        ),
     ] {
         let refusal = client.ask("POST", CONFIG_MAPS, HEADERS, body).await.refusal(400);
         assert!(refusal.1.contains(message), "{}", refusal.1);

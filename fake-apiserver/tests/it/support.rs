@@ -76,6 +76,7 @@ impl Client {
     pub(crate) async fn to_replica(server: &FakeApiServer, index: usize, protocol: Protocol) -> Client {
         let address = server.replica(index).address();
         let stream = TcpStream::connect(address).await.expect("the server listens");
+        stream.set_nodelay(true).expect("an open connection");
         let sender = match server.ca_pem() {
             None => handshake(TokioIo::new(stream), protocol).await,
             Some(authority) => {
