@@ -84,6 +84,11 @@ impl<'a> Stage<'a> {
         self.names.fill_text(template).map_err(unbound)
     }
 
+    /// `query` with its names replaced by their values.
+    pub fn fill_query(&self, query: &[(String, String)]) -> Result<Vec<(String, String)>> {
+        query.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?))).collect()
+    }
+
     /// The namespace that `prefixes` ask for; `None` is all of them.
     pub fn namespace(&self, prefixes: &Prefixes) -> Result<Option<String>> {
         Ok(match prefixes.namespace.as_deref() {

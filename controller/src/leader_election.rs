@@ -5,8 +5,11 @@
 //!   candidate ─────────▶ leader ◀────────────┐
 //!       ▲  │ held by         │ └─────────────┘
 //!       └──┘ another         ├──▶ lost      (not renewed within the deadline: the work is cancelled, an error)
-//!                            └──▶ released  (stopped, or the work ended: the next candidate need not wait)
+//!                            └──▶ released  (stopped, or the work ended)
 //! ```
+//!
+//! Whoever leads no longer gives the Lease up once the work has ended, so that the next candidate need not wait; who lost
+//! it tries that too.
 //!
 //! Whether a Lease has expired is judged by how long ago we saw it change, not by the times written in it: clocks differ.
 //!
@@ -121,17 +124,20 @@ impl LeaderElector {
         let stop_work = stop.child_token();
         let work = work(stop_work.clone());
         tokio::pin!(work);
-        tokio::select! {
-            () = &mut work => {}
-            () = stop.cancelled() => work.await,
+        let lost = tokio::select! {
+            () = &mut work => false,
+            () = stop.cancelled() => {
+                work.await;
+                false
+            }
             () = self.renew() => {
                 stop_work.cancel();
                 work.await;
-                return Err(LeadershipLost);
+                true
             }
-        }
+        };
         self.release().await;
-        Ok(())
+        if lost { Err(LeadershipLost) } else { Ok(()) }
     }
 
     async fn acquire(&mut self) {

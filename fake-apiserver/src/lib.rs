@@ -1,4 +1,31 @@
-//! A kube-apiserver for tests.
+//! A kube-apiserver for tests: it starts in milliseconds, speaks the real wire protocol, and keeps everything in memory.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), fake_apiserver::StartError> {
+//! use fake_apiserver::FakeApiServer;
+//!
+//! let server = FakeApiServer::builder().start().await?;   // a free port, TLS, an administrator's token
+//! println!("{}", server.url());                           // https://127.0.0.1:...
+//! println!("{}", server.kubeconfig());                    // for kubectl, and for clients in any language
+//! server.shutdown().await;                                // or drop it
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well.
+//!
+//! What a test may hold in its hands: the [`clock`] of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
+//! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), faults
+//! ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
+//!
+//! # Not as the real server
+//! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
+//! - Whoever is authenticated may do everything; anonymous users may see health and version.
+//! - The kinds are those of [`registry::KINDS`]; there are no custom resources and no webhooks.
+//! - A good token is looked at anew with every request, not remembered for ten seconds.
+//! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
+//! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 
 mod api;
 pub mod audit;

@@ -5,17 +5,14 @@ use anyhow::{Context as _, ensure};
 use std::process::{Command, ExitCode};
 
 /// Builds and runs. The result is that of the run.
-pub fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
-    // As a process the server is what users get: the release build. Embedded it is compiled into the judge.
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let process = arguments.windows(2).any(|pair| pair == ["--target", "process"]);
-    let process = process || arguments.iter().any(|argument| argument == "--target=process");
-    let profile: &[&str] = if process { &["--release"] } else { &[] };
-    if process {
-        let built = cargo(&["build", "--quiet", "--package", "fake-apiserver"]).args(profile).status()?;
+    if process || arguments.iter().any(|argument| argument == "--target=process") {
+        // As a process the server is what users get. Embedded it is compiled into the judge.
+        let built = cargo(&["build", "--release", "--package", "fake-apiserver"]).status()?;
         ensure!(built.success(), "the server could not be built");
     }
-    let mut run = cargo(&["run", "--quiet", "--package", "conformance"]);
-    let status = run.args(profile).arg("--").args(arguments).status().context("cargo")?;
+    let status = cargo(&["run", "--package", "conformance", "--"]).args(arguments).status().context("cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -1,5 +1,6 @@
 //! The workshop.
 
+mod bench;
 mod conformance;
 mod schema;
 
@@ -10,6 +11,11 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
+    /// Measure the server beside others under the same load.
+    Bench(bench::Arguments),
+    /// Serve nothing in particular, for `bench` to compare with.
+    #[command(hide = true)]
+    BenchBare,
     /// Play the scenarios and judge what happens; `cargo xtask conformance --help` tells more.
     #[command(disable_help_flag = true)]
     Conformance {
@@ -22,6 +28,8 @@ enum Task {
 
 fn main() -> anyhow::Result<ExitCode> {
     match Task::parse() {
+        Task::Bench(arguments) => bench::run(&arguments)?,
+        Task::BenchBare => bench::bare::run()?,
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Schema => schema::run()?,
     }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -35,10 +35,12 @@ struct Running {
 }
 
 impl Process {
-    /// The program that was built beside this one.
+    /// The release build, in the target folder that this program was built into, whatever its own profile.
     pub fn find() -> Result<Process> {
-        let name = format!("fake-apiserver{}", std::env::consts::EXE_SUFFIX);
-        let binary = std::env::current_exe()?.with_file_name(name);
+        let name = format!("release/fake-apiserver{}", std::env::consts::EXE_SUFFIX);
+        let own = std::env::current_exe()?;
+        let target = own.parent().and_then(Path::parent).context("a program in no folder")?;
+        let binary = target.join(name);
         ensure!(binary.exists(), "{} was not built; `cargo xtask conformance` does that", binary.display());
         Ok(Process { binary })
     }
@@ -128,7 +130,8 @@ impl Cluster for Running {
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
         let events = self.events()?;
-        let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"] == (replica - 1).to_string();
+        let number = (replica - 1).to_string();
+        let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"].as_str() == Some(&number);
         let error =
             |event: &Value| event["annotations"]["fake-apiserver/authentication-error"].as_str().map(str::to_owned);
         Ok(events.iter().filter(here).filter_map(error).collect())

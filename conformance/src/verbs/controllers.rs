@@ -168,7 +168,7 @@ fn client(stage: &Stage<'_>, user: &str) -> Result<Client> {
     config.root_cert = Some(certificates).filter(|certificates| !certificates.is_empty());
     let token = stage.cluster.token(user).with_context(|| format!("this target knows no user {user:?}"))?;
     config.auth_info.token = Some(token.into());
-    Ok(Client::try_from(config)?)
+    controller::client::new(config, user)
 }
 
 /// The calls of `user` since the last look; they become part of the history.

@@ -59,11 +59,16 @@ enum Body {
     Options,
 }
 
+/// Query parameters; values may have names in them.
+pub type Query = Vec<(String, String)>;
+/// Headers, lower case; values may have names in them.
+pub type Headers = BTreeMap<String, String>;
+
 /// What stands behind the address: query, headers, body.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
-    query: Vec<(String, String)>,
-    headers: BTreeMap<String, String>,
+    query: Query,
+    headers: Headers,
     fields: Vec<Field>,
     json: Option<Value>,
     text: Option<String>,
@@ -95,6 +100,10 @@ impl Arguments {
                 (None, None) => arguments.read(line)?,
             }
         }
+        let bodies = [!arguments.fields.is_empty(), arguments.json.is_some(), arguments.text.is_some()];
+        if bodies.into_iter().filter(|given| *given).count() > 1 {
+            return Err("a body is made of fields, or is JSON, or is text".to_owned());
+        }
         Ok(arguments)
     }
 
@@ -109,14 +118,20 @@ impl Arguments {
         Ok(())
     }
 
-    /// The query with its names filled in.
-    pub fn query(&self, stage: &Stage<'_>) -> Result<Vec<(String, String)>> {
-        self.query.iter().map(|(key, value)| Ok((key.clone(), stage.fill(value)?))).collect()
+    /// The query and the headers of a request that has no body.
+    pub fn without_body(self) -> Result<(Query, Headers), String> {
+        match self {
+            Arguments { query, headers, fields, json: None, text: None } if fields.is_empty() => Ok((query, headers)),
+            _ => Err("this takes only `?key=value` and headers".to_owned()),
+        }
     }
 
-    /// The fields: what to send, or what to wait for.
-    pub fn fields(&self) -> &[Field] {
-        &self.fields
+    /// The query and the fields of a condition.
+    pub fn condition(self) -> Result<(Query, Vec<Field>), String> {
+        match self {
+            Arguments { query, headers, fields, json: None, text: None } if headers.is_empty() => Ok((query, fields)),
+            _ => Err("this takes only `?key=value` and `path=value`".to_owned()),
+        }
     }
 }
 
@@ -193,7 +208,7 @@ impl RequestVerb {
             Value::String(text) if self.arguments.text.is_some() => text.clone().into_bytes(),
             json => serde_json::to_vec(json)?,
         };
-        let query = self.arguments.query(stage)?;
+        let query = stage.fill_query(&self.arguments.query)?;
         let request = Request {
             method: self.method.to_owned(),
             path: self.path(prefixes, stage)?,

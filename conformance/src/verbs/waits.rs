@@ -15,13 +15,14 @@
 //!
 //! Each object is an item: its name. In a condition a name without a value stands for anything.
 
-use super::requests::{Arguments, object_item};
+use super::requests::{Arguments, Headers, Query, object_item};
 use super::watches;
 use crate::history::Request;
 use crate::names::Names;
 use crate::observation::Observation;
 use crate::resources::Reference;
 use crate::scenario::command::{Prefixes, Written};
+use crate::scenario::field::Field;
 use crate::scenario::path::Path;
 use crate::stage::{DEADLINE, Stage};
 use anyhow::{Context as _, Result, ensure};
@@ -34,7 +35,8 @@ pub struct Wait {
     /// How many objects there have to be.
     count: usize,
     reference: Reference,
-    arguments: Arguments,
+    query: Query,
+    conditions: Vec<Field>,
     /// The pattern with the list's name, and where in each object its values are.
     list: Option<(Value, Path)>,
 }
@@ -58,10 +60,12 @@ impl Wait {
             [rest @ .., "as", list] => (rest, Some((list, Path::parse("name")?))),
             rest => (rest, None),
         };
+        let (query, conditions) = Arguments::parse(rest, written.details)?.condition()?;
         Ok(Some(Wait {
             count,
             reference: Reference::parse(reference)?,
-            arguments: Arguments::parse(rest, written.details)?,
+            query,
+            conditions,
             list: list.map(|(pattern, path)| (Value::from(*pattern), path)),
         }))
     }
@@ -91,10 +95,9 @@ impl Wait {
             if self.matching(objects, stage).len() == self.count {
                 return Ok(());
             }
-            let mut query = self.query(stage)?;
+            let mut query = self.query.clone();
             query.push(("resourceVersion".to_owned(), revision));
-            let all = Reference { name: None, ..self.reference.clone() };
-            let outgoing = watches::open(&all, query, prefixes, stage)?;
+            let outgoing = watches::open(&self.reference, &query, &Headers::new(), prefixes, stage)?;
             let (reply, stream) = stage.watch(outgoing).await?;
             let mut stream = stream.with_context(|| format!("the watch was refused: {}", reply.body))?;
             while let Some(frame) = stream.next().await {
@@ -109,10 +112,14 @@ impl Wait {
     }
 
     async fn list(&self, prefixes: &Prefixes, stage: &mut Stage<'_>, objects: &mut Objects) -> Result<String> {
+        let mut query = stage.fill_query(&self.query)?;
+        if let Some(name) = &self.reference.name {
+            query.push(("fieldSelector".to_owned(), format!("metadata.name={}", stage.fill(name)?)));
+        }
         let request = Request {
             method: "GET".to_owned(),
             path: self.reference.collection(stage.namespace(prefixes)?.as_deref()),
-            query: self.query(stage)?,
+            query,
             headers: [("accept".to_owned(), "application/json".to_owned())].into(),
             ..Request::default()
         };
@@ -123,18 +130,10 @@ impl Wait {
         Ok(reply.body["metadata"]["resourceVersion"].as_str().context("a list without a revision")?.to_owned())
     }
 
-    fn query(&self, stage: &Stage<'_>) -> Result<Vec<(String, String)>> {
-        let mut query = self.arguments.query(stage)?;
-        if let Some(name) = &self.reference.name {
-            query.push(("fieldSelector".to_owned(), format!("metadata.name={}", stage.fill(name)?)));
-        }
-        Ok(query)
-    }
-
     fn matching(&self, objects: &Objects, stage: &Stage<'_>) -> Vec<Value> {
         let like = |object: &&Value| {
             let mut names = stage.names.clone();
-            self.arguments.fields().iter().all(|field| field.holds(object, &mut names))
+            self.conditions.iter().all(|field| field.holds(object, &mut names))
         };
         objects.values().filter(like).cloned().collect()
     }

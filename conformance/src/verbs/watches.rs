@@ -16,7 +16,7 @@
 //!
 //! An observation shows all that came since the last look.
 
-use super::requests::{Arguments, items};
+use super::requests::{Arguments, Headers, Query, items};
 use crate::history::Request;
 use crate::observation::{Item, Observation};
 use crate::resources::Reference;
@@ -34,8 +34,10 @@ pub enum Watch {
         reference: Reference,
         /// The name it gets.
         name: String,
-        /// Query and headers.
-        arguments: Arguments,
+        /// Query parameters.
+        query: Query,
+        /// Request headers.
+        headers: Headers,
     },
     /// `await NAME …`.
     Await {
@@ -63,11 +65,10 @@ impl Watch {
     /// Reads the command.
     pub fn parse(written: &Written<'_>) -> Result<Watch, String> {
         match (written.verb, &written.words()[..]) {
-            ("watch", [reference, "as", name, rest @ ..]) => Ok(Watch::Open {
-                reference: Reference::parse(reference)?,
-                name: (*name).to_owned(),
-                arguments: Arguments::parse(rest, written.details)?,
-            }),
+            ("watch", [reference, "as", name, rest @ ..]) => {
+                let (query, headers) = Arguments::parse(rest, written.details)?.without_body()?;
+                Ok(Watch::Open { reference: Reference::parse(reference)?, name: (*name).to_owned(), query, headers })
+            }
             ("await", [name, until @ ..]) if !until.is_empty() => {
                 let until = match until {
                     [CLOSED] => Until::Closed,
@@ -86,8 +87,8 @@ impl Watch {
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
-            Watch::Open { reference, name, arguments } => {
-                let outgoing = open(reference, arguments.query(stage)?, prefixes, stage)?;
+            Watch::Open { reference, name, query, headers } => {
+                let outgoing = open(reference, query, headers, prefixes, stage)?;
                 let (reply, stream) = stage.watch(outgoing).await?;
                 let refused = stream.is_none();
                 stage.watches.extend(stream.map(|stream| (name.clone(), stream)));
@@ -119,7 +120,8 @@ impl Watch {
 /// A watch request.
 pub fn open(
     reference: &Reference,
-    query: Vec<(String, String)>,
+    query: &[(String, String)],
+    headers: &Headers,
     prefixes: &Prefixes,
     stage: &mut Stage<'_>,
 ) -> Result<Outgoing> {
@@ -127,9 +129,10 @@ pub fn open(
     if let Some(name) = &reference.name {
         all.push(("fieldSelector".to_owned(), format!("metadata.name={}", stage.fill(name)?)));
     }
-    all.extend(query);
+    all.extend(stage.fill_query(query)?);
     let path = reference.collection(stage.namespace(prefixes)?.as_deref());
-    let headers = [("accept".to_owned(), "application/json".to_owned())].into();
+    let mut headers = headers.clone();
+    headers.entry("accept".to_owned()).or_insert_with(|| "application/json".to_owned());
     let request = Request { method: "GET".to_owned(), path, query: all, headers, ..Request::default() };
     stage.address(prefixes, request, Vec::new())
 }

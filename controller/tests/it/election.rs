@@ -50,14 +50,15 @@ async fn lease(server: &FakeApiServer) -> LeaseSpec {
     leases.get("kube-controller-manager").await.expect("the lease exists").spec.expect("a lease has a spec")
 }
 
-/// Waits until `user_agent` has made a request of that verb and got that code.
-async fn request(server: &FakeApiServer, user_agent: &str, verb: &str, code: u16) {
-    let seen = || {
+/// Waits until `user_agent` has made that many successful requests of that verb.
+async fn requests(server: &FakeApiServer, user_agent: &str, verb: &str, number: usize) {
+    let made = || {
         let records = server.requests();
-        records.iter().any(|record| record.user_agent == user_agent && record.verb == verb && record.code == code)
+        let own = records.iter().filter(|record| record.user_agent == user_agent && record.verb == verb);
+        own.filter(|record| record.code == 200).count()
     };
     let mut count = server.request_log().count();
-    while !seen() {
+    while made() < number {
         count.changed().await.expect("the server runs");
     }
 }
@@ -73,7 +74,7 @@ async fn the_leader_writes_renews_and_releases_the_lease() {
     let now = Some(NOW.parse().expect("a timestamp"));
     assert_eq!((held.acquire_time.map(|time| time.0), held.renew_time.map(|time| time.0)), (now, now));
 
-    request(&server, "one", "update", 200).await;
+    requests(&server, "one", "update", 1).await;
     leader.stop.cancel();
     assert!(leader.ended.await.expect("no panic").is_ok());
     let released = lease(&server).await;
@@ -87,12 +88,33 @@ async fn a_second_candidate_waits_for_the_first_to_release() {
     let first = candidate(&server, "one");
     first.leads.await.expect("it leads");
     let mut second = candidate(&server, "two");
-    request(&server, "two", "get", 200).await;
-    assert!(second.leads.try_recv().is_err(), "the lease is held");
+    tokio::select! {
+        _ = &mut second.leads => panic!("the lease is held"),
+        () = requests(&server, "two", "get", 3) => {}
+    }
 
     first.stop.cancel();
     second.leads.await.expect("it leads now");
     let held = lease(&server).await;
+    assert_eq!((held.holder_identity.as_deref(), held.lease_transitions), (Some("two"), Some(1)));
+    second.stop.cancel();
+    assert!(second.ended.await.expect("no panic").is_ok());
+}
+
+#[tokio::test]
+async fn a_lease_that_is_not_renewed_goes_to_another() {
+    let server = server().await;
+    let first = candidate(&server, "one");
+    first.leads.await.expect("it leads");
+    first.ended.abort();
+    let leases: Api<Lease> = Api::namespaced(server.client(), "kube-system");
+    let mut lease = leases.get("kube-controller-manager").await.expect("the lease exists");
+    lease.spec.get_or_insert_default().lease_duration_seconds = Some(1);
+    leases.replace("kube-controller-manager", &Default::default(), &lease).await.expect("the lease is shortened");
+
+    let second = candidate(&server, "two");
+    second.leads.await.expect("it leads in the end");
+    let held = self::lease(&server).await;
     assert_eq!((held.holder_identity.as_deref(), held.lease_transitions), (Some("two"), Some(1)));
     second.stop.cancel();
     assert!(second.ended.await.expect("no panic").is_ok());
@@ -107,7 +129,7 @@ async fn a_leader_that_cannot_renew_in_time_has_lost() {
     let what = Action::Status { code: 500, retry_after_seconds: 0 };
     server.faults().add(Fault { when, what, times: None });
     assert!(leader.ended.await.expect("no panic").is_err());
-    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "nothing was released");
+    assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "it could not be released either");
 }
 
 #[tokio::test]
@@ -116,7 +138,7 @@ async fn a_candidate_that_is_stopped_while_waiting_leaves_the_lease_alone() {
     let first = candidate(&server, "one");
     first.leads.await.expect("it leads");
     let second = candidate(&server, "two");
-    request(&server, "two", "get", 200).await;
+    requests(&server, "two", "get", 1).await;
     second.stop.cancel();
     assert!(second.ended.await.expect("no panic").is_ok());
     assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"));

@@ -145,6 +145,44 @@ async fn too_many_conflicts_while_referring_discard_the_secret_and_count_as_succ
 }
 
 #[tokio::test]
+async fn a_service_account_that_was_recreated_or_found_a_token_meanwhile_is_given_up() {
+    // The cache shows the latest version, but not all of it: the first attempt does not look, the second one does.
+    for (references, former_uid, refused) in [
+        (&[][..], true, "update serviceaccounts/builder secrets=[$1] 409"),
+        (&[TOKEN_SECRET], false, "update serviceaccounts/builder secrets=[token-secret-1,$1] 409"),
+    ] {
+        let mut setup = Setup::new().await;
+        setup.create_account(references).await;
+        setup.secrets.apply(setup.cached_secret(COMPLETE));
+        setup.fail("update", "serviceaccounts", 409, Some(1));
+        let mut cached = setup.cached_account(&[]);
+        if former_uid {
+            cached.metadata.uid = Some("former".into());
+        }
+        let controller = setup.controller();
+        setup.service_accounts.apply(cached);
+        let calls = setup.settle(&controller).await;
+        assert_eq!(calls[2..4], [refused, GET]);
+        assert!(calls[4].starts_with("delete secrets/$1 uid="), "{calls:?}");
+        assert_eq!(calls.len(), 5, "{calls:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_success_makes_up_for_earlier_failures() {
+    let mut setup = new_account().await;
+    setup.options.max_retries = 1;
+    let controller = setup.controller();
+    for round in 1..=2 {
+        setup.fail("create", "secrets", 403, Some(1));
+        let mut account = setup.live_accounts().get(ACCOUNT).await.expect("the service account exists");
+        account.secrets = None;
+        setup.service_accounts.apply(account);
+        assert_eq!(setup.settle(&controller).await.len(), round * 5, "one retry each time");
+    }
+}
+
+#[tokio::test]
 async fn an_error_while_referring_discards_the_secret_and_starts_over() {
     let setup = new_account().await;
     setup.fail("update", "serviceaccounts", 500, Some(1));
@@ -295,6 +333,20 @@ async fn conflicts_while_removing_a_reference_are_tried_again() {
     setup.fail("update", "serviceaccounts", 409, Some(2));
     let conflict = format!("{UNREFER} 409");
     assert_eq!(delete_referenced_secret(&setup).await, [GET, &conflict, GET, &conflict, GET, UNREFER]);
+}
+
+#[tokio::test]
+async fn a_recreated_service_account_keeps_its_references() {
+    let setup = referring_account().await;
+    let mut former = setup.cached_account(&[TOKEN_SECRET]);
+    former.metadata.uid = Some("former".into());
+    setup.service_accounts.apply(former);
+    let mut secret = setup.cached_secret(COMPLETE);
+    secret.annotations_mut().insert(SERVICE_ACCOUNT_UID_KEY.into(), "former".into());
+    setup.secrets.apply(secret.clone());
+    let controller = setup.controller();
+    setup.secrets.delete(secret);
+    assert_eq!(setup.settle(&controller).await, [GET]);
 }
 
 #[tokio::test]

@@ -172,7 +172,8 @@ impl FakeApiServer {
     pub fn kube_config_for(&self, replica: usize, token: &str) -> kube::Config {
         let url = self.replicas[replica].url().parse().expect("an address makes a URL");
         let mut config = kube::Config::new(url);
-        config.root_cert = self.ca_pem.as_deref().map(tls::certificates_der);
+        // Without any, the client would load the system's authorities, each time anew.
+        config.root_cert = Some(self.ca_pem.as_deref().map(tls::certificates_der).into_iter().flatten().collect());
         config.auth_info.token = Some(token.to_string().into());
         config.default_namespace = "default".into();
         config

@@ -118,6 +118,12 @@ fn server_config(
     Ok(Arc::new(config))
 }
 
+/// The certificates of a PEM bundle, as DER.
+#[cfg(feature = "kube")]
+pub(super) fn certificates_der(pem: &str) -> Vec<Vec<u8>> {
+    CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().map(|der| der.to_vec()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,10 +177,4 @@ mod tests {
         let mismatch = error(&certificate, &other).unwrap();
         assert!(mismatch.starts_with("the certificate and the private key cannot be used: "), "{mismatch}");
     }
-}
-
-/// The certificates of a PEM bundle, as DER.
-#[cfg(feature = "kube")]
-pub(super) fn certificates_der(pem: &str) -> Vec<Vec<u8>> {
-    CertificateDer::pem_slice_iter(pem.as_bytes()).flatten().map(|der| der.to_vec()).collect()
 }

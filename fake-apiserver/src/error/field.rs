@@ -1,0 +1,157 @@
+//! Findings of validation: `field.Error` of `k8s.io/apimachinery/pkg/util/validation/field`.
+
+use super::Cause;
+use serde_json::Value;
+use std::fmt;
+
+/// One finding of validation: `field.Error` of apimachinery.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FieldError {
+    path: String,
+    kind: FieldErrorKind,
+    /// The offending value as Go prints it, for the kinds that show one.
+    value: Option<String>,
+    detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FieldErrorKind {
+    Required,
+    Invalid,
+    TypeInvalid,
+    Unsupported,
+    Forbidden,
+    Duplicate,
+    NotFound,
+    TooLong,
+    TooMany,
+}
+
+impl FieldErrorKind {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Required => "Required value",
+            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::Unsupported => "Unsupported value",
+            Self::Forbidden => "Forbidden",
+            Self::Duplicate => "Duplicate value",
+            Self::NotFound => "Not found",
+            Self::TooLong => "Too long",
+            Self::TooMany => "Too many",
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Required => "FieldValueRequired",
+            Self::Invalid => "FieldValueInvalid",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::Unsupported => "FieldValueNotSupported",
+            Self::Forbidden => "FieldValueForbidden",
+            Self::Duplicate => "FieldValueDuplicate",
+            Self::NotFound => "FieldValueNotFound",
+            Self::TooLong => "FieldValueTooLong",
+            Self::TooMany => "FieldValueTooMany",
+        }
+    }
+}
+
+impl FieldError {
+    fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
+        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into() }
+    }
+
+    /// The field must be set.
+    pub fn required(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Required, None, detail)
+    }
+
+    /// The value breaks a rule.
+    pub fn invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Invalid, Some(value), detail)
+    }
+
+    /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
+    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<String>, detail: impl Into<String>) -> Self {
+        FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
+    }
+
+    /// The value has the wrong JSON type.
+    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
+    }
+
+    /// The value is none of those supported.
+    pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let list: Vec<String> = supported.iter().map(|text| format!("{text:?}")).collect();
+        let detail = format!("supported values: {}", list.join(", "));
+        Self::new(path, FieldErrorKind::Unsupported, Some(value), detail)
+    }
+
+    /// The field may not be set (so).
+    pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Forbidden, None, detail)
+    }
+
+    /// The value stands twice.
+    pub fn duplicate(path: impl Into<String>, value: &Value) -> Self {
+        Self::new(path, FieldErrorKind::Duplicate, Some(value), "")
+    }
+
+    /// The value refers to nothing.
+    pub fn not_found(path: impl Into<String>, value: &Value) -> Self {
+        Self::new(path, FieldErrorKind::NotFound, Some(value), "")
+    }
+
+    /// More than `max` bytes.
+    pub fn too_long(path: impl Into<String>, max: usize) -> Self {
+        Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} bytes"))
+    }
+
+    /// More than `max` items.
+    pub fn too_many(path: impl Into<String>, actual: usize, max: usize) -> Self {
+        let detail = format!("must have at most {max} items");
+        Self::new(path, FieldErrorKind::TooMany, Some(&Value::from(actual)), detail)
+    }
+
+    /// The same finding, its value shown as given: a struct, in Go's key order.
+    #[must_use]
+    pub fn printed_as(self, value: impl Into<String>) -> Self {
+        FieldError { value: Some(value.into()), ..self }
+    }
+
+    /// The same finding with a detail.
+    #[must_use]
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        FieldError { detail: detail.into(), ..self }
+    }
+
+    /// The finding without its path.
+    fn text(&self) -> String {
+        let mut text = self.kind.text().to_string();
+        if let Some(value) = &self.value {
+            text.push_str(": ");
+            text.push_str(value);
+        }
+        if !self.detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(&self.detail);
+        }
+        text
+    }
+
+    pub(super) fn cause(&self) -> Cause {
+        Cause { reason: self.kind.reason().into(), message: self.text(), field: self.path.clone() }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.text())
+    }
+}
+
+/// A value as it stands in a message: JSON, which for strings is Go's quoting.
+fn print_value(value: &Value) -> String {
+    value.to_string()
+}

@@ -1,0 +1,253 @@
+//! `cargo xtask bench`: the server under load, beside others under the same load from the same generator.
+//!
+//! Servers take turns of half a second, so that what else the machine does meets them all; a figure is the median of
+//! its turns. Absolute numbers say much about the machine, ratios little, so it is ratios that are worth quoting:
+//! against a bare hyper server, which shows what is left to be gained, and against a real one, given by `--against`.
+
+pub(crate) mod bare;
+mod client;
+mod load;
+mod process;
+mod report;
+mod server;
+mod watches;
+
+use anyhow::ensure;
+use client::{Call, Target};
+use load::{CREATES, GETS, LISTS, Load, Session, UPDATES};
+use process::Process;
+use report::{Figure, Report, Unit, milliseconds, quantile};
+use server::Server;
+use std::env::consts::EXE_SUFFIX;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Instant;
+use tempfile::NamedTempFile;
+use watches::{Audience, ONE, THOUSAND};
+
+/// How many turns each server has in a figure.
+const TURNS: usize = 5;
+/// How often a server is started to see how long that takes.
+const STARTS: usize = 11;
+/// Bearer token of the servers that are started here.
+const TOKEN: &str = "bench";
+
+const OWN: usize = 0;
+const BARE: usize = 1;
+
+const START: &str = "start to first answer";
+const MEMORY: &str = "memory at start";
+const WATCHED: &str = "creates kept under 10,000 watches";
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Load this server as well, such as https://127.0.0.1:6443. It gets two namespaces, and is rid of them at the end
+    #[arg(long, value_name = "URL", requires = "token")]
+    against: Option<String>,
+    /// Bearer token for that server; its user must be allowed to do everything
+    #[arg(long, value_name = "TOKEN", requires = "against")]
+    token: Option<String>,
+    /// PEM file with the certificates to trust that server by
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    ca: Option<PathBuf>,
+    /// Trust that server without looking
+    #[arg(long)]
+    insecure: bool,
+    /// Only the figures whose names contain this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Print the table as Markdown
+    #[arg(long)]
+    markdown: bool,
+}
+
+/// Builds what is needed and prints the table.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    if cfg!(debug_assertions) {
+        return run_in_release();
+    }
+    let runtime = tokio::runtime::Runtime::new()?;
+    let report = runtime.block_on(measure(arguments))?;
+    print!("{}", report.table(arguments.markdown));
+    Ok(())
+}
+
+/// Builds the server and this program with optimizations, and runs that program in place of this one.
+fn run_in_release() -> anyhow::Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(&cargo).args(["build", "--release", "--package", "fake-apiserver"]).status()?;
+    ensure!(built.success(), "the build has failed");
+    let mut run = Command::new(cargo);
+    run.args(["run", "--release", "--quiet", "--package", "xtask", "--"]).args(std::env::args_os().skip(1));
+    ensure!(run.status()?.success(), "the bench has failed");
+    Ok(())
+}
+
+async fn measure(arguments: &Arguments) -> anyhow::Result<Report> {
+    let programs = Programs::find()?;
+    let (own, bare) = (programs.start_own()?, programs.start_bare()?);
+    let mut servers = vec![server("fake-apiserver", own)?, server("bare hyper", bare)?];
+    let other = other(arguments)?.map(Arc::new);
+    servers.extend(other.clone());
+    let mut bench = Bench { only: &arguments.only, servers, figures: Vec::new() };
+    let measured = bench.figures(&programs).await;
+    if let Some(other) = other {
+        other.depopulate().await?;
+    }
+    measured?;
+    Ok(Report { servers: bench.servers.iter().map(|server| server.name).collect(), figures: bench.figures })
+}
+
+/// The server of `--against`.
+fn other(arguments: &Arguments) -> anyhow::Result<Option<Server>> {
+    let (Some(url), Some(token)) = (&arguments.against, &arguments.token) else { return Ok(None) };
+    ensure!(arguments.insecure || arguments.ca.is_some(), "--against needs --ca or --insecure");
+    let target = Target::new(url, token, arguments.ca.as_deref())?;
+    Ok(Some(Server::new("kube-apiserver", target, None)))
+}
+
+fn server(name: &'static str, process: Process) -> anyhow::Result<Arc<Server>> {
+    let target = Target::new(process.url(), TOKEN, None)?;
+    Ok(Arc::new(Server::new(name, target, Some(process))))
+}
+
+/// What can be started here.
+struct Programs {
+    own: PathBuf,
+    this: PathBuf,
+    tokens: NamedTempFile,
+}
+
+impl Programs {
+    fn find() -> anyhow::Result<Self> {
+        let this = std::env::current_exe()?;
+        let mut tokens = NamedTempFile::new()?;
+        writeln!(tokens, "{TOKEN},bench,bench,system:masters")?;
+        Ok(Programs { own: this.with_file_name(format!("fake-apiserver{EXE_SUFFIX}")), this, tokens })
+    }
+
+    /// The server with its defaults, but for the port.
+    fn start_own(&self) -> anyhow::Result<Process> {
+        let mut command = Command::new(&self.own);
+        command.args(["--secure-port=0", "--exit-with-stdin", "--token-auth-file"]).arg(self.tokens.path());
+        Process::start(&mut command)
+    }
+
+    fn start_bare(&self) -> anyhow::Result<Process> {
+        Process::start(Command::new(&self.this).arg("bench-bare"))
+    }
+}
+
+struct Bench<'b> {
+    only: &'b str,
+    /// Our own, the bare one, and perhaps a real one.
+    servers: Vec<Arc<Server>>,
+    figures: Vec<Figure>,
+}
+
+impl Bench<'_> {
+    async fn figures(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        self.starts(programs).await?;
+        for server in self.api_servers() {
+            server.populate().await?;
+        }
+        self.servers[OWN].copy_to(&self.servers[BARE]).await?;
+        for load in [&CREATES, &UPDATES, &GETS, &LISTS] {
+            self.load(load).await?;
+        }
+        for audience in [&ONE, &THOUSAND] {
+            self.deliveries(audience).await?;
+        }
+        self.creates_while_watched().await
+    }
+
+    async fn starts(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        if !self.wants(START) && !self.wants(MEMORY) {
+            return Ok(());
+        }
+        let mut times = self.no_samples();
+        let mut memory = self.no_samples();
+        for _ in 0..STARTS {
+            for (index, start) in [(OWN, Programs::start_own as fn(&_) -> _), (BARE, Programs::start_bare)] {
+                let begin = Instant::now();
+                let process = start(programs)?;
+                let target = Target::new(process.url(), TOKEN, None)?;
+                target.connect().await?.exchange(Call::get("/readyz")).await?;
+                times[index].push(milliseconds(begin.elapsed()));
+                memory[index].extend(process.resident_memory().map(|bytes| bytes as f64 / 1e6));
+            }
+        }
+        self.add(START, Unit::Milliseconds, times);
+        self.add(MEMORY, Unit::Megabytes, memory);
+        Ok(())
+    }
+
+    async fn load(&mut self, load: &'static Load) -> anyhow::Result<()> {
+        if !self.wants(load.name) {
+            return Ok(());
+        }
+        let mut sessions = Vec::new();
+        for server in &self.servers {
+            sessions.push(Session::open(load, server).await?);
+        }
+        let (mut rates, mut cpu) = (self.no_samples(), self.no_samples());
+        for _ in 0..TURNS {
+            for (index, session) in sessions.iter_mut().enumerate() {
+                let round = session.round().await?;
+                rates[index].push(round.rate);
+                cpu[index].extend(round.cpu);
+            }
+        }
+        self.add(load.name, Unit::PerSecond, rates);
+        self.add(&format!("{}, CPU time of one", load.name), Unit::Microseconds, cpu);
+        Ok(())
+    }
+
+    async fn deliveries(&mut self, audience: &Audience) -> anyhow::Result<()> {
+        let name = format!("event to {}", audience.name);
+        if !self.wants(&name) {
+            return Ok(());
+        }
+        let (mut medians, mut tails) = (self.no_samples(), self.no_samples());
+        for (index, server) in self.servers.iter().enumerate().filter(|(index, _)| *index != BARE) {
+            let durations = watches::deliveries(server, audience).await?;
+            let durations: Vec<f64> = durations.into_iter().map(milliseconds).collect();
+            medians[index].extend(quantile(&durations, 0.5));
+            tails[index].extend(quantile(&durations, 0.99));
+        }
+        self.add(&format!("{name}, median"), Unit::Milliseconds, medians);
+        self.add(&format!("{name}, 99 %"), Unit::Milliseconds, tails);
+        Ok(())
+    }
+
+    async fn creates_while_watched(&mut self) -> anyhow::Result<()> {
+        if !self.wants(WATCHED) {
+            return Ok(());
+        }
+        let mut kept = self.no_samples();
+        for (index, server) in self.servers.iter().enumerate().filter(|(index, _)| *index != BARE) {
+            kept[index] = watches::creates_while_watched(server).await?;
+        }
+        self.add(WATCHED, Unit::Percent, kept);
+        Ok(())
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        name.contains(self.only)
+    }
+
+    fn api_servers(&self) -> impl Iterator<Item = &Arc<Server>> {
+        self.servers.iter().enumerate().filter(|(index, _)| *index != BARE).map(|(_, server)| server)
+    }
+
+    fn no_samples(&self) -> Vec<Vec<f64>> {
+        vec![Vec::new(); self.servers.len()]
+    }
+
+    fn add(&mut self, name: &str, unit: Unit, samples: Vec<Vec<f64>>) {
+        self.figures.push(Figure { name: name.into(), unit, samples });
+    }
+}

@@ -1,0 +1,215 @@
+//! A lean HTTP client: what it costs is taken from the servers that it measures, which share the machine with it.
+
+use anyhow::{Context, bail, ensure};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use http::{Method, Request, Response, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ClientConfig;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// Where a server is, and how to be let in.
+#[derive(Clone)]
+pub(super) struct Target {
+    host: String,
+    port: u16,
+    authority: HeaderValue,
+    authorization: HeaderValue,
+    tls: ClientConfig,
+}
+
+/// A request to be.
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// Path and query.
+    pub(super) path: String,
+    /// JSON, or nothing.
+    pub(super) body: Bytes,
+}
+
+impl Call {
+    pub(super) fn new(method: Method, path: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Call { method, path: path.into(), body: body.into() }
+    }
+
+    pub(super) fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path, "")
+    }
+}
+
+impl Target {
+    /// The server at an `https` URL. Without `authority`, a file of certificates, any server is trusted.
+    pub(super) fn new(url: &str, token: &str, authority: Option<&Path>) -> anyhow::Result<Self> {
+        let uri: Uri = url.parse().with_context(|| format!("{url:?} is no URL"))?;
+        ensure!(uri.scheme_str() == Some("https"), "{url}: not an https URL");
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_string();
+        let port = uri.port_u16().unwrap_or(443);
+        let authority_name = uri.authority().map_or("", |authority| authority.as_str());
+        Ok(Target {
+            host,
+            port,
+            authority: HeaderValue::from_str(authority_name)?,
+            authorization: HeaderValue::from_str(&format!("Bearer {token}"))?,
+            tls: tls(authority)?,
+        })
+    }
+
+    /// A connection that takes one request at a time.
+    pub(super) async fn connect(&self) -> anyhow::Result<Connection> {
+        let stream = TokioIo::new(self.dial(b"http/1.1").await?);
+        let (sender, connection) = http1::handshake(stream).await?;
+        tokio::spawn(connection);
+        Ok(Connection { sender, target: self.clone() })
+    }
+
+    /// A connection that takes many requests at once.
+    pub(super) async fn connect_http2(&self) -> anyhow::Result<Http2Connection> {
+        let stream = TokioIo::new(self.dial(b"h2").await?);
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
+        tokio::spawn(connection);
+        Ok(Http2Connection { sender, target: self.clone() })
+    }
+
+    async fn dial(&self, protocol: &[u8]) -> anyhow::Result<TlsStream<TcpStream>> {
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.context("unable to connect")?;
+        stream.set_nodelay(true)?;
+        let mut tls = self.tls.clone();
+        tls.alpn_protocols = vec![protocol.to_vec()];
+        let name = ServerName::try_from(self.host.clone())?;
+        TlsConnector::from(Arc::new(tls)).connect(name, stream).await.context("unable to shake hands")
+    }
+
+    fn request(&self, call: Call, uri: Uri) -> anyhow::Result<Request<Full<Bytes>>> {
+        let mut request = Request::new(Full::new(call.body));
+        *request.method_mut() = call.method;
+        *request.uri_mut() = uri;
+        request.headers_mut().insert(AUTHORIZATION, self.authorization.clone());
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(request)
+    }
+}
+
+/// An HTTP/1.1 connection.
+pub(super) struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    target: Target,
+}
+
+impl Connection {
+    /// Sends a request, which must succeed, and counts the bytes of the answer.
+    pub(super) async fn exchange(&mut self, call: Call) -> anyhow::Result<usize> {
+        let mut response = self.send(call).await?;
+        let mut length = 0;
+        while let Some(frame) = response.frame().await {
+            length += frame?.data_ref().map_or(0, Bytes::len);
+        }
+        Ok(length)
+    }
+
+    /// Sends a request, which must succeed, and returns the answer.
+    pub(super) async fn fetch(&mut self, call: Call) -> anyhow::Result<Bytes> {
+        Ok(self.send(call).await?.into_body().collect().await?.to_bytes())
+    }
+
+    async fn send(&mut self, call: Call) -> anyhow::Result<Response<Incoming>> {
+        let what = format!("{} {}", call.method, call.path);
+        let uri = call.path.parse()?;
+        let mut request = self.target.request(call, uri)?;
+        request.headers_mut().insert(HOST, self.target.authority.clone());
+        self.sender.ready().await?;
+        succeeded(&what, self.sender.send_request(request).await?).await
+    }
+}
+
+/// An HTTP/2 connection.
+#[derive(Clone)]
+pub(super) struct Http2Connection {
+    sender: http2::SendRequest<Full<Bytes>>,
+    target: Target,
+}
+
+impl Http2Connection {
+    /// Sends a request, which must succeed, and returns the answer to be read.
+    pub(super) async fn open(mut self, call: Call) -> anyhow::Result<Incoming> {
+        let what = format!("{} {}", call.method, call.path);
+        let authority = self.target.authority.to_str()?;
+        let uri = Uri::builder().scheme("https").authority(authority).path_and_query(&call.path).build()?;
+        let request = self.target.request(call, uri)?;
+        self.sender.ready().await?;
+        Ok(succeeded(&what, self.sender.send_request(request).await?).await?.into_body())
+    }
+}
+
+async fn succeeded(what: &str, response: Response<Incoming>) -> anyhow::Result<Response<Incoming>> {
+    if response.status().is_success() {
+        return Ok(response);
+    }
+    let status = response.status();
+    let body = response.into_body().collect().await?.to_bytes();
+    bail!("{what}: {status}: {}", String::from_utf8_lossy(&body).trim_end())
+}
+
+fn tls(authority: Option<&Path>) -> anyhow::Result<ClientConfig> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    let Some(path) = authority else {
+        let verifier = Arc::new(TrustAnyone(provider));
+        return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
+    };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).with_context(|| path.display().to_string())? {
+        roots.add(certificate?)?;
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Takes every certificate: this program's own servers, and those that the user vouches for.
+#[derive(Debug)]
+struct TrustAnyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for TrustAnyone {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,72 @@
+//! Requests as fast as they are answered, one after the other on each of some connections.
+
+use super::client::{Call, Connection};
+use super::server::Server;
+use futures::future::try_join_all;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a server is loaded before it is another one's turn.
+const ROUND: Duration = Duration::from_millis(600);
+
+/// A kind of load.
+pub(super) struct Load {
+    pub(super) name: &'static str,
+    pub(super) connections: u64,
+    /// The next request of a connection.
+    pub(super) call: fn(&Server, u64) -> Call,
+}
+
+pub(super) const CREATES: Load = Load { name: "creates", connections: 8, call: |server, _| server.create() };
+pub(super) const UPDATES: Load = Load { name: "updates", connections: 8, call: Server::update };
+pub(super) const GETS: Load = Load { name: "gets", connections: 8, call: Server::get };
+pub(super) const LISTS: Load = Load { name: "lists of 4,000", connections: 2, call: |server, _| server.list() };
+
+/// What a server did in a round.
+pub(super) struct Round {
+    /// Requests per second.
+    pub(super) rate: f64,
+    /// The server's processor time for a request, in microseconds, if it can be known.
+    pub(super) cpu: Option<f64>,
+}
+
+/// A load on a server, with its connections open.
+pub(super) struct Session {
+    load: &'static Load,
+    server: Arc<Server>,
+    connections: Vec<Connection>,
+}
+
+impl Session {
+    pub(super) async fn open(load: &'static Load, server: &Arc<Server>) -> anyhow::Result<Self> {
+        let connections = try_join_all((0..load.connections).map(|_| server.target.connect())).await?;
+        Ok(Session { load, server: server.clone(), connections })
+    }
+
+    pub(super) async fn round(&mut self) -> anyhow::Result<Round> {
+        let cpu_before = self.server.cpu_time();
+        let start = Instant::now();
+        let mut tasks = Vec::new();
+        for (number, mut connection) in (0..).zip(self.connections.drain(..)) {
+            let (server, call) = (self.server.clone(), self.load.call);
+            tasks.push(tokio::spawn(async move {
+                let mut requests = 0_u32;
+                while start.elapsed() < ROUND {
+                    connection.exchange(call(&server, number)).await?;
+                    requests += 1;
+                }
+                anyhow::Ok((connection, requests))
+            }));
+        }
+        let mut requests = 0;
+        for task in tasks {
+            let (connection, answered) = task.await??;
+            self.connections.push(connection);
+            requests += answered;
+        }
+        let requests = f64::from(requests);
+        let rate = requests / start.elapsed().as_secs_f64();
+        let cpu = self.server.cpu_time().zip(cpu_before).map(|(now, before)| (now - before).as_secs_f64());
+        Ok(Round { rate, cpu: cpu.map(|seconds| seconds * 1e6 / requests) })
+    }
+}

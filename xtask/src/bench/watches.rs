@@ -1,0 +1,104 @@
+//! Watches: how soon what is written is seen, and what it costs to be watched.
+//!
+//! They go over HTTP/2, some on each connection, as those of client-go do.
+
+use super::client::Call;
+use super::load::{CREATES, Session};
+use super::server::Server;
+use anyhow::Context;
+use bytes::Bytes;
+use futures::future::try_join_all;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+/// Watchers of the same events.
+pub(super) struct Audience {
+    pub(super) name: &'static str,
+    watchers: usize,
+    per_connection: usize,
+    events: usize,
+}
+
+pub(super) const ONE: Audience = Audience { name: "one watcher", watchers: 1, per_connection: 1, events: 1000 };
+pub(super) const THOUSAND: Audience =
+    Audience { name: "1,000 watchers", watchers: 1000, per_connection: 10, events: 50 };
+
+/// Watches of one object each, of which none ever changes.
+const SINGLE_OBJECT_WATCHES: usize = 10_000;
+/// More than that many requests at once on one connection is more than real servers take.
+const MAX_STREAMS: usize = 100;
+/// How often creates are measured without and with watches.
+const ROUNDS: usize = 3;
+
+/// The time from the sending of a write to the arrival of its event, for every event and every watcher.
+pub(super) async fn deliveries(server: &Server, audience: &Audience) -> anyhow::Result<Vec<Duration>> {
+    let revision = server.revision().await?;
+    let calls: Vec<Call> = (0..audience.watchers).map(|_| server.watch(&revision, None)).collect();
+    let (sender, mut arrivals) = unbounded_channel();
+    let mut watchers = JoinSet::new();
+    for body in open(server, calls, audience.per_connection).await? {
+        watchers.spawn(report_lines(body, sender.clone()));
+    }
+    let mut writer = server.target.connect().await?;
+    let mut durations = Vec::with_capacity(audience.watchers * audience.events);
+    for _ in 0..audience.events {
+        let start = Instant::now();
+        writer.exchange(server.update(0)).await?;
+        for _ in 0..audience.watchers {
+            let arrival: Instant = arrivals.recv().await.context("all watches have ended")?;
+            durations.push(arrival.duration_since(start));
+        }
+    }
+    watchers.shutdown().await;
+    Ok(durations)
+}
+
+/// Creates per second with [`SINGLE_OBJECT_WATCHES`] open, in percent of those without.
+pub(super) async fn creates_while_watched(server: &Arc<Server>) -> anyhow::Result<Vec<f64>> {
+    let mut creates = Session::open(&CREATES, server).await?;
+    let without = rates(&mut creates).await?;
+    let revision = server.revision().await?;
+    let names = (0..SINGLE_OBJECT_WATCHES).map(|number| format!("watched-{number}"));
+    let calls = names.map(|name| server.watch(&revision, Some(&name))).collect();
+    let watches = open(server, calls, MAX_STREAMS).await?;
+    let with = rates(&mut creates).await?;
+    drop(watches);
+    Ok(with.into_iter().zip(without).map(|(with, without)| with / without * 100.0).collect())
+}
+
+async fn rates(session: &mut Session) -> anyhow::Result<Vec<f64>> {
+    let mut rates = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        rates.push(session.round().await?.rate);
+    }
+    Ok(rates)
+}
+
+/// Opens watches, so many on a connection.
+async fn open(server: &Server, calls: Vec<Call>, per_connection: usize) -> anyhow::Result<Vec<Incoming>> {
+    let mut bodies = Vec::with_capacity(calls.len());
+    let mut calls = calls.into_iter().peekable();
+    while calls.peek().is_some() {
+        let connection = server.target.connect_http2().await?;
+        let opened = calls.by_ref().take(per_connection).map(|call| connection.clone().open(call));
+        bodies.extend(try_join_all(opened).await?);
+    }
+    Ok(bodies)
+}
+
+/// Tells when lines come, each of which is an event.
+async fn report_lines(mut body: Incoming, arrivals: UnboundedSender<Instant>) -> anyhow::Result<()> {
+    while let Some(frame) = body.frame().await {
+        let frame = frame?;
+        let now = Instant::now();
+        let bytes = frame.data_ref().map_or(&[][..], Bytes::as_ref);
+        for _ in bytes.iter().filter(|byte| **byte == b'\n') {
+            arrivals.send(now)?;
+        }
+    }
+    Ok(())
+}
