@@ -1,6 +1,5 @@
 //! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
 
-use super::create::ensure_namespace;
 use super::decode::{self, Expected};
 use super::update::rewrite;
 use super::{Reply, Request, preconditions};
@@ -13,8 +12,7 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "v1".into(), kind: "Binding" };
-    let (options, mut binding) = decode::creation(request, &expected)?;
-    ensure_namespace(request, &mut binding)?;
+    let (options, binding) = decode::creation(request, &expected)?;
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }

@@ -24,8 +24,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 }
 
 /// Creates a decoded object; an update of a missing one comes here too.
-pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
-    ensure_namespace(request, &mut object)?;
+pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &WriteOptions) -> ApiResult<Reply> {
     namespaces::admit_content(request, meta::name(&object))?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };

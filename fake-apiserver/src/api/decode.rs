@@ -1,6 +1,7 @@
 //! From a request's body to an object of the expected kind, with the real decoder's refusals.
 
 use super::Request;
+use super::create::ensure_namespace;
 use super::options::{FieldValidation, WriteOptions};
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
@@ -68,7 +69,8 @@ pub(super) fn not_registered(api_version: &str, kind: &str) -> String {
 pub(super) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
     body_format(request.body.content_type)?;
     let options = WriteOptions::parse(request.query, "CreateOptions")?;
-    let object = object(request, expected, options.field_validation)?;
+    let mut object = object(request, expected, options.field_validation)?;
+    ensure_namespace(request, &mut object)?;
     Ok((options, object))
 }
 

@@ -36,6 +36,9 @@ pub(crate) struct Watch {
 /// `--min-request-timeout` upstream: watches last a random time between this and twice this, unless the client says.
 const MIN_TIMEOUT_SECONDS: u64 = 1800;
 
+/// A year: no watch lasts longer, and no timer that long overflows.
+const MAX_TIMEOUT_SECONDS: u64 = 365 * 24 * 3600;
+
 pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let options = ListOptions::parse(request.query, true)?;
     let selection = Selection::parse(request, &options)?;
@@ -72,5 +75,5 @@ fn matching(snapshot: &Snapshot, selection: &Selection) -> Vec<Arc<Entry>> {
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {
     let seconds =
         options.timeout_seconds.unwrap_or_else(|| MIN_TIMEOUT_SECONDS + request.cluster.ids.below(MIN_TIMEOUT_SECONDS));
-    Duration::from_secs(seconds)
+    Duration::from_secs(seconds.min(MAX_TIMEOUT_SECONDS))
 }

@@ -58,6 +58,8 @@ struct Exchange<'r> {
 struct Trace {
     user: Option<Arc<User>>,
     authentication_error: Option<String>,
+    /// What there is to warn of, whatever becomes of the request.
+    warnings: Vec<String>,
     body: Bytes,
 }
 
@@ -74,6 +76,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
         Err(error) => exchange.refused(&error),
     };
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+    add_warnings(&mut response, &trace.warnings);
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
         exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
@@ -100,6 +103,7 @@ impl<'r> Exchange<'r> {
 
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
         let authentication = self.authenticate(trace)?;
+        refuse_impersonation(self.parts)?;
         self.authorize(&authentication.user)?;
         if let Err(fault) = self.suffer(&authentication.user).await {
             // What was asked for is worth recording, even if it is not looked at.
@@ -129,7 +133,7 @@ impl<'r> Exchange<'r> {
             subresource: served.subresource,
             query: &self.query,
             body,
-            warnings: authentication.notes.warnings,
+            warnings: std::mem::take(&mut trace.warnings),
         };
         let result = api::dispatch(&mut request, self.verb);
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
@@ -176,10 +180,12 @@ impl<'r> Exchange<'r> {
         let cluster = &*self.replica.cluster;
         match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
             Ok(authentication) => {
+                trace.warnings.clone_from(&authentication.notes.warnings);
                 trace.user = Some(authentication.user.clone());
                 Ok(authentication)
             }
             Err(refusal) => {
+                trace.warnings = refusal.notes.warnings;
                 let error = refusal.reason;
                 if !error.is_empty() {
                     tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
@@ -199,7 +205,7 @@ impl<'r> Exchange<'r> {
                     version: path.version,
                     resource: path.resource,
                     subresource: path.subresource,
-                    namespace: &path.namespace,
+                    namespace: path.namespace(),
                     name: &path.name,
                 },
             ),
@@ -267,12 +273,20 @@ impl<'r> Exchange<'r> {
             version: path.version.into(),
             resource: path.resource.into(),
             subresource: path.subresource.into(),
-            namespace: path.namespace.into(),
+            namespace: path.namespace().into(),
             name: path.name.into(),
             body,
             code,
             authentication_error: trace.authentication_error,
         });
+    }
+}
+
+/// 501: whoever asks to be somebody else must not be served as who they are.
+fn refuse_impersonation(parts: &Parts) -> ApiResult<()> {
+    match parts.headers.keys().find(|name| name.as_str().starts_with("impersonate-")) {
+        None => Ok(()),
+        Some(name) => Err(ApiError::not_implemented(format!("impersonation (header {name})"))),
     }
 }
 

@@ -27,6 +27,13 @@ pub(crate) struct ResourcePath<'p> {
     pub(crate) watch_prefix: bool,
 }
 
+impl ResourcePath<'_> {
+    /// The namespace that authorizers and auditors see: a namespace is taken to be in itself.
+    pub(crate) fn namespace(&self) -> &str {
+        if self.group.is_empty() && self.resource == "namespaces" { &self.name } else { &self.namespace }
+    }
+}
+
 /// Splits a path. Only the parts that clients choose (names) are percent-decoded; a `/` hidden in one makes it overlong,
 /// as the real server decodes before it splits.
 pub(crate) fn route(path: &str) -> Route<'_> {

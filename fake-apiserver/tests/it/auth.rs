@@ -1,0 +1,193 @@
+//! Who is let in, from end to end: static, bound and legacy tokens, their reviews, and what those who are not hear.
+
+use crate::support::*;
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::auth::jwt;
+use fake_apiserver::auth::keys::SigningKey;
+use fake_apiserver::clock::ManualClock;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+const UNAUTHORIZED: &str = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\
+    \"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401}\n";
+
+fn review(token: &str) -> Value {
+    json!({"spec": {"token": token}})
+}
+
+/// Whom the server takes the bearer of a token for.
+async fn who(client: &mut Client, token: &str) -> Value {
+    let admin = std::mem::replace(&mut client.token, token.into());
+    let answer = client.post(SELF, &json!({})).await;
+    client.token = admin;
+    answer.expect(201)["status"]["userInfo"].clone()
+}
+
+async fn code_for(client: &mut Client, token: &str) -> u16 {
+    let admin = std::mem::replace(&mut client.token, token.into());
+    let answer = client.get("/api/v1/namespaces").await;
+    client.token = admin;
+    assert!(answer.code == 200 || answer.text() == UNAUTHORIZED, "{}", answer.text());
+    answer.code
+}
+
+#[tokio::test]
+async fn static_tokens() {
+    let server = start_with(FakeApiServer::builder().static_token("t0", "alice", &["devs"])).await;
+    let mut client = Client::new(&server).await;
+    let alice = who(&mut client, "t0").await;
+    assert_eq!(alice, json!({"username": "alice", "uid": "alice", "groups": ["devs", "system:authenticated"]}));
+    let reviewed = client.post(REVIEWS, &review("t0")).await.expect(201);
+    let audiences = json!(["https://kubernetes.default.svc"]);
+    assert_eq!(reviewed["status"], json!({"authenticated": true, "user": alice, "audiences": audiences}));
+    assert_eq!(code_for(&mut client, "t1").await, 401);
+}
+
+#[tokio::test]
+async fn bound_tokens() {
+    let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+    let server = start_with(FakeApiServer::builder().clock(Arc::new(clock.clone()))).await;
+    let mut client = Client::new(&server).await;
+    let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
+    let secret = client.post(SECRETS, &named("s")).await.expect(201);
+    let bound = json!({"kind": "Secret", "apiVersion": "v1", "name": "s", "uid": secret["metadata"]["uid"]});
+    let mut tokens = Vec::new();
+    for spec in [json!({"expirationSeconds": 600}), json!({"expirationSeconds": 7200, "boundObjectRef": bound})] {
+        let issued = client.post(&format!("{ACCOUNTS}/sa/token"), &json!({"spec": spec})).await.expect(201);
+        tokens.push(text(&issued, "/status/token").to_string());
+        let user = who(&mut client, &tokens[tokens.len() - 1]).await;
+        assert_eq!(user["username"], "system:serviceaccount:default:sa");
+        assert_eq!(user["uid"], account["metadata"]["uid"]);
+        let groups = ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"];
+        assert_eq!(user["groups"], json!(groups));
+        let reviewed = client.post(REVIEWS, &review(text(&issued, "/status/token"))).await.expect(201);
+        assert_eq!(reviewed["status"]["user"], user);
+    }
+    let [short, long] = &tokens[..] else { panic!("two tokens") };
+    assert_eq!((code_for(&mut client, short).await, code_for(&mut client, long).await), (200, 200));
+    clock.advance(SignedDuration::from_secs(700));
+    assert_eq!((code_for(&mut client, short).await, code_for(&mut client, long).await), (401, 200));
+    // A token dies with what it is bound to, though another of the same name takes its place.
+    client.delete(&format!("{SECRETS}/s")).await.expect(200);
+    let other = client.post(SECRETS, &named("s")).await.expect(201);
+    assert_eq!(code_for(&mut client, long).await, 401);
+    let reviewed = client.post(REVIEWS, &review(long)).await.expect(201);
+    assert_eq!(reviewed["status"].get("authenticated"), None);
+    let (was, is) = (text(&secret, "/metadata/uid"), text(&other, "/metadata/uid"));
+    let error =
+        format!("[invalid bearer token, secret UID ({is}) does not match service account secret ref claim ({was})]");
+    assert_eq!(reviewed["status"], json!({"user": {}, "error": error}));
+}
+
+#[tokio::test]
+async fn a_token_dies_with_its_account() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.post(ACCOUNTS, &named("sa")).await.expect(201);
+    let issued = client.post(&format!("{ACCOUNTS}/sa/token"), &json!({})).await.expect(201);
+    let token = text(&issued, "/status/token");
+    assert_eq!(code_for(&mut client, token).await, 200);
+    client.delete(&format!("{ACCOUNTS}/sa")).await.expect(200);
+    assert_eq!(code_for(&mut client, token).await, 401);
+    client.post(ACCOUNTS, &named("sa")).await.expect(201);
+    assert_eq!(code_for(&mut client, token).await, 401);
+    let path = format!("{ACCOUNTS}/nobody/token");
+    assert_eq!(client.post(&path, &json!({})).await.refusal(404).1, "serviceaccounts \"nobody\" not found");
+}
+
+#[tokio::test]
+async fn other_audiences_tokens_are_not_for_the_server() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.post(ACCOUNTS, &named("sa")).await.expect(201);
+    let request = json!({"spec": {"audiences": ["vault"]}});
+    let issued = client.post(&format!("{ACCOUNTS}/sa/token"), &request).await.expect(201);
+    let token = text(&issued, "/status/token");
+    assert_eq!(code_for(&mut client, token).await, 401);
+    let asked = json!({"spec": {"token": token, "audiences": ["vault", "x"]}});
+    let reviewed = client.post(REVIEWS, &asked).await.expect(201);
+    assert_eq!(reviewed["status"]["audiences"], json!(["vault"]));
+}
+
+#[tokio::test]
+async fn legacy_tokens() {
+    let key = include_bytes!("../../../fixtures/keys/rsa.key");
+    let clock = ManualClock::new("2030-01-02T03:04:05Z".parse().expect("a time"));
+    let builder = FakeApiServer::builder().clock(Arc::new(clock));
+    let server = start_with(builder.service_account_signing_key_pem(key).expect("a key")).await;
+    let mut client = Client::new(&server).await;
+    let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
+    let claims = json!({
+        "iss": "kubernetes/serviceaccount",
+        "kubernetes.io/serviceaccount/namespace": "default",
+        "kubernetes.io/serviceaccount/secret.name": "s",
+        "kubernetes.io/serviceaccount/service-account.name": "sa",
+        "kubernetes.io/serviceaccount/service-account.uid": account["metadata"]["uid"],
+        "sub": "system:serviceaccount:default:sa",
+    });
+    let token = jwt::sign(&SigningKey::from_pem(key).expect("a key"), &claims).expect("a token");
+    // A token that is in no secret is good for nothing.
+    assert_eq!(code_for(&mut client, &token).await, 401);
+    let annotations = json!({"kubernetes.io/service-account.name": "sa"});
+    let secret = json!({
+        "metadata": {"name": "s", "annotations": annotations},
+        "type": "kubernetes.io/service-account-token",
+        "stringData": {"token": token},
+    });
+    client.post(SECRETS, &secret).await.expect(201);
+    let user = who(&mut client, &token).await;
+    assert_eq!(user["username"], "system:serviceaccount:default:sa");
+    assert_eq!(user["uid"], account["metadata"]["uid"]);
+    // Its use is written down.
+    let used = client.get(&format!("{SECRETS}/s")).await.expect(200);
+    assert_eq!(text(&used, "/metadata/labels/kubernetes.io~1legacy-token-last-used"), "2030-01-02");
+    // A token out of use is refused, with the rest of the world none the wiser.
+    let invalid = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "2029-01-01"}}});
+    client.patch(MERGE_PATCH, &format!("{SECRETS}/s"), &invalid).await.expect(200);
+    assert_eq!(code_for(&mut client, &token).await, 401);
+    let valid = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": null}}});
+    client.patch(MERGE_PATCH, &format!("{SECRETS}/s"), &valid).await.expect(200);
+    assert_eq!(code_for(&mut client, &token).await, 200);
+    client.delete(&format!("{SECRETS}/s")).await.expect(200);
+    assert_eq!(code_for(&mut client, &token).await, 401);
+}
+
+#[tokio::test]
+async fn the_anonymous_may_look_around_only() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.token = String::new();
+    for path in ["/version", "/healthz", "/readyz", "/livez"] {
+        assert_eq!(client.get(path).await.code, 200, "{path}");
+    }
+    let answer = client.get(CONFIG_MAPS).await;
+    let message = "configmaps is forbidden: User \"system:anonymous\" cannot list resource \"configmaps\" in API group \
+                   \"\" in the namespace \"default\"";
+    let quoted = message.replace('"', "\\\"");
+    let body = format!(
+        "{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{{}},\"status\":\"Failure\",\"message\":\"{quoted}\",\
+         \"reason\":\"Forbidden\",\"details\":{{\"kind\":\"configmaps\"}},\"code\":403}}\n"
+    );
+    assert_eq!((answer.code, answer.text()), (403, body.as_str()));
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+    assert_eq!(answer.header("content-type"), "application/json");
+    // A namespace is in itself.
+    let (_, message) = client.get("/api/v1/namespaces/default").await.refusal(403);
+    assert!(message.ends_with("in API group \"\" in the namespace \"default\""), "{message}");
+    let spaced = client.ask("GET", CONFIG_MAPS, &[("authorization", "Bearer  x")], "").await;
+    assert_eq!(spaced.code, 403);
+    assert!(spaced.header("warning").contains("contains extra space"), "{:?}", spaced.headers);
+}
+
+#[tokio::test]
+async fn without_anonymous_users_nobody_is_let_in() {
+    let server = start_with(FakeApiServer::builder().anonymous_auth(false)).await;
+    let mut client = Client::new(&server).await;
+    client.token = String::new();
+    let answer = client.get("/version").await;
+    assert_eq!((answer.code, answer.text()), (401, UNAUTHORIZED));
+}

@@ -1,0 +1,210 @@
+//! The server as a library: many in one process, replicas and their clocks, seeds, faults, records, and the end.
+
+use crate::support::*;
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::clock::ManualClock;
+use fake_apiserver::fault::{Action, Fault, Match};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+
+#[tokio::test]
+async fn servers_share_nothing() {
+    let (one, other) = (start().await, start().await);
+    assert_ne!(one.url(), other.url());
+    assert_ne!(one.admin_token(), other.admin_token());
+    Client::new(&one).await.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    let mut client = Client::new(&other).await;
+    assert_eq!(client.get(&format!("{CONFIG_MAPS}/a")).await.code, 404);
+    client.token = one.admin_token().into();
+    assert_eq!(client.get(CONFIG_MAPS).await.code, 401);
+}
+
+#[tokio::test]
+async fn shutdown_ends_watches_and_frees_the_port() {
+    for protocol in PROTOCOLS {
+        let server = start().await;
+        let address = address(&server);
+        let mut events = Client::over(&server, protocol).await.watch(&format!("{CONFIG_MAPS}?watch=true"), &[]).await;
+        let idle = Client::over(&server, protocol).await;
+        soon(server.shutdown()).await;
+        assert_eq!(events.rest().await, [] as [Value; 0]);
+        drop(idle);
+        TcpListener::bind(address).await.expect("the port is free");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_server_stops() {
+    let server = start().await;
+    let address = address(&server);
+    let mut events = Client::new(&server).await.watch(&format!("{CONFIG_MAPS}?watch=true"), &[]).await;
+    drop(server);
+    assert_eq!(events.rest().await, [] as [Value; 0]);
+    soon(async { while TcpStream::connect(address).await.is_ok() {} }).await;
+}
+
+#[tokio::test]
+async fn replicas_share_objects_but_not_clocks() {
+    let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+    let builder = FakeApiServer::builder().clock(std::sync::Arc::new(clock.clone()));
+    let server = start_with(builder.replicas(3).clock_offset(1, -30)).await;
+    server.replica(2).set_clock_offset(3600);
+    for (index, time) in ["2030-01-01T00:00:00Z", "2029-12-31T23:59:30Z", "2030-01-01T01:00:00Z"].iter().enumerate() {
+        let mut client = Client::to_replica(&server, index, Protocol::Http1).await;
+        let created = client.post(CONFIG_MAPS, &named(&format!("n{index}"))).await.expect(201);
+        assert_eq!(text(&created, "/metadata/creationTimestamp"), *time);
+        let list = client.get(CONFIG_MAPS).await.expect(200);
+        assert_eq!(names(&list).len(), index + 1);
+    }
+    clock.advance(jiff::SignedDuration::from_secs(5));
+    let created = Client::new(&server).await.post(CONFIG_MAPS, &named("later")).await.expect(201);
+    assert_eq!(text(&created, "/metadata/creationTimestamp"), "2030-01-01T00:00:05Z");
+}
+
+#[tokio::test]
+async fn a_seed_repeats_itself() {
+    let mut runs = Vec::new();
+    for seed in [7, 7, 8] {
+        let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+        let builder = FakeApiServer::builder().seed(seed).clock(std::sync::Arc::new(clock));
+        let server = start_with(builder).await;
+        let mut client = Client::new(&server).await;
+        let generated = json!({"metadata": {"generateName": "g-"}});
+        let mut objects = vec![client.get("/api/v1/namespaces/default").await.expect(200)];
+        for _ in 0..3 {
+            objects.push(client.post(CONFIG_MAPS, &generated).await.expect(201));
+        }
+        runs.push((server.admin_token().to_string(), objects));
+    }
+    assert_eq!(runs[0], runs[1]);
+    assert_ne!(runs[0].0, runs[2].0);
+    for (one, other) in runs[0].1.iter().zip(&runs[2].1) {
+        assert_ne!(one["metadata"]["uid"], other["metadata"]["uid"]);
+    }
+}
+
+#[tokio::test]
+async fn faults_strike_as_they_say() {
+    let server = start_with(FakeApiServer::builder().record_requests(true)).await;
+    let mut client = Client::new(&server).await;
+    let creates = Match { verb: "create".into(), resource: "configmaps".into(), ..Match::default() };
+    let what = Action::Status { code: 503, retry_after_seconds: 7 };
+    server.faults().add(Fault { when: creates, what, times: Some(2) });
+    for _ in 0..2 {
+        client.post(SECRETS, &json!({"metadata": {"generateName": "s"}})).await.expect(201);
+        let answer = client.post(CONFIG_MAPS, &named("a")).await;
+        assert_eq!((answer.refusal(503).0.as_str(), answer.header("retry-after")), ("ServiceUnavailable", "7"));
+    }
+    client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    // What was asked is on record, whatever became of it.
+    let requests = server.requests();
+    let creates: Vec<_> = requests.iter().filter(|request| request.resource == "configmaps").collect();
+    assert_eq!(creates.iter().map(|request| request.code).collect::<Vec<_>>(), [503, 503, 201]);
+    assert!(creates.iter().all(|request| request.body == Some(named("a"))));
+    let delay = Action::Delay(Duration::from_millis(1));
+    server.faults().add(Fault { when: Match::default(), what: delay, times: None });
+    client.get(CONFIG_MAPS).await.expect(200);
+    server.faults().clear();
+}
+
+#[tokio::test]
+async fn requests_are_recorded() {
+    let server = start_with(FakeApiServer::builder().record_requests(true)).await;
+    let mut client = Client::new(&server).await;
+    let mut count = server.request_log().count();
+    client.ask("GET", &format!("{CONFIG_MAPS}/a?x=y"), &[("user-agent", "me"), ("audit-id", "id-1")], "").await;
+    client.token = "bad".into();
+    client.get("/version").await;
+    soon(count.wait_for(|count| *count == 2)).await.expect("a log that is still there");
+    let [get, version] = &*server.requests() else { panic!("two requests") };
+    assert_eq!((get.verb.as_str(), get.resource.as_str(), get.name.as_str()), ("get", "configmaps", "a"));
+    assert_eq!((get.namespace.as_str(), get.user_agent.as_str(), get.audit_id.as_str()), ("default", "me", "id-1"));
+    assert_eq!((get.code, get.uri.as_str()), (404, "/api/v1/namespaces/default/configmaps/a?x=y"));
+    assert_eq!(get.user.as_ref().expect("a user").name, "admin");
+    assert_eq!((version.code, version.user.is_none(), version.resource.as_str()), (401, true, ""));
+    assert!(version.authentication_error.as_ref().is_some_and(|error| error.contains("invalid bearer token")));
+}
+
+#[tokio::test]
+async fn kube_connects_by_kubeconfig() {
+    for builder in [FakeApiServer::builder(), FakeApiServer::builder().insecure()] {
+        let server = builder.start().await.expect("a server starts");
+        let kubeconfig = Kubeconfig::from_yaml(&server.kubeconfig()).expect("a kubeconfig");
+        let options = KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.expect("a configuration");
+        let client = kube::Client::try_from(config).expect("a client");
+        let config_maps: Api<ConfigMap> = Api::namespaced(client, "default");
+        let wanted = serde_json::from_value(with_data("a", "k", "v")).expect("a ConfigMap");
+        let created = config_maps.create(&Default::default(), &wanted).await.expect("a new object");
+        assert_eq!(config_maps.get("a").await.expect("the object"), created);
+        let missing = config_maps.get_opt("b").await.expect("an answer");
+        assert!(missing.is_none());
+    }
+}
+
+#[cfg(feature = "kube")]
+#[tokio::test]
+async fn kube_clients_are_ready_made() {
+    let server = FakeApiServer::builder().replicas(2).start().await.expect("a server starts");
+    let config_maps: Api<ConfigMap> = Api::default_namespaced(server.client());
+    assert_eq!(config_maps.list(&Default::default()).await.expect("a list").items, []);
+    let other = kube::Client::try_from(server.kube_config_for(1, server.admin_token())).expect("a client");
+    assert_eq!(other.apiserver_version().await.expect("a version").minor, "37");
+}
+
+#[tokio::test]
+async fn a_deleted_namespace_goes_when_nothing_holds_it() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.post("/api/v1/namespaces", &named("n")).await.expect(201);
+    let (config_maps, pods) = ("/api/v1/namespaces/n/configmaps", "/api/v1/namespaces/n/pods");
+    let mut events = Client::new(&server).await.watch("/api/v1/namespaces?watch=true&resourceVersion=0", &[]).await;
+    client.post(config_maps, &named("free")).await.expect(201);
+    client.post(config_maps, &json!({"metadata": {"name": "held", "finalizers": ["a.b/c"]}})).await.expect(201);
+    let spec = json!({"nodeName": "x", "containers": [{"name": "c", "image": "i"}]});
+    client.post(pods, &json!({"metadata": {"name": "p"}, "spec": spec})).await.expect(201);
+    let deleted = client.delete("/api/v1/namespaces/n").await.expect(200);
+    assert_eq!(text(&deleted, "/status/phase"), "Terminating");
+    let (_, why) = client.post(config_maps, &named("late")).await.refusal(403);
+    assert!(why.ends_with("because it is being terminated"), "{why}");
+    // What nothing holds is gone, what something does is going.
+    let left = client.get(config_maps).await.expect(200);
+    assert_eq!(names(&left), ["held"]);
+    assert_ne!(text(&left["items"][0], "/metadata/deletionTimestamp"), "");
+    client
+        .patch(MERGE_PATCH, &format!("{config_maps}/held"), &json!({"metadata": {"finalizers": null}}))
+        .await
+        .expect(200);
+    client.get("/api/v1/namespaces/n").await.expect(200);
+    client.delete(&format!("{pods}/p?gracePeriodSeconds=0")).await.expect(200);
+    assert_eq!(client.get("/api/v1/namespaces/n").await.code, 404);
+    let mut kinds = Vec::new();
+    while kinds.last().is_none_or(|kind| kind != "DELETED") {
+        let (kind, name, _) = events.next_short().await;
+        kinds.extend((name == "n").then_some(kind));
+    }
+    assert_eq!(kinds, ["ADDED", "MODIFIED", "DELETED"]);
+    // The name can be used again.
+    client.post("/api/v1/namespaces", &named("n")).await.expect(201);
+    assert_eq!(names(&client.get(config_maps).await.expect(200)), [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn a_namespace_is_left_terminating_without_its_controller() {
+    let server = start_with(FakeApiServer::builder().namespace_controller(false)).await;
+    let mut client = Client::new(&server).await;
+    client.post("/api/v1/namespaces", &named("n")).await.expect(201);
+    client.delete("/api/v1/namespaces/n").await.expect(200);
+    let left = client.delete("/api/v1/namespaces/n").await.expect(200);
+    assert_eq!(left, client.get("/api/v1/namespaces/n").await.expect(200));
+    let finalized = json!({"metadata": {"name": "n"}, "spec": {"finalizers": []}});
+    client.put("/api/v1/namespaces/n/finalize", &finalized).await.expect(200);
+    assert_eq!(client.get("/api/v1/namespaces/n").await.code, 404);
+    for name in ["default", "kube-system", "kube-public"] {
+        assert_eq!(client.delete(&format!("/api/v1/namespaces/{name}")).await.code, 403);
+    }
+}

@@ -1,0 +1,311 @@
+//! A client that says exactly what it is told to, over HTTP/1.1 or HTTP/2, plain or TLS; and a few words of JSON.
+
+use bytes::{Buf, Bytes, BytesMut};
+use fake_apiserver::{Builder, FakeApiServer};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{HeaderMap, Method, Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::{Value, json};
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Longer than anything takes; what takes longer never comes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
+pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
+pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+pub(crate) const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+
+/// Waits, but not for ever.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("nothing takes that long")
+}
+
+/// A server on plain HTTP.
+pub(crate) async fn start() -> FakeApiServer {
+    start_with(FakeApiServer::builder()).await
+}
+
+/// A server on plain HTTP, and as described.
+pub(crate) async fn start_with(builder: Builder) -> FakeApiServer {
+    builder.insecure().start().await.expect("a server starts")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Http1,
+    Http2,
+}
+
+pub(crate) const PROTOCOLS: [Protocol; 2] = [Protocol::Http1, Protocol::Http2];
+
+enum Sender {
+    Http1(http1::SendRequest<Full<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
+}
+
+/// One connection.
+pub(crate) struct Client {
+    sender: Sender,
+    origin: String,
+    /// The bearer token; empty for none.
+    pub(crate) token: String,
+}
+
+impl Client {
+    /// A connection to the first replica, as the administrator, over HTTP/1.1.
+    pub(crate) async fn new(server: &FakeApiServer) -> Client {
+        Client::over(server, Protocol::Http1).await
+    }
+
+    pub(crate) async fn over(server: &FakeApiServer, protocol: Protocol) -> Client {
+        Client::to_replica(server, 0, protocol).await
+    }
+
+    pub(crate) async fn to_replica(server: &FakeApiServer, index: usize, protocol: Protocol) -> Client {
+        let address = server.replica(index).address();
+        let stream = TcpStream::connect(address).await.expect("the server listens");
+        stream.set_nodelay(true).expect("an open connection");
+        let sender = match server.ca_pem() {
+            None => handshake(TokioIo::new(stream), protocol).await,
+            Some(authority) => {
+                let name = ServerName::from(address.ip());
+                let tls = connector(authority, protocol).connect(name, stream).await.expect("a TLS connection");
+                let negotiated = tls.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
+                assert_eq!(negotiated.as_deref(), Some(alpn(protocol)));
+                handshake(TokioIo::new(tls), protocol).await
+            }
+        };
+        Client { sender, origin: server.replica(index).url(), token: server.admin_token().into() }
+    }
+
+    /// Sends a request as it is, but for the headers that every request has.
+    pub(crate) async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Response<Incoming> {
+        if !self.token.is_empty() {
+            let value = format!("Bearer {}", self.token).parse().expect("a token is ASCII");
+            request.headers_mut().entry(AUTHORIZATION).or_insert(value);
+        }
+        let response = match &mut self.sender {
+            Sender::Http1(sender) => {
+                let host = self.origin.split("//").nth(1).expect("a URL has a host");
+                request.headers_mut().insert(HOST, host.parse().expect("a host is ASCII"));
+                soon(async {
+                    sender.ready().await.expect("the connection is open");
+                    sender.send_request(request).await
+                })
+                .await
+            }
+            Sender::Http2(sender) => {
+                let uri = format!("{}{}", self.origin, request.uri());
+                *request.uri_mut() = uri.parse().expect("a path makes a URL");
+                soon(sender.send_request(request)).await
+            }
+        };
+        response.expect("an answer")
+    }
+
+    /// Sends a request with headers and a body, and reads the answer whole.
+    pub(crate) async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(body.into())).expect("a request");
+        let (head, body) = self.send(request).await.into_parts();
+        let body = soon(body.collect()).await.expect("a whole body").to_bytes();
+        Answer { code: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
+        self.ask("GET", path, &[], Bytes::new()).await
+    }
+
+    pub(crate) async fn delete(&mut self, path: &str) -> Answer {
+        self.ask("DELETE", path, &[], Bytes::new()).await
+    }
+
+    pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path, &[JSON], body.to_string()).await
+    }
+
+    pub(crate) async fn put(&mut self, path: &str, body: &Value) -> Answer {
+        self.ask("PUT", path, &[JSON], body.to_string()).await
+    }
+
+    pub(crate) async fn patch(&mut self, content_type: &str, path: &str, body: &Value) -> Answer {
+        self.ask("PATCH", path, &[(CONTENT_TYPE.as_str(), content_type)], body.to_string()).await
+    }
+
+    /// Opens a stream, which must begin with 200.
+    pub(crate) async fn watch(mut self, path: &str, headers: &[(&str, &str)]) -> Events {
+        let mut request = Request::builder().method(Method::GET).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = self.send(request.body(Full::default()).expect("a request")).await;
+        assert_eq!(response.status().as_u16(), 200, "{path}");
+        Events { _client: self, body: response.into_body(), buffer: BytesMut::new() }
+    }
+}
+
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+
+async fn handshake<I>(io: I, protocol: Protocol) -> Sender
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    match protocol {
+        Protocol::Http1 => {
+            let (sender, connection) = http1::handshake(io).await.expect("a connection");
+            tokio::spawn(connection);
+            Sender::Http1(sender)
+        }
+        Protocol::Http2 => {
+            let mut builder = http2::Builder::new(TokioExecutor::new());
+            // So that whoever does not read is soon noticed.
+            builder.initial_stream_window_size(65_535).initial_connection_window_size(1_000_000);
+            let (sender, connection) = builder.handshake(io).await.expect("a connection");
+            tokio::spawn(connection);
+            Sender::Http2(sender)
+        }
+    }
+}
+
+fn alpn(protocol: Protocol) -> &'static [u8] {
+    match protocol {
+        Protocol::Http1 => b"http/1.1",
+        Protocol::Http2 => b"h2",
+    }
+}
+
+fn connector(authority_pem: &str, protocol: Protocol) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(authority_pem.as_bytes()) {
+        roots.add(certificate.expect("PEM")).expect("a certificate");
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let mut config = builder.expect("versions").with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![alpn(protocol).to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+/// An answer, whole.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).expect("text")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("JSON, not {:?}", self.text()))
+    }
+
+    /// The object of an answer with that code.
+    #[track_caller]
+    pub(crate) fn expect(&self, code: u16) -> Value {
+        assert_eq!(self.code, code, "{}", self.text());
+        self.json()
+    }
+
+    /// `reason` and `message` of a refusal with that code.
+    #[track_caller]
+    pub(crate) fn refusal(&self, code: u16) -> (String, String) {
+        let status = self.expect(code);
+        assert_eq!((&status["kind"], &status["status"]), (&json!("Status"), &json!("Failure")));
+        (text(&status, "/reason").into(), text(&status, "/message").into())
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().expect("ASCII")).unwrap_or_default()
+    }
+}
+
+/// The events of a watch. Dropping it closes the connection.
+pub(crate) struct Events {
+    _client: Client,
+    body: Incoming,
+    buffer: BytesMut,
+}
+
+impl Events {
+    /// The next event; none at the end.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line = self.buffer.split_to(end);
+                self.buffer.advance(1);
+                return Some(serde_json::from_slice(&line).expect("an event is JSON"));
+            }
+            let frame = soon(self.body.frame()).await?.expect("a stream that does not break");
+            self.buffer.extend_from_slice(frame.data_ref().expect("no trailers"));
+        }
+    }
+
+    /// The next event, in short: type, name, resourceVersion.
+    pub(crate) async fn next_short(&mut self) -> (String, String, u64) {
+        let event = self.next().await.expect("an event");
+        let object = &event["object"];
+        (text(&event, "/type").into(), text(object, "/metadata/name").into(), revision(object))
+    }
+
+    /// Reads to the end.
+    pub(crate) async fn rest(&mut self) -> Vec<Value> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+}
+
+/// The text at a JSON pointer, "" if there is none.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// `metadata.resourceVersion`, which must be a number.
+#[track_caller]
+pub(crate) fn revision(object: &Value) -> u64 {
+    text(object, "/metadata/resourceVersion").parse().unwrap_or_else(|_| panic!("no revision: {object}"))
+}
+
+/// The names of a list's items.
+pub(crate) fn names(list: &Value) -> Vec<&str> {
+    list["items"].as_array().expect("a list").iter().map(|item| text(item, "/metadata/name")).collect()
+}
+
+pub(crate) fn named(name: &str) -> Value {
+    json!({"metadata": {"name": name}})
+}
+
+pub(crate) fn with_data(name: &str, key: &str, value: &str) -> Value {
+    json!({"metadata": {"name": name}, "data": {key: value}})
+}
+
+pub(crate) fn address(server: &FakeApiServer) -> SocketAddr {
+    server.replica(0).address()
+}
