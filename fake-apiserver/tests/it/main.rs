@@ -6,6 +6,7 @@ mod concurrency;
 mod kinds;
 mod library;
 mod list;
+mod oidc;
 mod protobuf;
 mod robustness;
 mod schema;
