@@ -26,6 +26,7 @@ pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         return create_object(request, body, &options);
     }
     require_version(request, &body)?;
+    request.warnings.extend(validate::dedup_owner_references(&mut body, false));
     write(request, &options, |request, entry, _| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&body), Some(entry))?;
         Ok(body.clone())
@@ -159,7 +160,6 @@ fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old:
         }
     }
     (strategy.prepare_update)(new, old);
-    request.warnings.extend(validate::dedup_owner_references(new));
     if kind.owns_generation && generation::spec_differs(new, old) {
         meta::set(new, "generation", meta::generation(old) + 1);
     }
