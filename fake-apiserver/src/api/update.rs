@@ -143,7 +143,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 /// Puts back whatever the endpoint may not change.
 fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    restore_metadata(new, old);
+    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
     match request.subresource.map(|subresource| subresource.name) {
         None if kind.has_status() => restore(new, old, "status"),
         None => {}
@@ -160,21 +160,9 @@ fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old:
         }
     }
     (strategy.prepare_update)(new, old);
+    meta::keep_system_fields(new, old);
     if kind.owns_generation && generation::spec_differs(new, old) {
         meta::set(new, "generation", meta::generation(old) + 1);
-    }
-}
-
-/// The metadata that only the server writes; some of it must not even be sent otherwise, which validation sees to.
-fn restore_metadata(new: &mut Value, old: &Value) {
-    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
-    for field in ["creationTimestamp", "generation"] {
-        meta::carry_over(new, old, field);
-    }
-    for field in ["uid", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        if new["metadata"].get(field).is_none() {
-            meta::carry_over(new, old, field);
-        }
     }
 }
 
