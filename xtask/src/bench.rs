@@ -8,6 +8,7 @@ pub(crate) mod bare;
 mod client;
 mod load;
 mod process;
+mod recreate;
 mod report;
 mod server;
 mod watches;
@@ -20,7 +21,7 @@ use report::{Figure, Report, Unit, milliseconds, quantile};
 use server::Server;
 use std::env::consts::EXE_SUFFIX;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,6 +40,9 @@ const BARE: usize = 1;
 
 const START: &str = "start to first answer";
 const MEMORY: &str = "memory at start";
+const RECREATED: &str = "deleted token secret recreated";
+/// Signs service account tokens while that is measured.
+const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/rsa.key");
 const WATCHED: &str = "creates kept under 10,000 watches";
 
 /// What to measure.
@@ -78,7 +82,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// Builds the server and this program with optimizations, and runs that program in place of this one.
 fn run_in_release() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(&cargo).args(["build", "--release", "--package", "fake-apiserver"]).status()?;
+    let built = Command::new(&cargo)
+        .args(["build", "--release", "--package", "fake-apiserver", "--package", "controller"])
+        .status()?;
     ensure!(built.success(), "the build has failed");
     let mut run = Command::new(cargo);
     run.args(["run", "--release", "--quiet", "--package", "xtask", "--"]).args(std::env::args_os().skip(1));
@@ -131,9 +137,13 @@ impl Programs {
 
     /// The server with its defaults, but for the port.
     fn start_own(&self) -> anyhow::Result<Process> {
+        Process::start(&mut self.own())
+    }
+
+    fn own(&self) -> Command {
         let mut command = Command::new(&self.own);
         command.args(["--secure-port=0", "--exit-with-stdin", "--token-auth-file"]).arg(self.tokens.path());
-        Process::start(&mut command)
+        command
     }
 
     fn start_bare(&self) -> anyhow::Result<Process> {
@@ -161,7 +171,26 @@ impl Bench<'_> {
         for audience in [&ONE, &THOUSAND] {
             self.deliveries(audience).await?;
         }
-        self.creates_while_watched().await
+        self.creates_while_watched().await?;
+        self.recreations(programs).await
+    }
+
+    async fn recreations(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        if !self.wants(RECREATED) {
+            return Ok(());
+        }
+        let folder = tempfile::tempdir()?;
+        let kubeconfig = folder.path().join("kubeconfig");
+        let mut command = programs.own();
+        command.args(["--service-account-signing-key-file", KEY, "--write-kubeconfig"]).arg(&kubeconfig);
+        let server = Process::start(&mut command)?;
+        let target = Target::new(server.url(), TOKEN, None)?;
+        let manager = programs.this.with_file_name(format!("controller-manager{EXE_SUFFIX}"));
+        let durations = recreate::recreations(&target, &manager, &kubeconfig, Path::new(KEY)).await?;
+        let mut samples = self.no_samples();
+        samples[OWN].extend(durations.into_iter().map(milliseconds));
+        self.add(RECREATED, Unit::Milliseconds, samples);
+        Ok(())
     }
 
     async fn starts(&mut self, programs: &Programs) -> anyhow::Result<()> {

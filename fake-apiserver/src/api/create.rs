@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
-/// Fields of `metadata` that clients may send and this server does not keep.
-pub(super) const UNTRACKED: &[&str] = &["managedFields", "selfLink"];
+/// The field of `metadata` that clients may send and this server does not keep.
+pub(super) const UNTRACKED: &str = "managedFields";
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
@@ -48,8 +48,7 @@ pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare(request, &mut object)?;
-    let mut errors = validate::metadata(&object, kind);
-    errors.extend((kind.strategy.validate)(&object));
+    let errors = kind.validate_create(&object);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
@@ -79,9 +78,8 @@ fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     let kind = request.kind;
     (kind.strategy.default)(object);
     admit(request, &kind.strategy, object, None)?;
-    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().chain(UNTRACKED) {
-        meta::remove(object, field);
-    }
+    meta::wipe_system_fields(object);
+    meta::remove(object, UNTRACKED);
     meta::set(object, "uid", request.cluster.ids.uid());
     meta::set(object, "creationTimestamp", format_seconds(request.now));
     if kind.owns_generation {

@@ -28,8 +28,6 @@ use serde_json::Value;
 
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
-/// `DefaultDeleteGracePeriod` of pods, where the spec says nothing.
-const DEFAULT_POD_GRACE: i64 = 30;
 
 pub(crate) fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
@@ -230,23 +228,13 @@ enum Grace {
     Pending,
 }
 
-/// Graceful deletion, which only pods have (`podStrategy.CheckGracefulDelete`).
-fn grace(kind: &Kind, pod: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
-    if !(kind.group.is_empty() && kind.resource == "pods") {
-        return Grace::None;
-    }
-    let Some(deleting) = meta::deletion_timestamp(pod) else {
-        let period = options.grace_period.or(pod["spec"]["terminationGracePeriodSeconds"].as_i64());
-        let unscheduled = pod["spec"]["nodeName"].as_str().unwrap_or_default().is_empty();
-        let over = matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
-        let seconds = match period.unwrap_or(DEFAULT_POD_GRACE) {
-            _ if unscheduled || over => 0,
-            ..0 => 1,
-            seconds => seconds,
-        };
+/// Graceful deletion, of the kinds that have it: pods.
+fn grace(kind: &Kind, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
+    let Some(seconds) = (kind.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
+    let Some(deleting) = meta::deletion_timestamp(object) else {
         return Grace::Until(later(now, seconds), seconds);
     };
-    let current = meta::deletion_grace_period_seconds(pod).unwrap_or(0);
+    let current = meta::deletion_grace_period_seconds(object).unwrap_or(0);
     match options.grace_period {
         _ if current == 0 => Grace::None,
         Some(seconds) if seconds < current => {

@@ -143,7 +143,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 /// Puts back whatever the endpoint may not change.
 fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    UNTRACKED.iter().for_each(|field| meta::remove(new, field));
+    meta::remove(new, UNTRACKED);
     match request.subresource.map(|subresource| subresource.name) {
         None if kind.has_status() => restore(new, old, "status"),
         None => {}
@@ -177,8 +177,7 @@ fn restore(new: &mut Value, old: &Value, key: &str) {
 
 fn validate(request: &Request<'_>, strategy: &Strategy, new: &Value, old: &Value) -> ApiResult<()> {
     let kind = request.kind;
-    let mut errors = validate::metadata_update(new, old, kind);
-    errors.extend((strategy.validate_update)(new, old));
+    let errors = kind.validate_update(strategy, new, old);
     if errors.is_empty() {
         return Ok(());
     }

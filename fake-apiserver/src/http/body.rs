@@ -1,6 +1,5 @@
 //! Bodies, as they come and as they go.
 
-use super::list::ListBody;
 use super::stream::WatchBody;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
@@ -58,7 +57,6 @@ pub(crate) async fn drain(incoming: &mut Incoming) {
 /// A response's body.
 pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
-    List(ListBody),
     Watch(Box<WatchBody>),
 }
 
@@ -80,7 +78,6 @@ impl HttpBody for ReplyBody {
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match self.get_mut() {
             ReplyBody::Whole(bytes) => Poll::Ready(bytes.take()),
-            ReplyBody::List(list) => Poll::Ready(list.next()),
             ReplyBody::Watch(watch) => watch.poll_next(context),
         };
         bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
@@ -93,7 +90,6 @@ impl HttpBody for ReplyBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
-            ReplyBody::List(list) => SizeHint::with_exact(list.len() as u64),
             ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::body::ReplyBody;
 use super::json;
-use super::list::ListBody;
+use super::list;
 use super::negotiate::Output;
 use super::pipeline::Replica;
 use super::stream::WatchBody;
@@ -52,11 +52,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            let body = ListBody::new(self.kind, listing);
-            if !self.output.pretty {
-                return Ok(with_headers(200, ReplyBody::List(body)));
-            }
-            return Ok(self.json(200, body.collect::<Vec<Bytes>>().concat().into()));
+            return Ok(self.json(200, list::encode(self.kind, &listing)));
         };
         let metadata = ListMeta {
             resource_version: listing.revision.to_string(),

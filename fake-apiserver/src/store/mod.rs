@@ -205,8 +205,10 @@ impl Snapshot {
 
     /// The objects of `scope` in key order, from the first whose path is not before `start`.
     pub fn range<'s>(&'s self, scope: &'s Scope, start: &str) -> impl Iterator<Item = &'s Arc<Entry>> + 's {
-        let bounds = scope.bounds(start);
-        self.objects.range(bounds).map(|(_, entry)| entry).filter(|entry| scope.contains(&entry.key))
+        // Only a name in all namespaces is more than a range.
+        let exact = scope.namespace.is_some() || scope.name.is_none();
+        let entries = self.objects.range(scope.bounds(start)).map(|(_, entry)| entry);
+        entries.filter(move |entry| exact || scope.contains(&entry.key))
     }
 
     fn rewound(mut self, revision: u64, events: &[Arc<Event>]) -> Snapshot {

@@ -3,9 +3,11 @@
 mod auth;
 mod binary;
 mod concurrency;
+mod kinds;
 mod library;
 mod list;
 mod protobuf;
 mod robustness;
+mod schema;
 mod support;
 mod watch;

@@ -1,4 +1,4 @@
-//! Every kind's defaults, resets and findings against `kinds.json`: requests that a real kube-apiserver (v1.37.1) was
+//! Every kind's defaults, resets and findings against `fixtures/kinds.jsonl`: requests that a real kube-apiserver (v1.37.1) was
 //! sent with `dryRun=All`, one a line, and what it said. What depends on the moment (uids, times, revisions) and what
 //! is a matter of encoding (empty values) was left out of its answers, and is of ours. Maps have no order in Go, so
 //! findings are compared as sets; warnings are recorded too.
@@ -25,8 +25,10 @@ struct Case {
 
 #[test]
 fn kinds_answer_as_the_real_server_does() {
-    let cases: Vec<Case> =
-        include_str!("kinds.json").lines().map(|line| serde_json::from_str(line).expect("recorded as JSON")).collect();
+    let cases: Vec<Case> = include_str!("../../../fixtures/kinds.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("recorded as JSON"))
+        .collect();
     assert!(cases.len() > 100);
     for case in cases {
         let kind = by_resource(&case.group, "v1", &case.resource).expect("recorded of served kinds").kind();
