@@ -141,7 +141,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 }
 
 /// Puts back whatever the endpoint may not change.
-fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
+fn prepare(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
     meta::remove(new, UNTRACKED);
     match request.subresource.map(|subresource| subresource.name) {
