@@ -2,7 +2,7 @@
 
 use super::decode::{self, Expected};
 use super::draft::draft;
-use super::options::WriteOptions;
+use super::options::{WriteOptions, parse_uint};
 use super::{Reply, Request, namespaces};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
@@ -52,7 +52,8 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
-    if !matches!(meta::resource_version(&object), "" | "0") {
+    // What is no number is not looked at.
+    if parse_uint(meta::resource_version(&object)).is_ok_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     request.warnings.extend((kind.strategy.warnings)(&object, None));
@@ -85,7 +86,7 @@ fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
         meta::set(object, "generation", 1);
     }
     (kind.strategy.prepare_create)(object);
-    request.warnings.extend(validate::dedup_owner_references(object));
+    request.warnings.extend(validate::dedup_owner_references(object, false));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::http::Query;
+use crate::object::selector::LabelSelector;
 use serde_json::{Value, json};
 
 /// What to do about unknown and duplicate fields.
@@ -90,7 +91,7 @@ pub(crate) enum VersionMatch {
 /// Options of list, watch and deletecollection.
 #[derive(Debug)]
 pub(crate) struct ListOptions<'q> {
-    pub(crate) label_selector: &'q str,
+    pub(crate) label_selector: LabelSelector,
     pub(crate) field_selector: &'q str,
     /// Items per page; 0 is no limit.
     pub(crate) limit: usize,
@@ -108,7 +109,7 @@ impl<'q> ListOptions<'q> {
         let timeout_seconds = integer(query, "timeoutSeconds")?;
         let version_match = query.get("resourceVersionMatch");
         let options = ListOptions {
-            label_selector: query.get("labelSelector"),
+            label_selector: LabelSelector::parse(query.get("labelSelector"))?,
             field_selector: query.get("fieldSelector"),
             limit: usize::try_from(limit).unwrap_or(0),
             continue_token: query.get("continue"),

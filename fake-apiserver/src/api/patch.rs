@@ -6,7 +6,7 @@ use super::update::{check_identity, undeterminable_name, write};
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::http::content_type::{PatchFormat, patch_format};
-use crate::object::{meta, patch};
+use crate::object::{meta, patch, validate};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
@@ -29,8 +29,13 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
         let Decoded { object: mut new, findings } =
             typed(&expected, request.name, options.field_validation, &patched, findings)?;
         // The patch may be applied several times; its author is warned once.
-        if options.field_validation == FieldValidation::Warn && !std::mem::replace(&mut warned, true) {
+        let first = !std::mem::replace(&mut warned, true);
+        if first && options.field_validation == FieldValidation::Warn {
             request.warnings.extend(findings);
+        }
+        let warning = validate::dedup_owner_references(&mut new, true);
+        if first {
+            request.warnings.extend(warning);
         }
         check_identity(request, &mut new)?;
         if let Some(error) = changed_uid(&new, old) {

@@ -24,9 +24,9 @@ impl Selection {
     /// From the path and the options.
     ///
     /// # Errors
-    /// 400 for a selector that does not parse, or names a field that the kind does not select by.
+    /// 400 for a field selector that does not parse, or names a field that the kind does not select by.
     pub(crate) fn parse(request: &Request<'_>, options: &ListOptions<'_>) -> ApiResult<Self> {
-        let labels = LabelSelector::parse(options.label_selector)?;
+        let labels = options.label_selector.clone();
         let fields = FieldSelector::parse(options.field_selector, request.kind)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
         let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));

@@ -26,6 +26,7 @@ pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         return create_object(request, body, &options);
     }
     require_version(request, &body)?;
+    request.warnings.extend(validate::dedup_owner_references(&mut body, false));
     write(request, &options, |request, entry, _| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&body), Some(entry))?;
         Ok(body.clone())
@@ -140,9 +141,8 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 }
 
 /// Puts back whatever the endpoint may not change.
-fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
+fn prepare(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    meta::keep_system_fields(new, old);
     meta::remove(new, UNTRACKED);
     match request.subresource.map(|subresource| subresource.name) {
         None if kind.has_status() => restore(new, old, "status"),
@@ -160,7 +160,7 @@ fn prepare(request: &mut Request<'_>, strategy: &Strategy, new: &mut Value, old:
         }
     }
     (strategy.prepare_update)(new, old);
-    request.warnings.extend(validate::dedup_owner_references(new));
+    meta::keep_system_fields(new, old);
     if kind.owns_generation && generation::spec_differs(new, old) {
         meta::set(new, "generation", meta::generation(old) + 1);
     }

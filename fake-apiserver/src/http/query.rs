@@ -34,7 +34,7 @@ impl<'q> Query<'q> {
 
     /// A flag as `runtime.Convert_Slice_string_To_bool` reads it: present, and neither `false` nor `0`.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
-        self.all(key).next().map(|value| !matches!(value, "false" | "0"))
+        self.all(key).next().map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn pairs_are_decoded_and_the_first_counts() {
-        let query = Query::parse("a=1&a=2&b=x+y%2B&&c&watch=abc&w=0&v=false");
+        let query = Query::parse("a=1&a=2&b=x+y%2B&&c&watch=abc&w=0&v=False");
         assert_eq!((query.get("a"), query.get("b"), query.get("c"), query.get("d")), ("1", "x y+", "", ""));
         assert_eq!(query.all("a").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!(

@@ -48,8 +48,9 @@ pub fn metadata_update(new: &Value, old: &Value, kind: &Kind) -> Vec<FieldError>
     errors
 }
 
-/// Drops repeated owner references; says what to warn the client of, if there were any.
-pub fn dedup_owner_references(object: &mut Value) -> Option<String> {
+/// Drops repeated owner references; says what to warn the client of, if there were any. `patched` objects are looked at
+/// later than others, which shows in the words.
+pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<String> {
     let references = meta::owner_references(object);
     let mut kept: Vec<Value> = Vec::new();
     let mut duplicates: Vec<&str> = Vec::new();
@@ -62,8 +63,9 @@ pub fn dedup_owner_references(object: &mut Value) -> Option<String> {
     if duplicates.is_empty() {
         return None;
     }
+    let when = if patched { " after mutating admission happens" } else { "" };
     let warning = format!(
-        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, \
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
          and may reject such requests as early as 1.24; please fix your requests; \
          duplicate UID(s) observed: {}",
         duplicates.join(", ")

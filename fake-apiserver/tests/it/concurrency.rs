@@ -127,3 +127,23 @@ async fn writing_what_is_there_changes_nothing() {
 fn watch_after(object: &Value) -> String {
     format!("{CONFIG_MAPS}?watch=true&resourceVersion={}", revision(object))
 }
+
+#[tokio::test]
+async fn what_is_going_keeps_going_whatever_updates_say() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let pods = "/api/v1/namespaces/default/pods";
+    let spec = json!({"nodeName": "n", "containers": [{"name": "c", "image": "i"}]});
+    client.post(pods, &json!({"metadata": {"name": "p"}, "spec": spec})).await.expect(201);
+    let going = client.delete(&format!("{pods}/p")).await.expect(200);
+    for metadata in [json!({"name": "p"}), json!({"name": "p", "deletionTimestamp": "2020-01-01T00:00:00Z"})] {
+        let status = json!({"metadata": metadata, "status": {"phase": "Failed"}});
+        let updated = client.put(&format!("{pods}/p/status"), &status).await.expect(200);
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "uid", "creationTimestamp"] {
+            assert_eq!(updated["metadata"][field], going["metadata"][field], "{field}");
+        }
+        assert_eq!(text(&updated, "/status/phase"), "Failed");
+    }
+    let hurried = json!({"metadata": {"name": "p", "deletionGracePeriodSeconds": 1}});
+    assert_eq!(client.put(&format!("{pods}/p/status"), &hurried).await.code, 422);
+}

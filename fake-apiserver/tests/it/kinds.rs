@@ -25,8 +25,10 @@ struct Case {
 
 #[test]
 fn kinds_answer_as_the_real_server_does() {
-    let cases: Vec<Case> =
-        include_str!("../../../fixtures/kinds.jsonl").lines().map(|line| serde_json::from_str(line).expect("recorded as JSON")).collect();
+    let cases: Vec<Case> = include_str!("../../../fixtures/kinds.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("recorded as JSON"))
+        .collect();
     assert!(cases.len() > 100);
     for case in cases {
         let kind = by_resource(&case.group, "v1", &case.resource).expect("recorded of served kinds").kind();

@@ -340,3 +340,31 @@ async fn kinds_that_do_not_belong() {
     }
     survivor.still_serves().await;
 }
+
+#[tokio::test]
+async fn no_patch_takes_an_object_its_type() {
+    let mut survivor = Survivor::new().await;
+    let mut client = survivor.client(Protocol::Http1).await;
+    survivor.still_serves().await;
+    let one = format!("{SECRETS}/alive000");
+    for (content_type, patch) in
+        [(MERGE_PATCH, json!({"kind": null})), (JSON_PATCH, json!([{"op": "remove", "path": "/kind"}]))]
+    {
+        let patched = client.patch(content_type, &one, &patch).await.expect(200);
+        assert_eq!(text(&patched, "/kind"), "Secret");
+    }
+    let untyped = client.patch(MERGE_PATCH, &one, &json!({"apiVersion": null})).await.refusal(400);
+    assert!(untyped.1.contains("was undeterminable"), "{}", untyped.1);
+    for (content_type, patch, code) in [
+        (MERGE_PATCH, json!({"kind": "Pod"}), 422),
+        (MERGE_PATCH, json!({"metadata": null}), 400),
+        (JSON_PATCH, json!([{"op": "replace", "path": "", "value": {}}]), 400),
+        (MERGE_PATCH, json!({"metadata": {"name": "other"}}), 400),
+        (MERGE_PATCH, json!({"metadata": {"uid": "other"}}), 422),
+    ] {
+        assert_eq!(client.patch(content_type, &one, &patch).await.code, code, "{patch}");
+    }
+    let listed = client.get(SECRETS).await.expect(200);
+    assert_eq!(listed["items"][0].get("kind"), None);
+    survivor.still_serves().await;
+}
