@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-/// How many tokens are deleted.
+/// How many tokens are deleted. Each is that of another service account, so that none is deleted as soon as it is made: like
+/// upstream's, the controller takes a secret that it made for a living one until it sees it alive.
 const DELETIONS: usize = 50;
 /// How soon a controller has to react at all.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,22 +49,33 @@ pub(super) async fn recreations(
     kubeconfig: &Path,
     key: &Path,
 ) -> anyhow::Result<Vec<Duration>> {
-    let mut secrets = Events::open(target, SECRETS).await?;
-    let mut accounts = Events::open(target, ACCOUNTS).await?;
+    let mut accounts = Events::of(target, ACCOUNTS).await?;
     let mut writer = target.connect().await?;
     let _controller = Controller::start(program, kubeconfig, key)?;
-    writer.exchange(Call::new(Method::POST, ACCOUNTS, json!({"metadata": {"name": "bench"}}).to_string())).await?;
-    let mut name = secrets.next_secret().await?;
-    let mut durations = Vec::with_capacity(DELETIONS);
+    for number in 0..DELETIONS {
+        let account = json!({"metadata": {"name": format!("bench-{number}")}}).to_string();
+        writer.exchange(Call::new(Method::POST, ACCOUNTS, account)).await?;
+    }
+    let mut names = Vec::with_capacity(DELETIONS);
+    while names.len() < DELETIONS {
+        names.push(accounts.next(|event| Some(event["object"]["secrets"][0]["name"].as_str()?.to_string())).await?);
+    }
+    let mut secrets = Events::of(target, SECRETS).await?;
     for _ in 0..DELETIONS {
-        // A token that is deleted before its maker has seen it is taken to exist for a minute, as upstream.
-        accounts.reference_to(&name).await?;
+        secrets.next(is_added).await?;
+    }
+    let mut durations = Vec::with_capacity(DELETIONS);
+    for name in names {
         let start = Instant::now();
         writer.exchange(Call::new(Method::DELETE, format!("{SECRETS}/{name}"), "")).await?;
-        name = secrets.next_secret().await?;
+        secrets.next(is_added).await?;
         durations.push(start.elapsed());
     }
     Ok(durations)
+}
+
+fn is_added(event: &Value) -> Option<()> {
+    (event["type"] == "ADDED").then_some(())
 }
 
 /// A watch, read line by line.
@@ -73,36 +85,22 @@ struct Events {
 }
 
 impl Events {
-    async fn open(target: &Target, resource: &str) -> anyhow::Result<Self> {
+    async fn of(target: &Target, resource: &str) -> anyhow::Result<Self> {
         let watch = Call::get(format!("{resource}?watch=true"));
         Ok(Events { body: target.connect_http2().await?.open(watch).await?, rest: Vec::new() })
     }
 
-    /// The name of the next secret that appears.
-    async fn next_secret(&mut self) -> anyhow::Result<String> {
-        let event = self.find(|event| event["type"] == "ADDED").await?;
-        Ok(event["object"]["metadata"]["name"].as_str().context("a secret without a name")?.to_string())
-    }
-
-    /// Waits until an account refers to a secret.
-    async fn reference_to(&mut self, secret: &str) -> anyhow::Result<()> {
-        let refers = |event: &Value| {
-            let references = event["object"]["secrets"].as_array();
-            references.is_some_and(|list| list.iter().any(|reference| reference["name"] == secret))
-        };
-        self.find(refers).await.map(drop)
-    }
-
-    async fn find(&mut self, wanted: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
-        let search = async {
+    /// What is looked for, of the next event that has it.
+    async fn next<T>(&mut self, look: impl Fn(&Value) -> Option<T>) -> anyhow::Result<T> {
+        let next = async {
             loop {
                 let event = serde_json::from_slice(&self.line().await?)?;
-                if wanted(&event) {
-                    return Ok(event);
+                if let Some(found) = look(&event) {
+                    return Ok(found);
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, search).await.context("the controller does nothing")?
+        tokio::time::timeout(PATIENCE, next).await.context("the controller does nothing")?
     }
 
     async fn line(&mut self) -> anyhow::Result<Vec<u8>> {
