@@ -20,7 +20,7 @@
 //! ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
 //!
 //! # Not as the real server
-//! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
+//! - Strategic merge patch, server-side apply, YAML and impersonation are refused, by name. `managedFields` are not kept.
 //! - Whoever is authenticated may do everything; anonymous users may see health and version.
 //! - The kinds are those of [`registry::KINDS`]; there are no custom resources and no webhooks.
 //! - A good token is looked at anew with every request, not remembered for ten seconds.

@@ -120,11 +120,6 @@ pub(super) fn awaits_finalizers(kind: &Kind, object: &Value) -> bool {
     is_namespace(kind) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }
 
-/// After an update: it may have removed the last thing that held a namespace up.
-pub(super) fn after_update(request: &Request<'_>) -> ApiResult<()> {
-    reap(request.cluster, request.namespace, request.now)
-}
-
 /// Plays the namespace controller after something in `namespace`, or the namespace itself, was deleted.
 pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
     let terminating =

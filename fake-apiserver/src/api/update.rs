@@ -52,7 +52,8 @@ pub(super) fn write(
         validate(request, strategy, &new, &old)?;
         let warnings = (strategy.warnings)(&new, Some(&old));
         let draft = draft(request.kind, request.resource, &new)?;
-        let result = if ends_deletion(request, &new, &old) {
+        let removes = ends_deletion(request, &new, &old);
+        let result = if removes {
             remove(request, options, draft, &entry)
         } else if options.dry_run {
             Ok(Reply::object(200, draft.line(Some(entry.revision))))
@@ -67,7 +68,10 @@ pub(super) fn write(
             Err(_) => return Err(ApiError::internal("an update met the refusal of a create")),
             Ok(reply) => {
                 request.warnings.extend(warnings);
-                namespaces::after_update(request)?;
+                if removes && !options.dry_run {
+                    // It may have been the last thing that held its namespace up.
+                    namespaces::reap(request.cluster, request.namespace, request.now)?;
+                }
                 return Ok(reply);
             }
         }
