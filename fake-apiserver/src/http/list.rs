@@ -1,7 +1,7 @@
 //! A plain list: stored bytes between commas.
 //!
-//! Put together as a whole before it is sent. In pieces it would take less memory and twice the time, most of which the
-//! allocator would spend on getting the pieces' pages from the system and giving them back.
+//! Put together as a whole before it is sent. Much of a long list's cost is fresh memory: glibc's allocator gets a block of
+//! that size from the system and gives it back each time.
 
 use crate::api::Listing;
 use crate::registry::Kind;
