@@ -10,6 +10,7 @@ pub mod bless;
 pub mod check;
 pub mod cli;
 mod client;
+pub mod control_plane;
 pub mod history;
 pub mod ledger;
 pub mod names;

@@ -1,0 +1,34 @@
+//! Where the built programs lie: outside the tree, by version, so that all checkouts share them.
+//!
+//! ```text
+//! ~/.cache/fake-apiserver/v1.37.1/{etcd,kube-apiserver,kube-controller-manager,kubectl}
+//! ~/.cache/fake-apiserver/v1.25.4/kube-controller-manager
+//! ```
+
+use anyhow::{Context as _, Result, ensure};
+use std::path::PathBuf;
+
+/// The emulated version, and that of the control plane built for comparison.
+pub const VERSION: &str = "v1.37.1";
+/// The version of the controller manager that still makes tokens for accounts that have none.
+pub const TOKEN_GENERATING_VERSION: &str = "v1.25.4";
+
+/// The folder of the programs of one version, whether it exists or not. `XDG_CACHE_HOME` moves it.
+///
+/// # Errors
+/// If the environment names neither a cache nor a home.
+pub fn folder(version: &str) -> Result<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    Ok(cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("fake-apiserver").join(version))
+}
+
+/// A program of one version.
+///
+/// # Errors
+/// If it was not built.
+pub fn program(version: &str, name: &str) -> Result<PathBuf> {
+    let path = folder(version)?.join(name);
+    ensure!(path.exists(), "{name} {version} was not built; `cargo xtask real build` does that (it needs Go)");
+    Ok(path)
+}
