@@ -2,11 +2,12 @@
 
 use crate::check::guarantees;
 use crate::history::{Event, History};
-use crate::ledger::Ledger;
 use crate::report;
 use crate::scenario::Scenario;
-use crate::suite::{self, Outcome};
+use crate::score::{self, Score};
+use crate::suite::{self, Report, Truth};
 use crate::target::{Embedded, Process, Real, Target};
+use crate::verdict::Outcome;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -63,7 +64,30 @@ enum Kind {
     Process,
     /// A kube-apiserver that runs already
     Real,
+    /// All of them in turn; the histories are compared, and the score is written
+    All,
 }
+
+impl Kind {
+    /// The targets, in the order they are played.
+    fn targets(self, server: &Server) -> Result<Vec<Box<dyn Target>>> {
+        Ok(match self {
+            Kind::Embedded => vec![Box::new(Embedded)],
+            Kind::Process => vec![Box::new(Process::find()?)],
+            Kind::Real => vec![Box::new(server.connect()?)],
+            Kind::All => [Kind::Embedded, Kind::Process, Kind::Real]
+                .into_iter()
+                .map(|kind| kind.targets(server))
+                .collect::<Result<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect(),
+        })
+    }
+}
+
+/// The targets that the score is about: the others are what it is measured by.
+const SCORED: [&str; 2] = ["embedded", "process"];
 
 #[derive(Debug, Args)]
 struct Server {
@@ -97,7 +121,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         Some(Command::Judge { history }) => judge(&scenarios, history),
         Some(Command::Bless { server, filter }) => {
             let scenarios = filtered(scenarios, Some(filter))?;
-            crate::bless::bless(&scenarios, &server.connect()?, &root.join("fixtures/scenarios")).await?;
+            crate::bless::bless(&scenarios, &server.connect()?, &root.join("fixtures")).await?;
             Ok(ExitCode::SUCCESS)
         }
         None => run(&cli.run, scenarios, root).await,
@@ -105,16 +129,8 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
 }
 
 async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCode> {
-    let ledger = Ledger::load(&root.join("fixtures/expectations.toml"))?;
-    let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-    let target: Box<dyn Target> = match run.target {
-        Kind::Embedded => Box::new(Embedded),
-        Kind::Process => Box::new(Process::find()?),
-        Kind::Real => Box::new(run.server.connect()?),
-    };
-    if let Some(entry) = ledger.idle(target.name(), &names).first() {
-        bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
-    }
+    let all = scenarios.len();
+    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
     let scenarios = filtered(scenarios, run.filter.as_deref())?;
     if run.list {
         for scenario in &scenarios {
@@ -122,9 +138,35 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let truth = Truth::load(&root.join("fixtures"), &scenarios)?;
+    let targets = run.target.targets(&run.server)?;
+    let mut runs = Vec::new();
+    for target in &targets {
+        if let Some(entry) = truth.ledger.idle(target.name(), &names).first() {
+            bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
+        }
+        runs.push((target.name(), play_on(&**target, &scenarios, &truth, root).await?));
+    }
+    if let Some(path) = &run.junit {
+        std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;
+    }
+    let mut failed = runs.iter().flat_map(|(_, reports)| reports).any(Report::failed);
+    for finding in suite::across(&scenarios, &runs, &truth) {
+        println!("{finding}");
+        failed = true;
+    }
+    if run.target == Kind::All && scenarios.len() == all && !failed {
+        write_score(&runs, &truth, root)?;
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Plays on one target and tells how it went.
+async fn play_on(target: &dyn Target, scenarios: &[Scenario], truth: &Truth, root: &Path) -> Result<Vec<Report>> {
+    println!("on {}", target.name());
     let folder = target_folder(root).join("conformance").join(target.name());
     let mut ended = 0;
-    let reports = suite::run(&scenarios, &*target, &ledger, |report| {
+    let reports = suite::run(scenarios, target, truth, |report| {
         ended += 1;
         println!("{}", report::progress(report, ended, scenarios.len()));
     })
@@ -135,15 +177,25 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
             println!("{} left its history in {}", report.scenario, place.display());
         }
     }
-    if let Some(path) = &run.junit {
-        std::fs::write(path, report::junit(target.name(), &reports)).with_context(|| path.display().to_string())?;
-    }
     ensure!(
         reports.iter().any(|report| !matches!(report.outcome, Outcome::Skipped { .. })),
         "all scenarios were skipped"
     );
-    let failed = reports.iter().any(|report| matches!(report.outcome, Outcome::Failed(_)));
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(reports)
+}
+
+/// Writes the score into its file and into the README.
+fn write_score(runs: &[(&str, Vec<Report>)], truth: &Truth, root: &Path) -> Result<()> {
+    let scored = runs.iter().filter(|(target, _)| SCORED.contains(target));
+    let scored: Vec<_> = scored.map(|(target, reports)| (*target, reports.as_slice())).collect();
+    let table = Score::of(truth, &scored).to_string();
+    println!("{table}");
+    let (file, readme) = (root.join("fixtures/score.md"), root.join("README.md"));
+    let text = std::fs::read_to_string(&readme)?;
+    let text = score::include(&text, &table).context("README.md has no place for the score")?;
+    std::fs::write(file, table)?;
+    std::fs::write(readme, text)?;
+    Ok(())
 }
 
 fn judge(scenarios: &[Scenario], path: &Path) -> Result<ExitCode> {

@@ -3,11 +3,12 @@
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -47,6 +48,19 @@ impl Endpoint {
                 exchange(connector.connect(name, stream).await.context("TLS handshake")?, request).await
             }
         }
+    }
+
+    /// Sends JSON with a bearer token, `null` for no body, and waits for the whole answer, whatever it says.
+    pub async fn ask(&self, token: &str, method: &str, path: &str, body: &Value) -> Result<Value> {
+        let body = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(path)
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json")
+            .body(Full::new(body))?;
+        let answer = self.send(request).await?;
+        Ok(serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?)
     }
 }
 

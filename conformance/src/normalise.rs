@@ -1,45 +1,77 @@
-//! Makes the histories of two runs comparable: what differs from run to run gets a name, in the order of its size where
-//! size means something (revisions, times), in the order of appearance elsewhere (uids, tokens).
+//! Makes two runs comparable: what differs from run to run is replaced by a name. Names that the scenario gave are used
+//! first; then revisions of objects are numbered in the order of their size, uids and tokens in the order of their
+//! appearance. Times, ages, addresses and the revisions of collections (which advance by other people's writes) become words;
+//! how they relate is for the scenario to say, and for the checks.
 
 use crate::names::Names;
-use serde_json::Value;
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD as BASE64, URL_SAFE_NO_PAD as BASE64_URL};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddrV4;
 
 /// What has been met so far.
 #[derive(Debug, Default)]
 pub struct Volatile {
     revisions: BTreeSet<u64>,
-    times: BTreeSet<String>,
     tokens: Vec<String>,
     uids: Vec<String>,
-    named: BTreeMap<String, String>,
+    /// Values that the scenario has a name for, and what to write in their place; longest first.
+    named: Vec<(String, String)>,
+    /// Names that the server generated: `builder-x7k2p` → `builder-<generated 1>`.
+    generated: BTreeMap<String, String>,
 }
 
 impl Volatile {
     /// The volatile values in `documents`; those that have a name in `names` keep it.
     pub fn gather<'a>(documents: impl IntoIterator<Item = &'a Value>, names: &Names) -> Volatile {
         let mut volatile = Volatile::default();
-        for (name, value) in names.iter() {
-            if let Some(text) = value.as_str().filter(|text| text.len() > 4) {
-                volatile.named.insert(text.to_owned(), format!("${name}"));
-            }
-        }
         for document in documents {
             volatile.meet("", document);
         }
+        for (name, value) in names.iter() {
+            // Revisions, uids and tokens have names of their own, and short words appear by accident.
+            let text = value.as_str().filter(|text| {
+                text.len() > 4 && Kind::of("resourceVersion", text).is_none() && uids(text).next().is_none()
+            });
+            if let Some(text) = text {
+                volatile.named.push((BASE64.encode(text), format!("base64(${name})")));
+                volatile.named.push((text.to_owned(), format!("${name}")));
+            }
+        }
+        volatile.named.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         volatile
+    }
+
+    /// What was written in parallel has revisions in any order: they become one word.
+    pub fn forget_order(&mut self) {
+        self.revisions.clear();
     }
 
     fn meet(&mut self, key: &str, value: &Value) {
         match value {
-            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.meet(key, value)),
+            Value::Object(fields) => {
+                let collection = is_collection(fields);
+                if let Some((name, base)) = generated(fields) {
+                    let number = self.generated.len() + 1;
+                    self.generated.entry(name.to_owned()).or_insert_with(|| format!("{base}<generated {number}>"));
+                }
+                for (key, value) in fields {
+                    match (collection, key.as_str()) {
+                        (true, "metadata") => {}
+                        _ => self.meet(key, value),
+                    }
+                }
+            }
             Value::Array(items) => items.iter().for_each(|item| self.meet(key, item)),
             Value::String(text) => match Kind::of(key, text) {
                 Some(Kind::Revision) => self.revisions.extend(text.parse::<u64>()),
-                Some(Kind::Time) => self.times.extend([text.clone()]),
                 Some(Kind::Token) if !self.tokens.contains(text) => self.tokens.push(text.clone()),
-                Some(Kind::Uid) if !self.uids.contains(text) => self.uids.push(text.clone()),
-                _ => {}
+                _ => uids(text).for_each(|uid| {
+                    if !self.uids.iter().any(|known| known == uid) {
+                        self.uids.push(uid.to_owned());
+                    }
+                }),
             },
             _ => {}
         }
@@ -47,63 +79,155 @@ impl Volatile {
 
     /// `document` with names in place of volatile values.
     pub fn normal(&self, document: &Value) -> Value {
-        self.replaced("", document)
+        self.replaced("", document, false)
     }
 
-    fn replaced(&self, key: &str, value: &Value) -> Value {
+    fn replaced(&self, key: &str, value: &Value, of_collection: bool) -> Value {
         match value {
             Value::Object(fields) => {
-                Value::Object(fields.iter().map(|(key, value)| (key.clone(), self.replaced(key, value))).collect())
+                let collection = is_collection(fields);
+                let of_collection = |key: &str| (collection && key == "metadata") || (of_collection && key != "items");
+                let field = |(key, value): (&String, &Value)| {
+                    (self.spelled(key), self.replaced(key, value, of_collection(key)))
+                };
+                Value::Object(fields.iter().map(field).collect())
             }
-            Value::Array(items) => items.iter().map(|item| self.replaced(key, item)).collect(),
-            Value::String(text) => self.name(key, text).unwrap_or_else(|| self.spelled(text)).into(),
+            Value::Array(items) => items.iter().map(|item| self.replaced(key, item, false)).collect(),
+            Value::String(text) => match key {
+                "resourceVersion" if of_collection && !text.is_empty() => "<revision of the collection>".into(),
+                "continue" => continuation(text).into(),
+                _ => self.name(key, text).unwrap_or_else(|| self.spelled(text)).into(),
+            },
+            Value::Number(_) if SECONDS.contains(&key) => "<seconds>".into(),
             plain => plain.clone(),
         }
     }
 
     fn name(&self, key: &str, text: &str) -> Option<String> {
-        if let Some(name) = self.named.get(text) {
-            return Some(name.clone());
-        }
         let place = |position: Option<usize>| position.map(|position| position + 1);
         Some(match Kind::of(key, text)? {
             Kind::Revision => {
                 let revision: u64 = text.parse().ok()?;
-                format!("<revision {}>", place(self.revisions.iter().position(|known| *known == revision))?)
+                match place(self.revisions.iter().position(|known| *known == revision)) {
+                    Some(place) => format!("<revision {place}>"),
+                    None => "<revision>".to_owned(),
+                }
             }
-            Kind::Time => format!("<time {}>", place(self.times.iter().position(|known| known == text))?),
             Kind::Token => format!("<token {}>", place(self.tokens.iter().position(|known| known == text))?),
-            Kind::Uid => format!("<uid {}>", place(self.uids.iter().position(|known| known == text))?),
+            Kind::Word(word) => word.to_owned(),
         })
     }
 
     /// Names inside of a longer text: paths, messages.
-    fn spelled(&self, text: &str) -> String {
-        let replace = |text: String, (value, name): (&String, &String)| text.replace(value.as_str(), name);
-        self.named.iter().fold(text.to_owned(), replace)
+    pub fn spelled(&self, text: &str) -> String {
+        let mut spelled = text.to_owned();
+        for (value, name) in &self.named {
+            spelled = spelled.replace(value, name);
+        }
+        for (value, name) in &self.generated {
+            spelled = spelled.replace(value, name);
+        }
+        for (index, uid) in self.uids.iter().enumerate() {
+            spelled = spelled.replace(uid, &format!("<uid {}>", index + 1));
+        }
+        for marker in NUMBERED {
+            spelled = without_number(&spelled, marker);
+        }
+        without_address(&spelled)
     }
 }
+
+/// What stands right before a revision in a message.
+const NUMBERED: [&str; 5] =
+    ["resource version: ", "resource version: <number> (", ", current: ", "in the precondition (", "in record ("];
+
+/// Fields that hold seconds since 1970.
+const SECONDS: [&str; 4] = ["exp", "iat", "nbf", "warnafter"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Revision,
-    Time,
     Token,
-    Uid,
+    Word(&'static str),
 }
 
 impl Kind {
     fn of(key: &str, text: &str) -> Option<Kind> {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let time = || text.len() >= 20 && text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok();
-        let token = || text.starts_with("eyJ") && text.split('.').count() == 3;
+        let jwt = |text: &str| text.starts_with("eyJ") && text.split('.').count() == 3;
+        let token = || {
+            let inner = || BASE64.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            jwt(text) || (text.starts_with("ZXlK") && inner().is_some_and(|inner| jwt(&inner)))
+        };
+        let age = || text.strip_suffix(['s', 'm']).is_some_and(digits);
         match key {
             "resourceVersion" if text.parse::<u64>().is_ok_and(|revision| revision > 0) => Some(Kind::Revision),
-            "uid" if text.len() == 36 => Some(Kind::Uid),
+            "cells" if age() => Some(Kind::Word("<age>")),
+            "ca.crt" => Some(Kind::Word("<certificate>")),
             _ if token() => Some(Kind::Token),
-            _ if time() => Some(Kind::Time),
+            _ if time() => Some(Kind::Word("<time>")),
             _ => None,
         }
     }
+}
+
+/// The uids in `text`.
+fn uids(text: &str) -> impl Iterator<Item = &str> {
+    let at = |(index, byte): (usize, u8)| match index {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    let candidates = (0..text.len()).filter_map(|start| text.get(start..start + 36));
+    candidates.filter(move |candidate| candidate.bytes().enumerate().all(at))
+}
+
+/// Whether these are the fields of a list, a table, or the object of a bookmark: they have a revision, but it is not an object's.
+fn is_collection(fields: &Map<String, Value>) -> bool {
+    let unborn = |metadata: &Map<String, Value>| {
+        metadata.contains_key("resourceVersion") && !metadata.contains_key("name") && !metadata.contains_key("uid")
+    };
+    fields.get("metadata").and_then(Value::as_object).is_some_and(unborn)
+}
+
+/// The name in these metadata and what it was generated from, if it was.
+fn generated(metadata: &Map<String, Value>) -> Option<(&str, &str)> {
+    let (name, base) = (metadata.get("name")?.as_str()?, metadata.get("generateName")?.as_str()?);
+    // The server cuts the base to leave room for five characters.
+    let kept = name.len().checked_sub(5).filter(|kept| *kept > 0 && base.starts_with(&name[..*kept]))?;
+    Some((name, &base[..kept]))
+}
+
+/// A continue token with a word for its revision; as it is, if it is none.
+fn continuation(token: &str) -> String {
+    let inner = BASE64_URL.decode(token).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    match inner {
+        Some(Value::Object(mut fields)) if fields.contains_key("rv") => {
+            fields.insert("rv".to_owned(), "<revision>".into());
+            format!("<continue {}>", Value::Object(fields))
+        }
+        _ => token.to_owned(),
+    }
+}
+
+/// `text` with a word for each number right behind `marker`.
+fn without_number(text: &str, marker: &str) -> String {
+    let mut parts = text.split(marker);
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        result.push_str(marker);
+        result.push_str(if rest.len() < part.len() { "<number>" } else { "" });
+        result.push_str(rest);
+    }
+    result
+}
+
+/// `text` with a word for an address in it: `192.0.2.1:6443`.
+fn without_address(text: &str) -> String {
+    let part = |c: char| c.is_ascii_digit() || c == '.' || c == ':';
+    let address = text.split(|c| !part(c)).find(|word| word.parse::<SocketAddrV4>().is_ok());
+    address.map_or_else(|| text.to_owned(), |address| text.replace(address, "<address>"))
 }
 
 #[cfg(test)]
@@ -130,5 +254,36 @@ mod tests {
             [object("builder-y", 8, 107, "2027-01-01T00:00:00Z"), object("b", 3, 99, "2027-01-01T00:00:09Z")];
         assert_eq!(normal(one.clone(), "x"), normal(other, "y"));
         assert_ne!(normal(one, "x"), normal(reversed, "y"));
+    }
+
+    #[test]
+    fn what_is_volatile_gets_a_word() {
+        let continued = BASE64_URL.encode(r#"{"v":"meta.k8s.io/v1","rv":57,"start":"a\u0000"}"#);
+        let uid = "00000000-0000-4000-8000-000000000001";
+        for (document, expected) in [
+            (
+                json!({"metadata": {"resourceVersion": "57", "continue": continued}, "items": []}),
+                json!({"metadata": {
+                    "resourceVersion": "<revision of the collection>",
+                    "continue": r#"<continue {"v":"meta.k8s.io/v1","rv":"<revision>","start":"a\u0000"}>"#,
+                }, "items": []}),
+            ),
+            (
+                json!({"metadata": {"uid": uid}, "message": format!("uid is {uid}")}),
+                json!({"metadata": {"uid": "<uid 1>"}, "message": "uid is <uid 1>"}),
+            ),
+            (
+                json!({"message": "Too large resource version: 900, current: 57"}),
+                json!({"message": "Too large resource version: <number>, current: <number>"}),
+            ),
+            (
+                json!({"metadata": {"name": "base-x7k2p", "generateName": "base-"}}),
+                json!({"metadata": {"name": "base-<generated 1>", "generateName": "base-"}}),
+            ),
+            (json!({"cells": ["a", "12s"], "exp": 5}), json!({"cells": ["a", "<age>"], "exp": "<seconds>"})),
+        ] {
+            let volatile = Volatile::gather([&document], &Names::default());
+            assert_eq!(volatile.normal(&document), expected);
+        }
     }
 }

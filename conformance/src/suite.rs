@@ -1,16 +1,29 @@
-//! The suite: scenarios × a target → outcomes.
+//! The suite: scenarios × a target → reports.
 
 use crate::check::{self, Finding, dialogue::dialogue};
+use crate::exchange::{self, Exchange};
 use crate::history::History;
 use crate::ledger::Ledger;
 use crate::play::{Played, play};
 use crate::scenario::Scenario;
 use crate::target::Target;
+use crate::verdict::{Outcome, Verdict, accepted, differing, verdict};
+use anyhow::Result;
 use futures::StreamExt as _;
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How many scenarios are played at once. They mostly wait, so there are more of them than processors.
 const AT_ONCE: usize = 8;
+
+/// What runs are judged by.
+pub struct Truth {
+    /// The known differences.
+    pub ledger: Ledger,
+    /// What a real server answered, by scenario.
+    recordings: BTreeMap<String, Vec<Exchange>>,
+}
 
 /// What became of one scenario.
 pub struct Report {
@@ -18,61 +31,116 @@ pub struct Report {
     pub scenario: String,
     /// How it ended.
     pub outcome: Outcome,
+    /// What became of each exchange that a real server recorded; none if the scenario was skipped.
+    pub exchanges: Vec<(usize, Verdict)>,
     /// How long it took.
     pub took: Duration,
     /// What was played, unless it was skipped or the target did not start.
     pub played: Option<Played>,
 }
 
-/// How a scenario ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// As told, and no guarantee was broken.
-    Passed,
-    /// Not as told; the ledger knows why.
-    Differs {
-        /// The ledger's reason.
-        reason: String,
-    },
-    /// Not as told.
-    Failed(Vec<Finding>),
-    /// The target lacks a power.
-    Skipped {
-        /// Which.
-        reason: String,
-    },
+impl Report {
+    /// Its area: the folder of its scenario.
+    pub fn area(&self) -> &str {
+        self.scenario.split('/').next().unwrap_or_default()
+    }
+
+    /// Whether it ended badly.
+    pub fn failed(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(_))
+    }
+}
+
+impl Truth {
+    /// Reads the ledger and the recordings of `scenarios` from the folder `fixtures`.
+    pub fn load(fixtures: &Path, scenarios: &[Scenario]) -> Result<Truth> {
+        let mut recordings = BTreeMap::new();
+        for scenario in scenarios {
+            let path = recording(fixtures, &scenario.name);
+            if path.exists() {
+                recordings.insert(scenario.name.clone(), exchange::load(&path)?);
+            }
+        }
+        Ok(Truth { ledger: Ledger::load(&fixtures.join("expectations.toml"))?, recordings })
+    }
+
+    /// What a real server answered, if one was asked.
+    pub fn recorded(&self, scenario: &str) -> Option<&[Exchange]> {
+        self.recordings.get(scenario).map(Vec::as_slice)
+    }
+}
+
+/// The file in the folder `fixtures` that keeps what a real server answered.
+pub fn recording(fixtures: &Path, scenario: &str) -> std::path::PathBuf {
+    fixtures.join("recordings").join(format!("{scenario}.jsonl"))
 }
 
 /// Plays `scenarios` on `target`, a few at a time. `progress` hears of each as it ends; the result is in order.
 pub async fn run(
     scenarios: &[Scenario],
     target: &dyn Target,
-    ledger: &Ledger,
+    truth: &Truth,
     mut progress: impl FnMut(&Report),
 ) -> Vec<Report> {
-    let reports = scenarios.iter().map(|scenario| one(scenario, target, ledger));
+    let reports = scenarios.iter().map(|scenario| one(scenario, target, truth));
     let mut reports: Vec<Report> =
         futures::stream::iter(reports).buffer_unordered(AT_ONCE).inspect(|report| progress(report)).collect().await;
     reports.sort_by(|one, other| one.scenario.cmp(&other.scenario));
     reports
 }
 
-async fn one(scenario: &Scenario, target: &dyn Target, ledger: &Ledger) -> Report {
+async fn one(scenario: &Scenario, target: &dyn Target, truth: &Truth) -> Report {
     let begun = Instant::now();
     let missing: Vec<String> =
         scenario.needs.iter().filter(|power| !target.powers().contains(power)).map(ToString::to_string).collect();
-    let report = |outcome, played| Report { scenario: scenario.name.clone(), outcome, took: begun.elapsed(), played };
+    let report = |outcome, exchanges, played| Report {
+        scenario: scenario.name.clone(),
+        outcome,
+        exchanges,
+        took: begun.elapsed(),
+        played,
+    };
     if !missing.is_empty() {
-        return report(Outcome::Skipped { reason: format!("{} has no {}", target.name(), missing.join(", ")) }, None);
+        let reason = format!("{} has no {}", target.name(), missing.join(", "));
+        return report(Outcome::Skipped { reason }, Vec::new(), None);
     }
-    let known = ledger.reason(&scenario.name, target.name());
     match play(scenario, target).await {
-        Ok(played) => report(outcome(judge(scenario, &played.history), known), Some(played)),
+        Ok(played) => {
+            let observed = exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted);
+            let entries = truth.ledger.entries(&scenario.name, target.name());
+            let findings = judge(scenario, &played.history);
+            let (outcome, exchanges) = verdict(scenario, truth.recorded(&scenario.name), &observed, findings, &entries);
+            report(outcome, exchanges, Some(played))
+        }
         Err(error) => {
-            let finding = Finding { check: "play", text: format!("{error:#}") };
-            report(Outcome::Failed(vec![finding]), None)
+            let finding = Finding { check: "play", line: None, breaks_off: false, text: format!("{error:#}") };
+            report(Outcome::Failed(vec![finding]), Vec::new(), None)
         }
     }
+}
+
+/// Where targets differ from each other, in scenarios that no real server has recorded, and the ledger does not say so.
+pub fn across(scenarios: &[Scenario], runs: &[(&str, Vec<Report>)], truth: &Truth) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for scenario in scenarios.iter().filter(|scenario| truth.recorded(&scenario.name).is_none()) {
+        let played = |reports: &[Report]| {
+            let report = reports.iter().find(|report| report.scenario == scenario.name)?;
+            let played = report.played.as_ref()?;
+            Some(exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted))
+        };
+        let mut runs = runs.iter().filter_map(|(target, reports)| Some((*target, played(reports)?)));
+        let Some((first, reference)) = runs.next() else { continue };
+        for (target, observed) in runs {
+            let entries = truth.ledger.entries(&scenario.name, target);
+            let differing = differing(scenario, &reference, &observed);
+            let unlisted = differing.into_iter().filter(|finding| !accepted(scenario, finding, &entries));
+            findings.extend(unlisted.map(|finding| Finding {
+                text: format!("{} on {first} (-) and {target} (+): {}", scenario.name, finding.text),
+                ..finding
+            }));
+        }
+    }
+    findings
 }
 
 /// All findings in the history of a scenario.
@@ -80,31 +148,4 @@ pub fn judge(scenario: &Scenario, history: &History) -> Vec<Finding> {
     let mut findings = dialogue(scenario, history);
     findings.extend(check::guarantees(history));
     findings
-}
-
-/// What findings mean, given the ledger's reason to expect some.
-pub fn outcome(findings: Vec<Finding>, known: Option<&str>) -> Outcome {
-    match (findings.is_empty(), known) {
-        (true, None) => Outcome::Passed,
-        (false, None) => Outcome::Failed(findings),
-        (false, Some(reason)) => Outcome::Differs { reason: reason.to_owned() },
-        (true, Some(reason)) => Outcome::Failed(vec![Finding {
-            check: "ledger",
-            text: format!("the known difference ({reason}) is gone; take it out of the ledger"),
-        }]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ledger_has_to_be_right() {
-        let finding = || vec![Finding { check: "dialogue", text: "x".into() }];
-        assert_eq!(outcome(vec![], None), Outcome::Passed);
-        assert_eq!(outcome(finding(), None), Outcome::Failed(finding()));
-        assert_eq!(outcome(finding(), Some("why")), Outcome::Differs { reason: "why".into() });
-        assert!(matches!(outcome(vec![], Some("why")), Outcome::Failed(found) if found[0].check == "ledger"));
-    }
 }

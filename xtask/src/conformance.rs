@@ -4,10 +4,12 @@
 use anyhow::{Context as _, ensure};
 use std::process::{Command, ExitCode};
 
+/// The targets that run the server as a process.
+const AS_PROCESS: [&str; 2] = ["process", "all"];
+
 /// Builds and runs. The result is that of the run.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
-    let process = arguments.windows(2).any(|pair| pair == ["--target", "process"]);
-    if process || arguments.iter().any(|argument| argument == "--target=process") {
+    if arguments.iter().any(|argument| AS_PROCESS.contains(&argument.trim_start_matches("--target="))) {
         // As a process the server is what users get. Embedded it is compiled into the judge.
         let built = cargo(&["build", "--release", "--package", "fake-apiserver"]).status()?;
         ensure!(built.success(), "the server could not be built");

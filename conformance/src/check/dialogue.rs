@@ -37,7 +37,7 @@ pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
         let command = &scenario.text.blocks[step.block].command[0];
         let Some(observation) = observations.get(&step.line) else {
             let text = format!("line {}: {command}: nothing from here on was played", step.line);
-            findings.push(Finding { check: "dialogue", text });
+            findings.push(Finding { check: "dialogue", line: Some(step.line), breaks_off: true, text });
             break;
         };
         let expected = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
@@ -46,7 +46,7 @@ pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
             continue;
         }
         let text = format!("line {}: {command}\n{}", step.line, difference(&expected, &observed));
-        findings.push(Finding { check: "dialogue", text });
+        findings.push(Finding { check: "dialogue", line: Some(step.line), breaks_off: false, text });
     }
     findings
 }

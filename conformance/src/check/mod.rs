@@ -26,6 +26,10 @@ use std::fmt;
 pub struct Finding {
     /// The check that found it.
     pub check: &'static str,
+    /// The line of the command it is about, if it is about one.
+    pub line: Option<usize>,
+    /// Whether nothing from that command on was played.
+    pub breaks_off: bool,
     /// What was found.
     pub text: String,
 }
@@ -65,6 +69,8 @@ pub fn guarantees(history: &History) -> Vec<Finding> {
     let findings = |guarantee: &'static Guarantee| {
         (guarantee.broken)(&facts).into_iter().map(|instance| Finding {
             check: guarantee.name,
+            line: None,
+            breaks_off: false,
             text: format!("{} But {instance}.", guarantee.definition),
         })
     };

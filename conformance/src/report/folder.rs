@@ -3,7 +3,8 @@
 use crate::history::{Event, History};
 use crate::names::{Names, text};
 use crate::normalise::Volatile;
-use crate::suite::{Outcome, Report};
+use crate::suite::Report;
+use crate::verdict::Outcome;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use std::fmt::Write as _;

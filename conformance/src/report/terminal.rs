@@ -1,6 +1,7 @@
 //! The report for people: a line as each scenario ends, and a table of areas.
 
-use crate::suite::{Outcome, Report};
+use crate::suite::Report;
+use crate::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -46,7 +47,7 @@ pub fn table(reports: &[Report]) -> String {
     let mut rows = BTreeMap::<&str, Row>::new();
     let mut total = Row::default();
     for report in reports {
-        rows.entry(report.scenario.split('/').next().unwrap_or_default()).or_default().add(report);
+        rows.entry(report.area()).or_default().add(report);
         total.add(report);
     }
     let width = rows.keys().map(|area| area.len()).chain([5]).max().unwrap_or_default();

@@ -52,6 +52,13 @@ impl Expectation {
         Ok(Expectation { lines: parsed })
     }
 
+    /// How many items are told of, if there may be more (`...`).
+    pub fn told(&self) -> Option<usize> {
+        let items = |lines: &[Line]| lines.iter().filter(|line| matches!(line, Line::Item { .. })).count();
+        let open = self.lines.iter().position(|line| matches!(line, Line::AndSoOn))?;
+        Some(items(&self.lines[..open]))
+    }
+
     /// The lines as they are written properly.
     pub fn lines(&self) -> Vec<String> {
         let line = |line: &Line| match line {

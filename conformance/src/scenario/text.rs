@@ -75,11 +75,11 @@ impl Text {
         self.opening().last()?.strip_prefix(STAMP)
     }
 
-    /// Ends the opening paragraph with the stamp of `server`.
-    pub fn bless(&mut self, server: &str) {
+    /// Ends the opening paragraph with the stamp of `server`; `None` takes the stamp away.
+    pub fn bless(&mut self, server: Option<&str>) {
         if let Some(opening) = self.blocks.first_mut() {
             opening.comment.retain(|line| !line.starts_with(STAMP));
-            opening.comment.push(format!("{STAMP}{server}"));
+            opening.comment.extend(server.map(|server| format!("{STAMP}{server}")));
         }
     }
 

@@ -1,6 +1,6 @@
 //! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
 
-use super::{Cluster, Fault, Power, Setup, Target, USERS, static_token};
+use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, ensure};
@@ -24,6 +24,7 @@ const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-accou
 struct Running {
     server: FakeApiServer,
     endpoints: Vec<Endpoint>,
+    namespace: String,
     clock: Option<ManualClock>,
 }
 
@@ -52,8 +53,9 @@ impl Target for Embedded {
             }
             let server = builder.start().await?;
             let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), None));
-            let endpoints = endpoints.collect::<Result<_>>()?;
-            Ok(Box::new(Running { server, endpoints, clock }) as Box<dyn Cluster>)
+            let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
+            let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
+            Ok(Box::new(Running { server, endpoints, namespace, clock }) as Box<dyn Cluster>)
         })
     }
 }
@@ -68,7 +70,7 @@ impl Cluster for Running {
     }
 
     fn namespace(&self) -> &str {
-        "default"
+        &self.namespace
     }
 
     fn token(&self, user: &str) -> Option<String> {

@@ -10,8 +10,9 @@ pub use real::Real;
 
 use crate::client::Endpoint;
 use crate::history::Call;
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use futures::future::BoxFuture;
+use serde_json::json;
 use std::fmt;
 
 /// The user of a scenario that names none: may do everything.
@@ -28,6 +29,14 @@ pub const USERS: [(&str, &[&str]); 4] = [
 /// The bearer token that a target started here gives to one of [`USERS`].
 fn static_token(user: &str) -> String {
     format!("{user}-token")
+}
+
+/// Creates a namespace for `scenario` alone, as the administrator with `token`.
+async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
+    let slug = scenario.replace('/', "-");
+    let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});
+    let created = endpoint.ask(token, "POST", "/api/v1/namespaces", &body).await?;
+    Ok(created["metadata"]["name"].as_str().with_context(|| format!("no namespace: {created}"))?.to_owned())
 }
 
 /// A kind of API server that scenarios can be played against.

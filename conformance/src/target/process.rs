@@ -1,6 +1,6 @@
 //! The fake as a program, over TLS: a fresh process for each scenario. What it was asked it tells in its audit log.
 
-use super::{Cluster, Power, Setup, Target, USERS, static_token};
+use super::{ADMINISTRATOR, Cluster, Power, Setup, Target, USERS, own_namespace, static_token};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -30,6 +30,7 @@ struct Running {
     /// It stops when this is closed, so that it cannot outlive us.
     stdin: ChildStdin,
     endpoints: Vec<Endpoint>,
+    namespace: String,
     ca_pem: String,
     folder: TempDir,
 }
@@ -76,8 +77,9 @@ impl Process {
         let ready = ready.with_context(|| format!("it ended before it was ready: {}", log()))?;
         let ca_pem = certificate_authority(&std::fs::read_to_string(path("kubeconfig"))?)?;
         let urls = ready.strip_prefix("ready ").with_context(|| format!("unexpected: {ready:?}"))?.split(' ');
-        let endpoints = urls.map(|url| Endpoint::new(url, Some(&ca_pem))).collect::<Result<_>>()?;
-        Ok(Running { process, stdin, endpoints, ca_pem, folder })
+        let endpoints: Vec<Endpoint> = urls.map(|url| Endpoint::new(url, Some(&ca_pem))).collect::<Result<_>>()?;
+        let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
+        Ok(Running { process, stdin, endpoints, namespace, ca_pem, folder })
     }
 }
 
@@ -113,7 +115,7 @@ impl Cluster for Running {
     }
 
     fn namespace(&self) -> &str {
-        "default"
+        &self.namespace
     }
 
     fn token(&self, user: &str) -> Option<String> {

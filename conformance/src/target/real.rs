@@ -1,12 +1,10 @@
 //! A real kube-apiserver that somebody else started. Each scenario gets a namespace of its own on it.
 
-use super::{ADMINISTRATOR, Cluster, Power, Setup, Target};
+use super::{ADMINISTRATOR, Cluster, Power, Setup, Target, own_namespace};
 use crate::client::Endpoint;
 use anyhow::{Context as _, Result, ensure};
-use bytes::Bytes;
 use futures::future::BoxFuture;
-use http_body_util::{BodyExt as _, Full};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Where the server is and who may use it.
@@ -32,7 +30,7 @@ impl Real {
 
     /// Its version: `v1.37.1`.
     pub async fn version(&self) -> Result<String> {
-        let version = ask(&self.endpoint, &self.tokens[ADMINISTRATOR], "GET", "/version", &Value::Null).await?;
+        let version = self.endpoint.ask(&self.tokens[ADMINISTRATOR], "GET", "/version", &Value::Null).await?;
         Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
     }
 }
@@ -48,16 +46,12 @@ impl Target for Real {
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
         Box::pin(async move {
-            let slug = setup.scenario.replace('/', "-");
-            let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});
-            let token = &self.tokens[ADMINISTRATOR];
-            let created = ask(&self.endpoint, token, "POST", "/api/v1/namespaces", &body).await?;
-            let namespace = created["metadata"]["name"].as_str().with_context(|| format!("no namespace: {created}"))?;
+            let namespace = own_namespace(&self.endpoint, &self.tokens[ADMINISTRATOR], &setup.scenario).await?;
             Ok(Box::new(Tenancy {
                 endpoints: [self.endpoint.clone()],
                 ca_pem: self.ca_pem.clone(),
                 tokens: self.tokens.clone(),
-                namespace: namespace.to_owned(),
+                namespace,
             }) as Box<dyn Cluster>)
         })
     }
@@ -83,20 +77,8 @@ impl Cluster for Tenancy {
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
         Box::pin(async move {
             let path = format!("/api/v1/namespaces/{}", self.namespace);
-            ask(&self.endpoints[0], &self.tokens[ADMINISTRATOR], "DELETE", &path, &Value::Null).await?;
+            self.endpoints[0].ask(&self.tokens[ADMINISTRATOR], "DELETE", &path, &Value::Null).await?;
             Ok(String::new())
         })
     }
-}
-
-async fn ask(endpoint: &Endpoint, token: &str, method: &str, path: &str, body: &Value) -> Result<Value> {
-    let body = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
-    let request = http::Request::builder()
-        .method(method)
-        .uri(path)
-        .header("authorization", format!("Bearer {token}"))
-        .header("content-type", "application/json")
-        .body(Full::new(body))?;
-    let answer = endpoint.send(request).await?;
-    Ok(serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?)
 }

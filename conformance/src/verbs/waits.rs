@@ -139,9 +139,14 @@ impl Wait {
     }
 }
 
+/// An object by its key; without its type, which a watch tells and a list does not.
 fn keyed(object: &Value) -> ((String, String), Value) {
     let part = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
-    ((part("namespace"), part("name")), object.clone())
+    let mut untyped = object.clone();
+    if let Some(fields) = untyped.as_object_mut() {
+        fields.retain(|field, _| field != "apiVersion" && field != "kind");
+    }
+    ((part("namespace"), part("name")), untyped)
 }
 
 /// Applies a watch frame. False if the watch has to be given up.
