@@ -128,7 +128,7 @@ pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Differen
                 let path = place.clone() + &path;
                 found.push(Difference { step, path, recorded: recorded.cloned(), observed: observed.cloned() });
             };
-            let part = |items: &[Item], part: fn(&Item) -> Value| items.get(index).map(part);
+            let part = |items: &[Item], part: Part| items.get(index).map(part);
             // Of an item that the other side lacks the head says enough.
             let parts = if index < recorded.len().min(observed.len()) { &PARTS[..] } else { &PARTS[..1] };
             for (name, of) in parts {
@@ -140,8 +140,10 @@ pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Differen
     found
 }
 
+type Part = fn(&Item) -> Value;
+
 /// What is compared of an item. Paths in a document begin at its root.
-const PARTS: [(&str, fn(&Item) -> Value); 4] = [
+const PARTS: [(&str, Part); 4] = [
     ("head", |item| item.head.as_str().into()),
     ("header", |item| item.headers.iter().map(|(name, value)| (name.clone(), value.as_str())).collect()),
     ("", |item| item.document.clone()),

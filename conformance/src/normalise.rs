@@ -198,13 +198,12 @@ fn generated(metadata: &Map<String, Value>) -> Option<(&str, &str)> {
     Some((name, &base[..kept]))
 }
 
-/// A continue token with a word for its revision; as it is, if it is none.
+/// A continue token without its revision; as it is, if it is none.
 fn continuation(token: &str) -> String {
     let inner = BASE64_URL.decode(token).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     match inner {
-        Some(Value::Object(mut fields)) if fields.contains_key("rv") => {
-            fields.insert("rv".to_owned(), "<revision>".into());
-            format!("<continue {}>", Value::Object(fields))
+        Some(Value::Object(fields)) if fields.len() == 3 && fields.get("rv").is_some_and(Value::is_u64) => {
+            format!("<continue {} at {}>", fields["v"], fields["start"])
         }
         _ => token.to_owned(),
     }
@@ -265,7 +264,7 @@ mod tests {
                 json!({"metadata": {"resourceVersion": "57", "continue": continued}, "items": []}),
                 json!({"metadata": {
                     "resourceVersion": "<revision of the collection>",
-                    "continue": r#"<continue {"v":"meta.k8s.io/v1","rv":"<revision>","start":"a\u0000"}>"#,
+                    "continue": r#"<continue "meta.k8s.io/v1" at "a\u0000">"#,
                 }, "items": []}),
             ),
             (

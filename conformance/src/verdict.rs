@@ -192,10 +192,10 @@ mod tests {
             (&other, &[], entry(on_b), "why", "=l"),
             (&other, &[], entry(on_a), "recording ledger", "=!"),
             (&same, &[dialogue], entry(on_b), "why", "=l"),
-            (&same, &[guarantee.clone()], entry(""), "why", "=="),
-            (&same, &[guarantee], entry(on_b), "linear ledger", "=="),
-            (&same[..1], &[broken.clone()], entry(""), "why", "=l"),
-            (&same[..1], &[broken], String::new(), "dialogue", "=!"),
+            (&same, std::slice::from_ref(&guarantee), entry(""), "why", "=="),
+            (&same, std::slice::from_ref(&guarantee), entry(on_b), "linear ledger", "=="),
+            (&same[..1], std::slice::from_ref(&broken), entry(""), "why", "=l"),
+            (&same[..1], std::slice::from_ref(&broken), String::new(), "dialogue", "=!"),
         ] {
             assert_eq!(judged(observed, findings, &ledger), (outcome.to_owned(), exchanges.to_owned()), "{ledger}");
         }
