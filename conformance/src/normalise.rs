@@ -133,13 +133,22 @@ impl Volatile {
         for marker in NUMBERED {
             spelled = without_number(&spelled, marker);
         }
+        for time in windows(&spelled.clone(), "0000-00-00T00:00:00Z") {
+            spelled = spelled.replace(time, "<time>");
+        }
         without_address(&spelled)
     }
 }
 
 /// What stands right before a revision in a message.
-const NUMBERED: [&str; 5] =
-    ["resource version: ", "resource version: <number> (", ", current: ", "in the precondition (", "in record ("];
+const NUMBERED: [&str; 6] = [
+    r#"resourceVersion\":\""#,
+    "resource version: ",
+    "resource version: <number> (",
+    ", current: ",
+    "in the precondition (",
+    "in record (",
+];
 
 /// Fields that hold seconds since 1970.
 const SECONDS: [&str; 4] = ["exp", "iat", "nbf", "warnafter"];
@@ -174,12 +183,18 @@ impl Kind {
 
 /// The uids in `text`.
 fn uids(text: &str) -> impl Iterator<Item = &str> {
-    let at = |(index, byte): (usize, u8)| match index {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
+    windows(text, "ffffffff-ffff-ffff-ffff-ffffffffffff")
+}
+
+/// The pieces of `text` that look like `shape`, in which `0` stands for any digit and `f` for any hexadecimal one.
+fn windows<'a>(text: &'a str, shape: &'static str) -> impl Iterator<Item = &'a str> {
+    let fits = |(byte, shape): (u8, u8)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        b'f' => byte.is_ascii_hexdigit(),
+        exact => byte == exact,
     };
-    let candidates = (0..text.len()).filter_map(|start| text.get(start..start + 36));
-    candidates.filter(move |candidate| candidate.bytes().enumerate().all(at))
+    let candidates = (0..text.len()).filter_map(|start| text.get(start..start + shape.len()));
+    candidates.filter(move |candidate| candidate.bytes().zip(shape.bytes()).all(fits))
 }
 
 /// Whether these are the fields of a list, a table, or the object of a bookmark: they have a revision, but it is not an object's.

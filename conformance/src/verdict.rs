@@ -113,8 +113,7 @@ fn finding(scenario: &Scenario, step: usize, differences: &[Difference]) -> Find
 
 /// The command at a line of the scenario.
 fn command(scenario: &Scenario, line: usize) -> Option<&str> {
-    let step = scenario.steps.iter().find(|step| step.line == line)?;
-    scenario.text.blocks[step.block].command.first().map(String::as_str)
+    scenario.command(scenario.steps.iter().position(|step| step.line == line)? + 1)
 }
 
 fn outcome(scenario: &Scenario, findings: Vec<Finding>, entries: &[&Entry]) -> Outcome {

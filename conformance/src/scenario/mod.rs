@@ -76,6 +76,12 @@ impl Scenario {
         Setup { scenario: self.name.clone(), replicas: self.replicas, manual_clock: self.needs.contains(&Power::Clock) }
     }
 
+    /// The first line of a step's command; steps count from 1.
+    pub fn command(&self, step: usize) -> Option<&str> {
+        let step = self.steps.get(step.checked_sub(1)?)?;
+        self.text.blocks[step.block].command.first().map(String::as_str)
+    }
+
     /// Its area: the folder it is in.
     pub fn area(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
