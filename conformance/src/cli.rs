@@ -10,6 +10,7 @@ use crate::target::{Embedded, Process, Real, Target};
 use crate::verdict::Outcome;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fake_apiserver::version::git_version;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -47,6 +48,9 @@ struct Run {
     /// Also write the results as JUnit XML
     #[arg(long, value_name = "PATH")]
     junit: Option<PathBuf>,
+    /// Also write a page that shows each scenario as a timeline, with every exchange
+    #[arg(long, value_name = "PATH")]
+    html: Option<PathBuf>,
     /// Print the scenarios and what they are about, play none
     #[arg(long)]
     list: bool,
@@ -151,9 +155,14 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;
     }
     let mut failed = runs.iter().flat_map(|(_, reports)| reports).any(Report::failed);
-    for finding in suite::across(&scenarios, &runs, &truth) {
+    let across = suite::across(&scenarios, &runs, &truth);
+    for finding in &across {
         println!("{finding}");
         failed = true;
+    }
+    if let Some(path) = &run.html {
+        let page = report::html(&git_version(), &scenarios, &runs, &across);
+        std::fs::write(path, page).with_context(|| path.display().to_string())?;
     }
     if run.target == Kind::All && scenarios.len() == all && !failed {
         write_score(&runs, &truth, root)?;

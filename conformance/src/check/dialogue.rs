@@ -19,8 +19,36 @@ pub fn observed(step: &Step, observation: &Observation, names: &mut Names) -> Ve
     }
 }
 
-/// All steps of `scenario` that went differently in `history`.
+/// A step that did not go as told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deviation {
+    /// Its line in the scenario.
+    pub line: usize,
+    /// The command's first line.
+    pub command: String,
+    /// What the scenario tells.
+    pub told: Vec<String>,
+    /// What was observed, in the same words; `None` if the play did not get there.
+    pub observed: Option<Vec<String>>,
+}
+
+/// All steps of `scenario` that went differently in `history`, as findings.
 pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
+    let text = |Deviation { line, command, told, observed }: &Deviation| match observed {
+        Some(observed) => format!("line {line}: {command}\n{}", difference(told, observed)),
+        None => format!("line {line}: {command}: nothing from here on was played"),
+    };
+    let finding = |deviation: &Deviation| Finding {
+        check: "dialogue",
+        line: Some(deviation.line),
+        breaks_off: deviation.observed.is_none(),
+        text: text(deviation),
+    };
+    deviations(scenario, history).iter().map(finding).collect()
+}
+
+/// All steps of `scenario` that went differently in `history`. Nothing is said of what follows one that was not played.
+pub fn deviations(scenario: &Scenario, history: &History) -> Vec<Deviation> {
     let mut names = Names::default();
     let mut observations = BTreeMap::new();
     for event in history.events() {
@@ -32,23 +60,20 @@ pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
             _ => {}
         }
     }
-    let mut findings = Vec::new();
+    let mut deviations = Vec::new();
     for step in &scenario.steps {
-        let command = &scenario.text.blocks[step.block].command[0];
-        let Some(observation) = observations.get(&step.line) else {
-            let text = format!("line {}: {command}: nothing from here on was played", step.line);
-            findings.push(Finding { check: "dialogue", line: Some(step.line), breaks_off: true, text });
-            break;
-        };
-        let expected = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
-        let observed = observed(step, observation, &mut names);
-        if observed == expected {
-            continue;
+        let told = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
+        let observed = observations.get(&step.line).map(|observation| observed(step, observation, &mut names));
+        let played = observed.is_some();
+        if observed.as_ref() != Some(&told) {
+            let command = scenario.text.blocks[step.block].command[0].clone();
+            deviations.push(Deviation { line: step.line, command, told, observed });
         }
-        let text = format!("line {}: {command}\n{}", step.line, difference(&expected, &observed));
-        findings.push(Finding { check: "dialogue", line: Some(step.line), breaks_off: false, text });
+        if !played {
+            break;
+        }
     }
-    findings
+    deviations
 }
 
 /// Without an expectation all that is said is that nothing goes wrong.

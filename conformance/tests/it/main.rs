@@ -1,6 +1,7 @@
 //! The judge, judged: its language, its checks, its command line; and the suite on the embedded server.
 
 mod cli;
+mod html;
 mod judge;
 mod language;
 mod suite;
