@@ -1,8 +1,9 @@
-//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server.
+//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server and, if it was built, a real one.
 
 mod cli;
 mod judge;
 mod language;
+mod real;
 mod suite;
 
 use std::path::PathBuf;
