@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::check::guarantees;
+use crate::control_plane;
 use crate::history::{Event, History};
 use crate::report;
 use crate::scenario::Scenario;
@@ -33,11 +34,17 @@ enum Command {
     },
     /// Rewrites the observations of scenarios with those of a real kube-apiserver
     Bless {
+        /// Without a watch cache; what needs compaction can only be blessed so
+        #[arg(long)]
+        uncached: bool,
         #[command(flatten)]
         server: Server,
         /// Only scenarios whose name contains this
         filter: String,
     },
+    /// Builds a real control plane, runs one by hand
+    #[command(subcommand)]
+    Real(control_plane::cli::Task),
 }
 
 #[derive(Debug, Args)]
@@ -66,26 +73,31 @@ enum Kind {
     Embedded,
     /// The binary, as a process, over TLS
     Process,
-    /// A kube-apiserver that runs already
+    /// A kube-apiserver: that at --server, else one of our own
     Real,
+    /// The same without a watch cache
+    RealUncached,
     /// All of them in turn; the histories are compared, and the score is written
     All,
 }
 
 impl Kind {
-    /// The targets, in the order they are played.
-    fn targets(self, server: &Server) -> Result<Vec<Box<dyn Target>>> {
+    /// The targets that it stands for, in the order they are played.
+    fn each(self) -> Vec<Kind> {
+        match self {
+            Kind::All => vec![Kind::Embedded, Kind::Process, Kind::Real, Kind::RealUncached],
+            one => vec![one],
+        }
+    }
+
+    /// The target, ready to be played on.
+    async fn target(self, server: &Server) -> Result<Box<dyn Target>> {
         Ok(match self {
-            Kind::Embedded => vec![Box::new(Embedded)],
-            Kind::Process => vec![Box::new(Process::find()?)],
-            Kind::Real => vec![Box::new(server.connect()?)],
-            Kind::All => [Kind::Embedded, Kind::Process, Kind::Real]
-                .into_iter()
-                .map(|kind| kind.targets(server))
-                .collect::<Result<Vec<_>>>()?
-                .into_iter()
-                .flatten()
-                .collect(),
+            Kind::Embedded => Box::new(Embedded),
+            Kind::Process => Box::new(Process::find()?),
+            Kind::Real => Box::new(server.connect(true).await?),
+            Kind::RealUncached => Box::new(server.connect(false).await?),
+            Kind::All => bail!("all targets are more than one"),
         })
     }
 }
@@ -95,7 +107,7 @@ const SCORED: [&str; 2] = ["embedded", "process"];
 
 #[derive(Debug, Args)]
 struct Server {
-    /// The real server's address
+    /// The address of a real server that runs already; its clocks, logs and keys are out of reach
     #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// PEM file with the certificate authority of the real server
@@ -107,14 +119,15 @@ struct Server {
 }
 
 impl Server {
-    fn connect(&self) -> Result<Real> {
-        let url = self.server.as_deref().context("a real server needs --server")?;
+    /// The server given, or one of our own.
+    async fn connect(&self, cached: bool) -> Result<Real> {
+        let Some(url) = self.server.as_deref() else { return Real::start(cached).await };
         let ca_pem = self.certificate_authority.as_ref().map(std::fs::read_to_string).transpose()?;
         let token = |argument: &String| {
             let (user, token) = argument.split_once('=').context("--token wants USER=TOKEN")?;
             Ok((user.to_owned(), token.to_owned()))
         };
-        Real::new(url, ca_pem, self.tokens.iter().map(token).collect::<Result<_>>()?)
+        Real::at(url, ca_pem, self.tokens.iter().map(token).collect::<Result<_>>()?, cached)
     }
 }
 
@@ -123,9 +136,14 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
     let scenarios = Scenario::load_all(&root.join("fixtures/scenarios"))?;
     match &cli.command {
         Some(Command::Judge { history }) => judge(&scenarios, history),
-        Some(Command::Bless { server, filter }) => {
+        Some(Command::Bless { uncached, server, filter }) => {
             let scenarios = filtered(scenarios, Some(filter))?;
-            crate::bless::bless(&scenarios, &server.connect()?, &root.join("fixtures")).await?;
+            let real = server.connect(!uncached).await?;
+            crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Real(task)) => {
+            control_plane::cli::run(task, root, &target_folder(root)).await?;
             Ok(ExitCode::SUCCESS)
         }
         None => run(&cli.run, scenarios, root).await,
@@ -143,13 +161,13 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         return Ok(ExitCode::SUCCESS);
     }
     let truth = Truth::load(&root.join("fixtures"), &scenarios)?;
-    let targets = run.target.targets(&run.server)?;
     let mut runs = Vec::new();
-    for target in &targets {
+    for kind in run.target.each() {
+        let target = kind.target(&run.server).await?;
         if let Some(entry) = truth.ledger.idle(target.name(), &names).first() {
             bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
         }
-        runs.push((target.name(), play_on(&**target, &scenarios, &truth, root).await?));
+        runs.push((target.name(), play_on(&*target, &scenarios, &truth, root).await?));
     }
     if let Some(path) = &run.junit {
         std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;

@@ -1,7 +1,7 @@
 //! The HTTP client of the harness: bytes out, bytes in, nothing interpreted on the way. One connection a request, so that
 //! every request goes exactly where the scenario sends it.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
@@ -50,17 +50,21 @@ impl Endpoint {
         }
     }
 
-    /// Sends JSON with a bearer token, `null` for no body, and waits for the whole answer, whatever it says.
-    pub async fn ask(&self, token: &str, method: &str, path: &str, body: &Value) -> Result<Value> {
+    /// Sends JSON, `null` for no body, with a bearer token if there is one, and waits for the whole answer.
+    ///
+    /// # Errors
+    /// If there is no answer, or it is a refusal.
+    pub async fn ask(&self, token: Option<&str>, method: &str, path: &str, body: &Value) -> Result<Value> {
         let body = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
-        let request = http::Request::builder()
-            .method(method)
-            .uri(path)
-            .header("authorization", format!("Bearer {token}"))
-            .header("content-type", "application/json")
-            .body(Full::new(body))?;
-        let answer = self.send(request).await?;
-        Ok(serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?)
+        let mut request = http::Request::builder().method(method).uri(path).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let answer = self.send(request.body(Full::new(body))?).await?;
+        let status = answer.status();
+        let body = answer.into_body().collect().await?.to_bytes();
+        ensure!(status.is_success(), "{method} {path}: {status} {}", String::from_utf8_lossy(&body));
+        Ok(serde_json::from_slice(&body)?)
     }
 }
 

@@ -75,16 +75,22 @@ pub fn recording(fixtures: &Path, scenario: &str) -> std::path::PathBuf {
     fixtures.join("recordings").join(format!("{scenario}.jsonl"))
 }
 
-/// Plays `scenarios` on `target`, a few at a time. `progress` hears of each as it ends; the result is in order.
+/// Plays `scenarios` on `target`, a few at a time; those that have a whole server in view one after the other at the end, if all
+/// share one. `progress` hears of each as it ends; the result is in order.
 pub async fn run(
     scenarios: &[Scenario],
     target: &dyn Target,
     truth: &Truth,
     mut progress: impl FnMut(&Report),
 ) -> Vec<Report> {
-    let reports = scenarios.iter().map(|scenario| one(scenario, target, truth));
-    let mut reports: Vec<Report> =
-        futures::stream::iter(reports).buffer_unordered(AT_ONCE).inspect(|report| progress(report)).collect().await;
+    let alone = |scenario: &&Scenario| target.is_shared() && scenario.needs.iter().any(|need| need.is_exclusive());
+    let (alone, together): (Vec<_>, Vec<_>) = scenarios.iter().partition(alone);
+    let play = |scenarios: Vec<_>, at_once| {
+        let reports = scenarios.into_iter().map(|scenario| one(scenario, target, truth));
+        futures::stream::iter(reports).buffer_unordered(at_once)
+    };
+    let reports = play(together, AT_ONCE).chain(play(alone, 1));
+    let mut reports: Vec<Report> = reports.inspect(|report| progress(report)).collect().await;
     reports.sort_by(|one, other| one.scenario.cmp(&other.scenario));
     reports
 }

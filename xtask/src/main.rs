@@ -22,6 +22,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build a real control plane, run one by hand; `cargo xtask real --help` tells more.
+    #[command(disable_help_flag = true)]
+    Real {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write anew what the server knows of Kubernetes' Go types (needs Go).
     Schema,
 }
@@ -31,6 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Bench(arguments) => bench::run(&arguments)?,
         Task::BenchBare => bench::bare::run()?,
         Task::Conformance { arguments } => return conformance::run(&arguments),
+        Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Schema => schema::run()?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,3 +1,19 @@
 //! A real Kubernetes control plane, built from its own Go modules (`conformance/control-plane/`) and run here.
+//!
+//! ```text
+//! cargo xtask real build      programs ─▶ cache
+//! cargo xtask real up         cache, plan ─▶ programs that stay until `down`
+//! --target real               cache, plan ─▶ programs that end with the run
+//! ```
 
+mod build;
 pub mod cache;
+pub mod cli;
+mod guard;
+mod kubeconfig;
+mod launch;
+mod plan;
+mod standing;
+
+pub use launch::ControlPlane;
+pub use plan::{Options, USERS_OF_CONTROLLERS};

@@ -6,7 +6,7 @@ use crate::history::Call;
 use anyhow::{Context as _, Result, ensure};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::audit::RequestRecord;
-use fake_apiserver::clock::ManualClock;
+use fake_apiserver::clock::{Clock, ManualClock, SystemClock};
 use fake_apiserver::fault::{Action, Fault as Rule, Match};
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -84,6 +84,15 @@ impl Cluster for Running {
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
         let records = self.server.requests();
         Box::pin(async move { Ok(records.iter().filter_map(|record| call(record, user)).collect()) })
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.as_ref().map_or_else(|| SystemClock.now(), Clock::now)
+    }
+
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        self.server.compact();
+        Box::pin(async { Ok(()) })
     }
 
     fn advance_clock(&self, seconds: i64) -> Result<()> {

@@ -1,5 +1,6 @@
 //! What scenarios are played against. The suite is a function of the target.
 
+mod audit;
 mod embedded;
 mod process;
 mod real;
@@ -11,7 +12,9 @@ pub use real::Real;
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, bail};
+use fake_apiserver::clock::{Clock as _, SystemClock};
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use serde_json::json;
 use std::fmt;
 
@@ -26,8 +29,14 @@ pub const USERS: [(&str, &[&str]); 4] = [
     ("tokens-b", &["system:masters"]),
 ];
 
+/// The private key that every target started here signs service account tokens with.
+pub(crate) const SIGNING_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/service-account.key");
+
+/// Who every target started here says that its tokens are from, and for.
+pub const ISSUER: &str = "https://kubernetes.default.svc";
+
 /// The bearer token that a target started here gives to one of [`USERS`].
-fn static_token(user: &str) -> String {
+pub(crate) fn static_token(user: &str) -> String {
     format!("{user}-token")
 }
 
@@ -35,7 +44,7 @@ fn static_token(user: &str) -> String {
 async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
     let slug = scenario.replace('/', "-");
     let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});
-    let created = endpoint.ask(token, "POST", "/api/v1/namespaces", &body).await?;
+    let created = endpoint.ask(Some(token), "POST", "/api/v1/namespaces", &body).await?;
     Ok(created["metadata"]["name"].as_str().with_context(|| format!("no namespace: {created}"))?.to_owned())
 }
 
@@ -46,6 +55,12 @@ pub trait Target: Send + Sync {
 
     /// What it can do beyond serving the API.
     fn powers(&self) -> &'static [Power];
+
+    /// Whether all its clusters are one server, so that what has a whole server in view cannot be played at the same
+    /// time as others.
+    fn is_shared(&self) -> bool {
+        false
+    }
 
     /// A fresh cluster for one scenario.
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>>;
@@ -69,7 +84,9 @@ pub enum Power {
     Calls,
     /// Move time, and set the clocks of replicas wrong.
     Clock,
-    /// Run controllers on it: they need its signing key.
+    /// Forget what happened so far, so that clients who ask for it are refused.
+    Compaction,
+    /// Run controllers on it.
     Controllers,
     /// Fail requests on purpose.
     Faults,
@@ -77,16 +94,31 @@ pub enum Power {
     Log,
     /// Run more than one API server.
     Replicas,
+    /// Have tokens signed with its key, whatever they say.
+    Signing,
 }
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 6] =
-        [Power::Calls, Power::Clock, Power::Controllers, Power::Faults, Power::Log, Power::Replicas];
+    pub const ALL: [Power; 8] = [
+        Power::Calls,
+        Power::Clock,
+        Power::Compaction,
+        Power::Controllers,
+        Power::Faults,
+        Power::Log,
+        Power::Replicas,
+        Power::Signing,
+    ];
 
     /// The power called `name`.
     pub fn parse(name: &str) -> Option<Power> {
         Power::ALL.into_iter().find(|power| power.to_string() == name)
+    }
+
+    /// Whether a scenario with this need sees or changes more of its server than its own namespace.
+    pub fn is_exclusive(self) -> bool {
+        matches!(self, Power::Calls | Power::Compaction | Power::Controllers | Power::Log)
     }
 }
 
@@ -95,10 +127,12 @@ impl fmt::Display for Power {
         f.write_str(match self {
             Power::Calls => "calls",
             Power::Clock => "clock",
+            Power::Compaction => "compaction",
             Power::Controllers => "controllers",
             Power::Faults => "faults",
             Power::Log => "log",
             Power::Replicas => "replicas",
+            Power::Signing => "signing",
         })
     }
 }
@@ -142,6 +176,16 @@ pub trait Cluster: Send + Sync {
     /// All calls of `user` so far, without the lists and watches.
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
         Box::pin(async move { bail!("this target does not report the calls of {user}") })
+    }
+
+    /// What time it is there.
+    fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    /// Forgets what happened so far.
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { bail!("this target cannot forget on purpose") })
     }
 
     /// Moves the clock.

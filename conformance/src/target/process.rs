@@ -1,6 +1,6 @@
 //! The fake as a program, over TLS: a fresh process for each scenario. What it was asked it tells in its audit log.
 
-use super::{ADMINISTRATOR, Cluster, Power, Setup, Target, USERS, own_namespace, static_token};
+use super::{ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -16,7 +16,6 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 
-const SIGNING_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/service-account.key");
 /// How long the process may take to start and to stop.
 const DEADLINE: Duration = Duration::from_secs(10);
 
@@ -89,7 +88,7 @@ impl Target for Process {
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas]
+        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas, Power::Signing]
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
@@ -100,8 +99,7 @@ impl Target for Process {
 impl Running {
     /// The audit log so far.
     fn events(&self) -> Result<Vec<Value>> {
-        let log = std::fs::read_to_string(self.folder.path().join("audit.log"))?;
-        log.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+        audit::read(&self.folder.path().join("audit.log"))
     }
 }
 
@@ -127,7 +125,7 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        Box::pin(async move { Ok(self.events()?.iter().filter_map(|event| call(event, user)).collect()) })
+        Box::pin(async move { audit::calls(&self.events()?, user, None).context("a request without an end") })
     }
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
@@ -150,30 +148,6 @@ impl Cluster for Running {
             Ok(log)
         })
     }
-}
-
-/// An event of the audit log as a call, if it is one of `user`.
-fn call(event: &Value, user: &str) -> Option<Call> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (verb, object) = (text(&event["verb"]), &event["objectRef"]);
-    let method = match verb.as_str() {
-        "create" => "POST",
-        "update" => "PUT",
-        "patch" => "PATCH",
-        "delete" | "deletecollection" => "DELETE",
-        "get" => "GET",
-        _ => return None,
-    };
-    if event["user"]["username"] != user || object.is_null() {
-        return None;
-    }
-    Some(Call {
-        user: user.to_owned(),
-        method: method.to_owned(),
-        target: Call::target(&verb, &text(&object["resource"]), &text(&object["name"]), &text(&object["subresource"])),
-        status: event["responseStatus"]["code"].as_u64().and_then(|code| code.try_into().ok())?,
-        body: event["requestObject"].clone(),
-    })
 }
 
 /// The certificate authority in a kubeconfig.

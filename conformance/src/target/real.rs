@@ -1,69 +1,131 @@
-//! A real kube-apiserver that somebody else started. Each scenario gets a namespace of its own on it.
+//! A real kube-apiserver, in a control plane of our own or started by somebody else. All scenarios share it; each gets a
+//! namespace of its own.
 
-use super::{ADMINISTRATOR, Cluster, Power, Setup, Target, own_namespace};
+use super::{ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token};
 use crate::client::Endpoint;
-use anyhow::{Context as _, Result, ensure};
+use crate::control_plane::{ControlPlane, Options};
+use crate::history::Call;
+use crate::stage::DEADLINE;
+use anyhow::{Context as _, Result, anyhow, ensure};
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Where the server is and who may use it.
+/// A kube-apiserver.
 pub struct Real {
+    cached: bool,
+    access: Access,
+    plane: Option<Arc<ControlPlane>>,
+}
+
+/// Where a server is and who may use it.
+#[derive(Clone)]
+struct Access {
     endpoint: Endpoint,
     ca_pem: Option<String>,
     tokens: BTreeMap<String, String>,
 }
 
 struct Tenancy {
-    endpoints: [Endpoint; 1],
-    ca_pem: Option<String>,
-    tokens: BTreeMap<String, String>,
+    access: Access,
+    plane: Option<Arc<ControlPlane>>,
     namespace: String,
+    /// How much of the server's log is about others.
+    log_before: u64,
 }
 
+/// What can be done with any control plane of ours.
+const POWERS: [Power; 4] = [Power::Calls, Power::Controllers, Power::Log, Power::Signing];
+/// With a watch cache the API server remembers what etcd has forgotten.
+const POWERS_WITHOUT_CACHE: [Power; 5] =
+    [Power::Calls, Power::Compaction, Power::Controllers, Power::Log, Power::Signing];
+/// How often the audit log is looked at for the end of a request that has been answered.
+const PAUSE: Duration = Duration::from_millis(5);
+
 impl Real {
-    /// The server at `url`. `tokens` are bearer tokens by user; one has to be the administrator's.
-    pub fn new(url: &str, ca_pem: Option<String>, tokens: BTreeMap<String, String>) -> Result<Real> {
+    /// A server at `url` that runs already. `tokens` are bearer tokens by user; one has to be the administrator's. `cached` is
+    /// whether it has a watch cache.
+    ///
+    /// # Errors
+    /// If that token is missing, or the address or the certificate authority is none.
+    pub fn at(url: &str, ca_pem: Option<String>, tokens: BTreeMap<String, String>, cached: bool) -> Result<Real> {
         ensure!(tokens.contains_key(ADMINISTRATOR), "a token of {ADMINISTRATOR:?} is needed");
-        Ok(Real { endpoint: Endpoint::new(url, ca_pem.as_deref())?, ca_pem, tokens })
+        let endpoint = Endpoint::new(url, ca_pem.as_deref())?;
+        Ok(Real { cached, access: Access { endpoint, ca_pem, tokens }, plane: None })
+    }
+
+    /// Starts a control plane, which ends with the result. `cached` is whether it has a watch cache.
+    ///
+    /// # Errors
+    /// If it was not built, or does not start.
+    pub async fn start(cached: bool) -> Result<Real> {
+        let plane = ControlPlane::start(Options { watch_cache: cached, audit: true, ..Options::default() }).await?;
+        let tokens = USERS.iter().map(|(user, _)| ((*user).to_owned(), static_token(user))).collect();
+        let real = Real::at(&plane.url(), Some(plane.ca_pem().to_owned()), tokens, cached)?;
+        Ok(Real { plane: Some(Arc::new(plane)), ..real })
     }
 
     /// Its version: `v1.37.1`.
+    ///
+    /// # Errors
+    /// If it does not tell.
     pub async fn version(&self) -> Result<String> {
-        let version = self.endpoint.ask(&self.tokens[ADMINISTRATOR], "GET", "/version", &Value::Null).await?;
+        let version = self.access.ask("GET", "/version").await?;
         Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
     }
 }
 
 impl Target for Real {
     fn name(&self) -> &'static str {
-        "real"
+        if self.cached { "real" } else { "real-uncached" }
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[]
+        match (&self.plane, self.cached) {
+            (None, _) => &[],
+            (Some(_), true) => &POWERS,
+            (Some(_), false) => &POWERS_WITHOUT_CACHE,
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
         Box::pin(async move {
-            let namespace = own_namespace(&self.endpoint, &self.tokens[ADMINISTRATOR], &setup.scenario).await?;
-            Ok(Box::new(Tenancy {
-                endpoints: [self.endpoint.clone()],
-                ca_pem: self.ca_pem.clone(),
-                tokens: self.tokens.clone(),
-                namespace,
-            }) as Box<dyn Cluster>)
+            let access = self.access.clone();
+            let namespace = own_namespace(&access.endpoint, access.administrator(), &setup.scenario).await?;
+            let log = self.plane.as_ref().map(|plane| std::fs::metadata(plane.apiserver_log())).transpose()?;
+            let log_before = log.map_or(0, |log| log.len());
+            Ok(Box::new(Tenancy { access, plane: self.plane.clone(), namespace, log_before }) as Box<dyn Cluster>)
         })
+    }
+}
+
+impl Tenancy {
+    fn plane(&self) -> Result<&ControlPlane> {
+        self.plane.as_deref().context("this server is somebody else's")
+    }
+
+    /// What the API server has logged since the scenario began.
+    fn log(&self) -> Result<String> {
+        from(&self.plane()?.apiserver_log(), self.log_before)
     }
 }
 
 impl Cluster for Tenancy {
     fn endpoints(&self) -> &[Endpoint] {
-        &self.endpoints
+        std::slice::from_ref(&self.access.endpoint)
     }
 
     fn ca_pem(&self) -> Option<String> {
-        self.ca_pem.clone()
+        self.access.ca_pem.clone()
     }
 
     fn namespace(&self) -> &str {
@@ -71,14 +133,101 @@ impl Cluster for Tenancy {
     }
 
     fn token(&self, user: &str) -> Option<String> {
-        self.tokens.get(user).cloned()
+        self.access.tokens.get(user).cloned()
+    }
+
+    fn signing_key_pem(&self) -> Result<String> {
+        self.plane()?;
+        Ok(std::fs::read_to_string(SIGNING_KEY)?)
+    }
+
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        Box::pin(async move {
+            let log = self.plane()?.audit_log();
+            let reading = async {
+                loop {
+                    if let Some(calls) = audit::calls(&audit::read(&log)?, user, Some(&self.namespace)) {
+                        return Ok(calls);
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            };
+            tokio::time::timeout(DEADLINE, reading)
+                .await
+                .map_err(|_| anyhow!("a request has no end in the audit log"))?
+        })
+    }
+
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let etcd = Endpoint::new(&self.plane()?.etcd_url(), None)?;
+            // Any key will do: every answer tells the revision.
+            let range = json!({"key": "AA==", "limit": 1});
+            let answer = etcd.ask(None, "POST", "/v3/kv/range", &range).await?;
+            let revision = &answer["header"]["revision"];
+            ensure!(revision.is_string(), "no revision: {answer}");
+            let compaction = json!({"revision": revision, "physical": true});
+            etcd.ask(None, "POST", "/v3/kv/compaction", &compaction).await?;
+            Ok(())
+        })
+    }
+
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        ensure!(replica == 1, "there is no replica {replica}");
+        Ok(self.log()?.lines().filter_map(authentication_failure).collect())
     }
 
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
         Box::pin(async move {
-            let path = format!("/api/v1/namespaces/{}", self.namespace);
-            self.endpoints[0].ask(&self.tokens[ADMINISTRATOR], "DELETE", &path, &Value::Null).await?;
-            Ok(String::new())
+            let namespace = format!("/api/v1/namespaces/{}", self.namespace);
+            // The namespace goes in its own time. What the controllers of other scenarios would look after goes now.
+            for path in ["/serviceaccounts", "/secrets", ""].map(|resource| format!("{namespace}{resource}")) {
+                self.access.ask("DELETE", &path).await?;
+            }
+            if self.plane.is_some() { self.log() } else { Ok(String::new()) }
         })
+    }
+}
+
+impl Access {
+    fn administrator(&self) -> &str {
+        &self.tokens[ADMINISTRATOR]
+    }
+
+    async fn ask(&self, method: &str, path: &str) -> Result<Value> {
+        self.endpoint.ask(Some(self.administrator()), method, path, &Value::Null).await
+    }
+}
+
+/// The text of `file` from byte `start` on.
+fn from(file: &Path, start: u64) -> Result<String> {
+    let mut file = File::open(file).with_context(|| file.display().to_string())?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Why a request was not authenticated, if that is what this line of the log says. The text is quoted as Go quotes it, which for
+/// these texts is as JSON does.
+fn authentication_failure(line: &str) -> Option<String> {
+    let (_, error) = line.split_once(r#""Unable to authenticate the request" err="#)?;
+    Some(serde_json::from_str(error).unwrap_or_else(|_| error.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_taken_out_of_the_log() {
+        let line = r#"E1121 11:37:30.000000   42 authentication.go:76] "Unable to authenticate the request" err="#;
+        let reason = |rest: &str| authentication_failure(&format!("{line}{rest}"));
+        assert_eq!(
+            reason(r#""[invalid bearer token, not \"yet\"]""#).as_deref(),
+            Some("[invalid bearer token, not \"yet\"]")
+        );
+        assert_eq!(reason("<\n").as_deref(), Some("<\n"));
+        assert_eq!(authentication_failure("I1121 11:37:30.000000 42 a.go:1] \"Ready\""), None);
     }
 }

@@ -15,14 +15,14 @@ use anyhow::Result;
 /// What a command does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verb {
-    /// Looks into a token.
-    Claims(tokens::Claims),
     /// Starts, stops and watches over controllers.
     Controller(controllers::Controller),
     /// Sends a request.
     Request(requests::RequestVerb),
     /// Turns the server's knobs, reads its log.
     Server(server::ServerVerb),
+    /// Signs a token, or looks into one.
+    Token(tokens::TokenVerb),
     /// Waits for objects.
     Wait(waits::Wait),
     /// Opens a watch, or waits for its events.
@@ -34,8 +34,8 @@ impl Verb {
     pub fn parse(written: &Written<'_>) -> Result<Verb, String> {
         match written.verb {
             "calls" | "controller" | "tally" => controllers::Controller::parse(written).map(Verb::Controller),
-            "claims" => tokens::Claims::parse(written).map(Verb::Claims),
-            "clock" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
+            "claims" | "sign" => tokens::TokenVerb::parse(written).map(Verb::Token),
+            "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
             "watch" => watches::Watch::parse(written).map(Verb::Watch),
             "await" => match waits::Wait::parse(written)? {
                 Some(wait) => Ok(Verb::Wait(wait)),
@@ -53,10 +53,10 @@ impl Verb {
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
-            Verb::Claims(claims) => claims.play(stage),
             Verb::Controller(controller) => controller.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,
-            Verb::Server(server) => server.play(stage),
+            Verb::Server(server) => server.play(stage).await,
+            Verb::Token(token) => token.play(stage).await,
             Verb::Wait(wait) => wait.play(prefixes, stage).await,
             Verb::Watch(watch) => watch.play(prefixes, stage).await,
         }

@@ -1,4 +1,4 @@
-//! The server's knobs: its clocks, failures on purpose, its log.
+//! The server's knobs: its clocks, failures on purpose, its memory, its log.
 //!
 //! ```text
 //! clock advance 60s                               moves the clock of the whole cluster
@@ -6,6 +6,7 @@
 //! fault create secrets status=403 times=2         refuses what matches; without `times` for ever
 //! fault update serviceaccounts/builder status=409 user=alice times=1
 //! fault clear                                     ends all of them
+//! compact                                         forgets all history up to now: who asks for it gets 410
 //! log of replica 3                                why requests were not authenticated, since the last look
 //! ----
 //! [invalid bearer token, service account token is not valid yet]
@@ -25,6 +26,8 @@ pub enum ServerVerb {
     Advance(i64),
     /// `clock replica N offset SECONDSs`.
     Offset(usize, i64),
+    /// `compact`.
+    Compact,
     /// `fault VERB RESOURCE[/NAME] …`.
     Fault(Fault),
     /// `fault clear`.
@@ -37,6 +40,7 @@ impl ServerVerb {
     /// Reads the command.
     pub fn parse(written: &Written<'_>) -> Result<ServerVerb, String> {
         match (written.verb, &written.words()[..]) {
+            ("compact", []) => Ok(ServerVerb::Compact),
             ("clock", ["advance", duration]) => Ok(ServerVerb::Advance(seconds(duration)?)),
             ("clock", ["replica", replica, "offset", duration]) => {
                 Ok(ServerVerb::Offset(replica_number(replica)?, seconds(duration)?))
@@ -45,16 +49,18 @@ impl ServerVerb {
             ("fault", [verb, target, settings @ ..]) => fault(verb, target, settings).map(ServerVerb::Fault),
             ("log", ["of", "replica", replica]) => Ok(ServerVerb::Log(replica_number(replica)?)),
             ("clock", _) => Err(written.usage("clock advance 60s | clock replica N offset -120s")),
+            ("compact", _) => Err(written.usage("compact")),
             ("log", _) => Err(written.usage("log of replica N")),
             _ => Err(written.usage("fault VERB RESOURCE[/NAME] status=N [times=N] [user=NAME] | fault clear")),
         }
     }
 
     /// Carries it out.
-    pub fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
+    pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
             ServerVerb::Advance(seconds) => stage.cluster.advance_clock(*seconds)?,
             ServerVerb::Offset(replica, seconds) => stage.cluster.set_clock_offset(*replica, *seconds)?,
+            ServerVerb::Compact => stage.cluster.compact().await?,
             ServerVerb::Fault(fault) => stage.cluster.add_fault(Fault {
                 name: fault.name.as_deref().map(|name| stage.fill(name)).transpose()?,
                 ..fault.clone()
@@ -72,7 +78,8 @@ fn read_log(replica: usize, stage: &mut Stage<'_>) -> Result<Observation> {
     Ok(lines.into_iter().skip(read).map(|line| Item::new(line, Value::Null)).collect::<Vec<_>>().into())
 }
 
-fn seconds(duration: &str) -> Result<i64, String> {
+/// Reads a number of seconds like `-60s`.
+pub(super) fn seconds(duration: &str) -> Result<i64, String> {
     let seconds = duration.strip_suffix('s').and_then(|seconds| seconds.parse().ok());
     seconds.ok_or_else(|| format!("{duration:?} is not a number of seconds like \"-60s\""))
 }

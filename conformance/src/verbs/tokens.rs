@@ -1,46 +1,183 @@
-//! Looking into tokens. They are made, used and reviewed with ordinary requests.
+//! Looking into tokens, and signing some that the server itself would not issue. All others are made, used and reviewed with
+//! ordinary requests.
 //!
 //! ```text
 //! create serviceaccounts/builder/token spec.expirationSeconds=3600
 //! ----
 //! 201 status.token=$t
 //!
-//! claims of $t
+//! claims of $t                                    its payload; the signature is not looked at
 //! ----
 //! claims iat=$now nbf=$now exp=$exp
 //!
 //! as token $t: get configmaps/a
 //!
 //! create tokenreviews spec.token=$t
+//!
+//! sign token for serviceaccounts/builder uid=$sa as $early nbf=60s    a token whose time has not come
+//! sign token for serviceaccounts/builder uid=$sa as $old nbf=absent iat=absent exp=-61s
 //! ```
+//!
+//! What is signed says what the server would say, but for the times given: seconds from now. Those not given are as in a
+//! token of one hour that is issued now. A server that is asked within half a second sees them to the second.
 
+use super::server::seconds;
 use crate::observation::{Item, Observation};
 use crate::scenario::command::Written;
 use crate::stage::Stage;
+use crate::target::ISSUER;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use controller::keys::SigningKey;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::time::Duration;
 
-/// `claims of TOKEN`: the payload of a token, its signature unchecked.
+/// One of the verbs above.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claims {
-    token: String,
+pub enum TokenVerb {
+    /// `claims of TOKEN`.
+    Claims(String),
+    /// `sign token for serviceaccounts/NAME uid=UID as $TOKEN …`.
+    Sign(Signed),
 }
 
-impl Claims {
+/// A token to be signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    account: String,
+    uid: String,
+    /// The name that the token gets.
+    token: String,
+    times: Times,
+}
+
+/// Seconds from now; `None` leaves the claim out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Times {
+    not_before: Option<i64>,
+    issued_at: Option<i64>,
+    expiry: Option<i64>,
+}
+
+impl TokenVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<Claims, String> {
-        match written.words()[..] {
-            ["of", token] => Ok(Claims { token: token.to_owned() }),
-            _ => Err(written.usage("claims of $token")),
+    pub fn parse(written: &Written<'_>) -> Result<TokenVerb, String> {
+        match (written.verb, &written.words()[..]) {
+            ("claims", ["of", token]) => Ok(TokenVerb::Claims((*token).to_owned())),
+            ("claims", _) => Err(written.usage("claims of $token")),
+            (_, ["token", "for", reference, uid, "as", token, times @ ..]) => {
+                let usage = || written.usage(SIGN);
+                Ok(TokenVerb::Sign(Signed {
+                    account: reference.strip_prefix("serviceaccounts/").ok_or_else(usage)?.to_owned(),
+                    uid: uid.strip_prefix("uid=").ok_or_else(usage)?.to_owned(),
+                    token: token.strip_prefix('$').ok_or_else(usage)?.to_owned(),
+                    times: Times::parse(times)?,
+                }))
+            }
+            _ => Err(written.usage(SIGN)),
         }
     }
 
     /// Carries it out.
-    pub fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
-        let token = stage.fill(&self.token)?;
-        let payload = token.split('.').nth(1).context("this is not a token")?;
-        let claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload)?)?;
-        Ok(vec![Item::new("claims", claims)].into())
+    pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
+        match self {
+            TokenVerb::Claims(token) => {
+                let token = stage.fill(token)?;
+                let payload = token.split('.').nth(1).context("this is not a token")?;
+                let claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload)?)?;
+                Ok(vec![Item::new("claims", claims)].into())
+            }
+            TokenVerb::Sign(signed) => {
+                let key = SigningKey::from_pem(stage.cluster.signing_key_pem()?.as_bytes())?;
+                let token = key.sign_jwt(&signed.claims(stage, early_in_a_second(stage).await)?)?;
+                Ok(Observation { bound: [(signed.token.clone(), token.into())].into(), ..Observation::default() })
+            }
+        }
+    }
+}
+
+const SIGN: &str = "sign token for serviceaccounts/NAME uid=$uid as $token [nbf=60s] [iat=60s] [exp=3600s]";
+
+impl Signed {
+    /// As `Claims` of Kubernetes' `pkg/serviceaccount/claims.go` has them.
+    fn claims(&self, stage: &Stage<'_>, now: Timestamp) -> Result<Value> {
+        let (namespace, account) = (stage.cluster.namespace(), stage.fill(&self.account)?);
+        let mut claims = json!({
+            "iss": ISSUER,
+            "aud": [ISSUER],
+            "sub": format!("system:serviceaccount:{namespace}:{account}"),
+            "jti": self.token,
+            "kubernetes.io": {
+                "namespace": namespace, "serviceaccount": {"name": account, "uid": stage.fill(&self.uid)?},
+            },
+        });
+        for (claim, time) in self.times.claims(now) {
+            claims[claim] = time.into();
+        }
+        Ok(claims)
+    }
+}
+
+impl Times {
+    fn parse(settings: &[&str]) -> Result<Times, String> {
+        let mut times = Times { not_before: Some(0), issued_at: Some(0), expiry: Some(3600) };
+        for setting in settings {
+            let (claim, value) = setting.split_once('=').unwrap_or((setting, ""));
+            let time = match claim {
+                "nbf" => &mut times.not_before,
+                "iat" => &mut times.issued_at,
+                "exp" => &mut times.expiry,
+                _ => return Err(format!("{setting:?} is none of nbf=60s, iat=60s, exp=60s")),
+            };
+            *time = if value == "absent" { None } else { Some(seconds(value)?) };
+        }
+        Ok(times)
+    }
+
+    /// Claims are whole seconds, and `now` is within one. A beginning counts from the start of that second and an end from its
+    /// end, so that all through it what lies exactly a minute away is no more than that, and a second more is more.
+    fn claims(&self, now: Timestamp) -> impl Iterator<Item = (&'static str, i64)> {
+        let start = now.as_second();
+        let end = if now.subsec_nanosecond() == 0 { start } else { start + 1 };
+        let claim = |name, from: i64, shift: Option<i64>| shift.map(|shift| (name, from + shift));
+        let claims =
+            [claim("nbf", start, self.not_before), claim("iat", start, self.issued_at), claim("exp", end, self.expiry)];
+        claims.into_iter().flatten()
+    }
+}
+
+/// The time once at least half a second is left of the current one.
+async fn early_in_a_second(stage: &Stage<'_>) -> Timestamp {
+    loop {
+        let now = stage.cluster.now();
+        let left = 1_000_000_000 - now.subsec_nanosecond().unsigned_abs();
+        if left >= 500_000_000 {
+            return now;
+        }
+        tokio::time::sleep(Duration::from_nanos(left.into())).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_are_rounded_down_and_ends_up() {
+        let times = Times::parse(&["nbf=60s", "iat=absent", "exp=-60s"]).unwrap();
+        let claims = |nanosecond| times.claims(Timestamp::constant(1000, nanosecond)).collect::<Vec<_>>();
+        assert_eq!(claims(0), [("nbf", 1060), ("exp", 940)]);
+        assert_eq!(claims(1), [("nbf", 1060), ("exp", 941)]);
+        assert_eq!(claims(999_999_999), [("nbf", 1060), ("exp", 941)]);
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_in_a_token_of_an_hour() {
+        let times = Times::parse(&[]).unwrap();
+        let claims: Vec<_> = times.claims(Timestamp::constant(1000, 0)).collect();
+        assert_eq!(claims, [("nbf", 1000), ("iat", 1000), ("exp", 4600)]);
+        assert!(Times::parse(&["nbf=60"]).is_err() && Times::parse(&["jti=x"]).is_err());
     }
 }

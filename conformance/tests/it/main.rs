@@ -1,9 +1,10 @@
-//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server.
+//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server and, if it was built, a real one.
 
 mod cli;
 mod html;
 mod judge;
 mod language;
+mod real;
 mod suite;
 
 use std::path::PathBuf;

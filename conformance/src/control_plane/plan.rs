@@ -1,0 +1,206 @@
+//! What each program of a control plane is told: its flags, and the files they name. Decides, starts nothing.
+
+use super::{cache, kubeconfig};
+use crate::target::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+/// The users whose calls are recorded: those that controllers run as.
+pub const USERS_OF_CONTROLLERS: [&str; 2] = ["tokens", "tokens-b"];
+
+/// How a control plane may differ from the usual one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the API server answers from its watch cache where it may, instead of asking etcd.
+    pub watch_cache: bool,
+    /// Whether RBAC decides; else everybody may do everything.
+    pub rbac: bool,
+    /// Whether the calls of controllers are recorded.
+    pub audit: bool,
+    /// The API server's port; `None` is any free one.
+    pub secure_port: Option<u16>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { watch_cache: true, rbac: true, audit: false, secure_port: None }
+    }
+}
+
+/// A control plane that could be started. All its files are in one folder.
+pub(super) struct Plan {
+    folder: PathBuf,
+    options: Options,
+    etcd_port: u16,
+    secure_port: u16,
+    manager_port: u16,
+}
+
+/// One program and its arguments.
+pub(super) struct Invocation {
+    pub(super) name: &'static str,
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+}
+
+impl Plan {
+    /// Chooses ports that are free at this moment. `folder` is an absolute path.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub(super) fn new(folder: &Path, options: Options) -> Result<Plan> {
+        let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0"));
+        // All three are bound before one is let go, so that they differ.
+        let port = |listener: &std::io::Result<TcpListener>| match listener {
+            Ok(listener) => Ok(listener.local_addr()?.port()),
+            Err(error) => Err(anyhow::anyhow!("no free port: {error}")),
+        };
+        let [etcd, secure, manager] = [port(&listeners[0])?, port(&listeners[1])?, port(&listeners[2])?];
+        let secure_port = options.secure_port.unwrap_or(secure);
+        Ok(Plan { folder: folder.to_owned(), options, etcd_port: etcd, secure_port, manager_port: manager })
+    }
+
+    /// Where the API server answers.
+    pub(super) fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.secure_port)
+    }
+
+    /// Where etcd answers.
+    pub(super) fn etcd_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.etcd_port)
+    }
+
+    /// Where the controller manager tells how it is.
+    pub(super) fn manager_url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.manager_port)
+    }
+
+    /// The API server's certificate and the authority that vouches for it; it makes both.
+    pub(super) fn ca(&self) -> PathBuf {
+        self.file("certificates/apiserver.crt")
+    }
+
+    /// The same of the controller manager.
+    pub(super) fn manager_ca(&self) -> PathBuf {
+        self.file("certificates/kube-controller-manager.crt")
+    }
+
+    /// A kubeconfig for the administrator.
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        self.file("kubeconfig")
+    }
+
+    /// What the program called `name` says.
+    pub(super) fn log(&self, name: &str) -> PathBuf {
+        self.file(&format!("{name}.log"))
+    }
+
+    /// What the recorded users called.
+    pub(super) fn audit_log(&self) -> PathBuf {
+        self.file("audit.log")
+    }
+
+    /// Writes the files that have to be there before anything starts.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn write_files(&self) -> Result<()> {
+        let user = |(user, groups): &(&str, &[&str])| {
+            format!("{},{user},{user},\"{}\"\n", static_token(user), groups.join(","))
+        };
+        self.write("users.csv", &USERS.iter().map(user).collect::<String>())?;
+        // The first stage is written before a request is handled: that a client has its answer means that it is there.
+        let policy = json!({
+            "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["ResponseStarted"],
+            "rules": [{"level": "Request", "users": USERS_OF_CONTROLLERS}, {"level": "None"}],
+        });
+        self.write("audit-policy.json", &policy.to_string())
+    }
+
+    /// Writes the administrator's kubeconfig; the API server's certificate has to be there.
+    ///
+    /// # Errors
+    /// If it is not, or the file cannot be written.
+    pub(super) fn write_kubeconfig(&self) -> Result<()> {
+        let ca = self.ca();
+        let ca_pem = std::fs::read_to_string(&ca).with_context(|| ca.display().to_string())?;
+        self.write("kubeconfig", &kubeconfig::text(&self.url(), &ca_pem, &static_token(ADMINISTRATOR)))
+    }
+
+    /// The store. It need not survive a crash of the machine.
+    pub(super) fn etcd(&self) -> Result<Invocation> {
+        let url = self.etcd_url();
+        invocation(
+            "etcd",
+            [
+                format!("--data-dir={}", self.text("etcd")),
+                "--unsafe-no-fsync".to_owned(),
+                format!("--listen-client-urls={url}"),
+                format!("--advertise-client-urls={url}"),
+                // It is alone; nobody has to know the port.
+                "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
+                "--log-level=warn".to_owned(),
+            ],
+        )
+    }
+
+    /// The API server, as like the fake as flags can make it, but for authorization. Without ServiceAccount admission, as
+    /// nothing would make the accounts that it asks for.
+    pub(super) fn apiserver(&self) -> Result<Invocation> {
+        let Options { watch_cache, rbac, audit, .. } = self.options;
+        let mut arguments = vec![
+            format!("--etcd-servers={}", self.etcd_url()),
+            "--etcd-compaction-interval=0".to_owned(),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--secure-port={}", self.secure_port),
+            format!("--cert-dir={}", self.text("certificates")),
+            format!("--token-auth-file={}", self.text("users.csv")),
+            format!("--authorization-mode={}", if rbac { "RBAC" } else { "AlwaysAllow" }),
+            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+            format!("--service-account-issuer={ISSUER}"),
+            format!("--service-account-key-file={SIGNING_KEY}"),
+            format!("--service-account-signing-key-file={SIGNING_KEY}"),
+            "--disable-admission-plugins=ServiceAccount".to_owned(),
+            format!("--watch-cache={watch_cache}"),
+        ];
+        if audit {
+            arguments.push(format!("--audit-policy-file={}", self.text("audit-policy.json")));
+            arguments.push(format!("--audit-log-path={}", self.audit_log().display()));
+        }
+        invocation("kube-apiserver", arguments)
+    }
+
+    /// Only the controller that the fake has built in: it empties deleted namespaces.
+    pub(super) fn controller_manager(&self) -> Result<Invocation> {
+        invocation(
+            "kube-controller-manager",
+            [
+                format!("--kubeconfig={}", self.kubeconfig().display()),
+                "--controllers=namespace-controller".to_owned(),
+                "--leader-elect=false".to_owned(),
+                "--bind-address=127.0.0.1".to_owned(),
+                format!("--secure-port={}", self.manager_port),
+                format!("--cert-dir={}", self.text("certificates")),
+            ],
+        )
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.file(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.file(name);
+        std::fs::write(&path, text).with_context(|| path.display().to_string())
+    }
+}
+
+fn invocation(name: &'static str, arguments: impl IntoIterator<Item = String>) -> Result<Invocation> {
+    Ok(Invocation { name, program: cache::program(cache::VERSION, name)?, arguments: arguments.into_iter().collect() })
+}
