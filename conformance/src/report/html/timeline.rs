@@ -136,6 +136,7 @@ impl<'a> Writer<'a> {
             ServerVerb::Fault(fault) => (1..=self.servers, format!("fault {}", fault.status)),
             ServerVerb::ClearFaults => (1..=self.servers, "no fault".to_owned()),
             ServerVerb::Log(replica) => (*replica..=*replica, "log".to_owned()),
+            ServerVerb::Compact => (1..=self.servers, "compact".to_owned()),
         };
         replicas.map(|replica| Mark { lane: self.server(replica), text: text.clone() }).collect()
     }
