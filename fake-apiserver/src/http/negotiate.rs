@@ -55,8 +55,10 @@ pub(crate) struct Output {
 /// Where a request goes, as far as negotiation cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
-    /// Single objects, and actions on collections.
+    /// Single objects, and deletions of collections.
     Object,
+    /// What is answered and not stored: reviews, bindings. There are no tables of that.
+    Action,
     /// GET of a collection: lists and watches.
     Collection,
     /// Documents that have one form: discovery, version.
@@ -101,7 +103,10 @@ impl<'a> Preferences<'a> {
         let form = |asked: Option<Conversion<'_>>| match asked {
             None => Some(None),
             Some(_) if matches!(endpoint, Endpoint::Document | Endpoint::Unrouted) => None,
-            Some(conversion) => conversion.meta_form().map(Some),
+            Some(conversion) => match conversion.meta_form()? {
+                Form::Table(_) if endpoint == Endpoint::Action => None,
+                form => Some(Some(form)),
+            },
         };
         first_acceptable(self.accept, form)
             .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
@@ -157,7 +162,7 @@ fn is_plain(accept: &str) -> bool {
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
         Endpoint::Collection => &[JSON, "application/json;stream=watch"],
-        Endpoint::Object | Endpoint::Document | Endpoint::Unrouted => &[JSON],
+        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON],
     }
 }
 
@@ -361,6 +366,15 @@ mod tests {
     fn documents_are_not_converted() {
         let preferences = accepting("application/json;as=Table;v=v1;g=meta.k8s.io");
         assert_eq!(preferences.output(Endpoint::Document).unwrap_err().to_string(), HANDLER);
+    }
+
+    #[test]
+    fn actions_have_no_tables() {
+        let forms = |accept| accepting(accept).output(Endpoint::Action).ok().map(|output| output.form);
+        assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io"), None);
+        assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Some(None));
+        let metadata = Form::PartialObjectMetadata(V1);
+        assert_eq!(forms("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"), Some(Some(metadata)));
     }
 
     /// As kube-apiserver 1.37 decides it, which removed `v2beta1`.
