@@ -93,12 +93,8 @@ impl<'a> Preferences<'a> {
         if is_plain(self.accept) {
             return Ok(Output { form: None, pretty: self.is_pretty() });
         }
-        if endpoint != Endpoint::Unrouted && !router_accepts(self.accept, endpoint) {
-            return Err(ApiError::not_acceptable(format!(
-                "406: Not Acceptable\n\nAvailable representations: {}",
-                produced(endpoint).join(", ")
-            ))
-            .by_router());
+        if endpoint != Endpoint::Unrouted {
+            self.routed(produced(endpoint))?;
         }
         let form = |asked: Option<Conversion<'_>>| match asked {
             None => Some(None),
@@ -111,6 +107,21 @@ impl<'a> Preferences<'a> {
         first_acceptable(self.accept, form)
             .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
             .ok_or_else(|| ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}")))
+    }
+
+    /// The router's look: any clause will do that names a media type of the route, whatever its parameters and quality.
+    ///
+    /// # Errors
+    /// 406 when there is none.
+    pub(crate) fn routed(&self, produced: &[&str]) -> ApiResult<()> {
+        let media_type = |clause: &'a str| clause.split(';').next().unwrap_or_default().trim_matches(' ');
+        let takes = |media_type| media_type == "*/*" || produced.contains(&media_type);
+        if self.accept.is_empty() || self.accept.split(',').map(media_type).any(takes) {
+            return Ok(());
+        }
+        let representations = produced.join(", ");
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {representations}");
+        Err(ApiError::not_acceptable(message).by_router())
     }
 
     /// Whether the client takes the discovery of all groups in one document (`apidiscovery.k8s.io/v2`). It then gets
@@ -164,14 +175,6 @@ fn produced(endpoint: Endpoint) -> &'static [&'static str] {
         Endpoint::Collection => &[JSON, "application/json;stream=watch"],
         Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON],
     }
-}
-
-/// The router's look: any clause will do, whatever its parameters and quality.
-fn router_accepts(accept: &str, endpoint: Endpoint) -> bool {
-    accept.split(',').any(|clause| {
-        let media_type = clause.split(';').next().unwrap_or_default().trim_matches(' ');
-        media_type == "*/*" || produced(endpoint).contains(&media_type)
-    })
 }
 
 /// The first clause, by preference, that takes JSON and whose conversion `select` takes; and whether it wants the JSON

@@ -160,7 +160,7 @@ impl<'r> Exchange<'r> {
 
     fn document(&self) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.parts.uri.path());
-        if let Some(answer) = issuer::answer(self.replica, method, path) {
+        if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return Ok(answer?.map(ReplyBody::whole));
         }
         let request = DocumentRequest {
