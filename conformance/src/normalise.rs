@@ -95,7 +95,7 @@ impl Volatile {
             Value::Array(items) => items.iter().map(|item| self.replaced(key, item, false)).collect(),
             Value::String(text) => match key {
                 "resourceVersion" if of_collection && !text.is_empty() => "<revision of the collection>".into(),
-                "continue" => continuation(text).into(),
+                "continue" => self.spelled(&continuation(text)).into(),
                 _ => self.name(key, text).unwrap_or_else(|| self.spelled(text)).into(),
             },
             Value::Number(_) if SECONDS.contains(&key) => "<seconds>".into(),

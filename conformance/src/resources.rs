@@ -23,7 +23,7 @@ const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static
     Resource { plural, api_version, kind, namespaced: false }
 }
 
-const RESOURCES: [Resource; 22] = [
+const RESOURCES: [Resource; 25] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
@@ -35,6 +35,7 @@ const RESOURCES: [Resource; 22] = [
     namespaced("replicasets", "apps/v1", "ReplicaSet"),
     namespaced("jobs", "batch/v1", "Job"),
     namespaced("leases", "coordination.k8s.io/v1", "Lease"),
+    namespaced("localsubjectaccessreviews", "authorization.k8s.io/v1", "LocalSubjectAccessReview"),
     namespaced("rolebindings", "rbac.authorization.k8s.io/v1", "RoleBinding"),
     namespaced("roles", "rbac.authorization.k8s.io/v1", "Role"),
     cluster("clusterrolebindings", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
@@ -43,7 +44,9 @@ const RESOURCES: [Resource; 22] = [
     cluster("namespaces", "v1", "Namespace"),
     cluster("nodes", "v1", "Node"),
     cluster("priorityclasses", "scheduling.k8s.io/v1", "PriorityClass"),
+    cluster("selfsubjectaccessreviews", "authorization.k8s.io/v1", "SelfSubjectAccessReview"),
     cluster("selfsubjectreviews", "authentication.k8s.io/v1", "SelfSubjectReview"),
+    cluster("selfsubjectrulesreviews", "authorization.k8s.io/v1", "SelfSubjectRulesReview"),
     cluster("subjectaccessreviews", "authorization.k8s.io/v1", "SubjectAccessReview"),
     cluster("tokenreviews", "authentication.k8s.io/v1", "TokenReview"),
 ];

@@ -84,6 +84,7 @@ impl<'a> Facts<'a> {
         let mut open = BTreeMap::new();
         for (index, event) in history.events().enumerate() {
             match event {
+                Event::Request(request) if request.is_watch() && takes_another_form(request) => {}
                 Event::Request(request) if request.is_watch() => facts.watches.push(Watch::of(request)),
                 Event::Request(request) => {
                     open.insert(request.request, (index, request));
@@ -142,7 +143,11 @@ impl<'a> Exchange<'a> {
     /// Whether what it shows is what is stored.
     fn shows_objects(&self) -> bool {
         let part = matches!(self.place.subresource.as_deref(), None | Some("status"));
-        part && self.reply.succeeded() && self.request.parameter("dryRun").is_none() && self.request.method != "DELETE"
+        let whole = self.request.method != "GET" || !takes_another_form(self.request);
+        part && whole
+            && self.reply.succeeded()
+            && self.request.parameter("dryRun").is_none()
+            && self.request.method != "DELETE"
     }
 
     /// The stored object it shows.
@@ -231,6 +236,11 @@ impl std::fmt::Display for Key {
             namespace => write!(f, "{resource}/{} in {namespace}", self.name),
         }
     }
+}
+
+/// Whether tables or bare metadata were asked for, which show too little of objects to judge by.
+fn takes_another_form(request: &Request) -> bool {
+    request.headers.get("accept").is_some_and(|accept| accept.contains(";as="))
 }
 
 /// The revision of `object`.

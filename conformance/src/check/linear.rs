@@ -17,8 +17,8 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
             // An object shows its own last write, a list the last write of all.
             let seen = match read.shown() {
                 Some((shown, at)) if shown == key => Some(at),
-                Some(_) => None,
-                None => revision(&read.reply.body),
+                None if read.place.name.is_none() => revision(&read.reply.body),
+                _ => None,
             };
             if let Some(seen) = seen.filter(|seen| *seen < written) {
                 let number = read.request.request;

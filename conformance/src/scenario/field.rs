@@ -79,7 +79,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             '=' if depth == 0 => return Some((&text[..index], &text[index + 1..])),
-            '"' | '{' | '(' => return None,
+            '"' | '{' | '(' if depth == 0 => return None,
             _ => {}
         }
     }

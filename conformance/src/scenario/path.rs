@@ -1,7 +1,7 @@
 //! Where a value is in a document: `spec.containers[0].name`, `metadata.annotations[kubernetes.io/service-account.name]`.
 //!
-//! A dot separates fields; brackets hold an index, or a key that has dots of its own. The fields everybody names all the
-//! time have a short form ([`SHORT_FORMS`]); a first field in brackets has none: `[name]` is not `metadata.name`.
+//! A dot separates fields; brackets hold an index, or a key that has dots of its own, or of a list what its item has to
+//! say of itself: `resources[name=pods/status].verbs`. The fields everybody names all the time have a short form ([`SHORT_FORMS`]); a first field in brackets has none: `[name]` is not `metadata.name`.
 
 use serde_json::Value;
 use std::fmt;
@@ -54,7 +54,10 @@ impl Path {
     /// The value at this path of `document`.
     pub fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         self.steps.iter().try_fold(document, |value, step| match value {
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+            Value::Array(items) => match step.split_once('=') {
+                Some((key, wanted)) => items.iter().find(|item| item[key] == wanted),
+                None => items.get(step.parse::<usize>().ok()?),
+            },
             other => other.get(step),
         })
     }
@@ -89,8 +92,8 @@ mod tests {
 
     #[test]
     fn finds_and_sets() {
-        let mut document =
-            json!({"metadata": {"uid": "1", "annotations": {"a.b/c": "x"}}, "items": [{"k": 1}, {"k": 2}]});
+        let mut document = json!({"metadata": {"uid": "1", "annotations": {"a.b/c": "x"}}, "items": [{"k": 1}, {"k": 2}],
+                   "named": [{"name": "a"}, {"name": "b/c", "k": 2}]});
         for (path, expected) in [
             ("uid", Some(json!("1"))),
             ("metadata.uid", Some(json!("1"))),
@@ -98,6 +101,8 @@ mod tests {
             ("annotations[a.b/c]", Some(json!("x"))),
             ("items[1].k", Some(json!(2))),
             ("items[2].k", None),
+            ("named[name=b/c].k", Some(json!(2))),
+            ("named[name=c]", None),
             ("nothing.here", None),
         ] {
             assert_eq!(Path::parse(path).unwrap().find(&document), expected.as_ref(), "{path}");

@@ -151,14 +151,18 @@ async fn collect(stream: &mut Stream, seen: &mut Vec<Item>, done: impl Fn(&[Item
     true
 }
 
-/// A frame as an item: `ADDED a`, `BOOKMARK`, `ERROR 410 Expired`.
+/// A frame as an item: `ADDED a`, `BOOKMARK`, `ERROR 410 Expired`. A table is called like the object of its row, if it
+/// shows one.
 fn item(mut frame: Value) -> Item {
     let kind = frame["type"].as_str().unwrap_or("?").to_owned();
     let object = frame["object"].take();
     let head = match kind.as_str() {
         "BOOKMARK" => kind,
         "ERROR" => format!("ERROR {} {}", object["code"], object["reason"].as_str().unwrap_or_default()),
-        _ => format!("{kind} {}", object["metadata"]["name"].as_str().unwrap_or_default()),
+        _ => match object["metadata"]["name"].as_str().or(object["rows"][0]["object"]["metadata"]["name"].as_str()) {
+            Some(name) => format!("{kind} {name}"),
+            None => kind,
+        },
     };
     Item::new(head, object)
 }

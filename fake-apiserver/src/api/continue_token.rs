@@ -3,7 +3,8 @@
 use crate::error::{ApiError, ApiResult};
 use crate::schema;
 use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
 /// A decoded continue token.
@@ -45,7 +46,7 @@ impl ContinueToken {
     pub(crate) fn decode(text: &str) -> ApiResult<Self> {
         let invalid = |why: String| ApiError::bad_request(format!("invalid continue token: {why}"));
         let not_valid = |why: String| invalid(format!("continue key is not valid: {why}"));
-        let json = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_valid(error.to_string()))?;
+        let json = LENIENT.decode(text).map_err(|_| not_valid(illegal_base64(text)))?;
         schema::parse_json(&json).map_err(|error| not_valid(error.to_string()))?;
         let token: ContinueToken = serde_json::from_slice(&json).map_err(|error| not_valid(error.to_string()))?;
         if token.v != VERSION {
@@ -63,6 +64,16 @@ impl ContinueToken {
         }
         Ok(token)
     }
+}
+
+/// As Go reads base64 without padding: the unused bits of the last digit do not matter.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
+
+/// `CorruptInputError` of Go's `encoding/base64`: the first byte that is no digit, or else a last digit that stands alone.
+fn illegal_base64(text: &str) -> String {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let at = text.bytes().position(|byte| !is_digit(byte)).unwrap_or(text.len() - 1);
+    format!("illegal base64 data at input byte {at}")
 }
 
 /// Whether Go's `path.Clean` would leave `/path` as it is, so that it cannot leave the listed scope.

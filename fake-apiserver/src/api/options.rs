@@ -139,26 +139,26 @@ impl<'q> ListOptions<'q> {
     fn watch_errors(&self, version_match: &str) -> Vec<FieldError> {
         const FIELD: &str = "resourceVersionMatch";
         let mut errors = Vec::new();
-        match self.send_initial_events {
-            Some(_) => {
-                if version_match != "NotOlderThan" {
-                    let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-                    errors.push(FieldError::forbidden(FIELD, detail));
-                }
-                if !matches!(version_match, "" | "NotOlderThan") {
-                    errors.push(FieldError::unsupported(FIELD, &json!(version_match), &["NotOlderThan"]));
-                }
-            }
-            None if !version_match.is_empty() => {
-                let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-                errors.push(FieldError::forbidden(FIELD, detail));
-            }
-            None => {}
+        // A watch that begins with what there is asks for its initial events by default.
+        let by_default =
+            version_match.is_empty() && self.send_initial_events.is_none() && matches!(self.resource_version, "" | "0");
+        let version_match = if by_default { "NotOlderThan" } else { version_match };
+        let sends_initial_events = by_default || self.send_initial_events.is_some();
+        if sends_initial_events && version_match != "NotOlderThan" {
+            let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            errors.push(FieldError::forbidden(FIELD, detail));
         }
-        // A watch that begins with what there is gets a version match by default.
-        let matched = !version_match.is_empty()
-            || self.send_initial_events.is_none() && matches!(self.resource_version, "" | "0");
-        if matched && !self.continue_token.is_empty() {
+        if version_match.is_empty() {
+            return errors;
+        }
+        if !sends_initial_events {
+            let detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            errors.push(FieldError::forbidden(FIELD, detail));
+        }
+        if version_match != "NotOlderThan" {
+            errors.push(FieldError::unsupported(FIELD, &json!(version_match), &["NotOlderThan"]));
+        }
+        if !self.continue_token.is_empty() {
             errors.push(FieldError::forbidden(FIELD, "resourceVersionMatch is forbidden when continue is provided"));
         }
         errors

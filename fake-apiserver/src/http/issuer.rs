@@ -1,6 +1,7 @@
 //! What the issuer of tokens publishes for those who verify them elsewhere. Absent, as upstream, where the issuer is no
 //! URL that the standard allows.
 
+use super::negotiate::Preferences;
 use super::pipeline::Replica;
 use crate::auth::oidc::{
     CACHE_CONTROL, CONFIG_CONTENT_TYPE, CONFIG_PATH, Discovery, JWKS_CONTENT_TYPE, JWKS_PATH, default_jwks_uri,
@@ -23,7 +24,12 @@ fn render(replica: &Replica) -> Option<Discovery> {
 }
 
 /// Answers for the issuer's paths; none for others.
-pub(super) fn answer(replica: &Replica, method: &Method, path: &str) -> Option<ApiResult<Response<Bytes>>> {
+pub(super) fn answer(
+    replica: &Replica,
+    method: &Method,
+    path: &str,
+    preferences: &Preferences<'_>,
+) -> Option<ApiResult<Response<Bytes>>> {
     if !matches!(path, CONFIG_PATH | JWKS_PATH) {
         return None;
     }
@@ -35,6 +41,9 @@ pub(super) fn answer(replica: &Replica, method: &Method, path: &str) -> Option<A
         CONFIG_PATH => (CONFIG_CONTENT_TYPE, &documents.config),
         _ => (JWKS_CONTENT_TYPE, &documents.keys),
     };
+    if let Err(refusal) = preferences.routed(&[content_type]) {
+        return Some(Err(refusal));
+    }
     let response =
         Response::builder().header(header::CONTENT_TYPE, content_type).header(header::CACHE_CONTROL, CACHE_CONTROL);
     Some(Ok(response.body(json.clone()).expect("constant headers")))

@@ -55,8 +55,10 @@ pub(crate) struct Output {
 /// Where a request goes, as far as negotiation cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
-    /// Single objects, and actions on collections.
+    /// Single objects, and deletions of collections.
     Object,
+    /// What is answered and not stored: reviews, bindings. There are no tables of that.
+    Action,
     /// GET of a collection: lists and watches.
     Collection,
     /// Documents that have one form: discovery, version.
@@ -91,21 +93,35 @@ impl<'a> Preferences<'a> {
         if is_plain(self.accept) {
             return Ok(Output { form: None, pretty: self.is_pretty() });
         }
-        if endpoint != Endpoint::Unrouted && !router_accepts(self.accept, endpoint) {
-            return Err(ApiError::not_acceptable(format!(
-                "406: Not Acceptable\n\nAvailable representations: {}",
-                produced(endpoint).join(", ")
-            ))
-            .by_router());
+        if endpoint != Endpoint::Unrouted {
+            self.routed(produced(endpoint))?;
         }
         let form = |asked: Option<Conversion<'_>>| match asked {
             None => Some(None),
             Some(_) if matches!(endpoint, Endpoint::Document | Endpoint::Unrouted) => None,
-            Some(conversion) => conversion.meta_form().map(Some),
+            Some(conversion) => match conversion.meta_form()? {
+                Form::Table(_) if endpoint == Endpoint::Action => None,
+                form => Some(Some(form)),
+            },
         };
         first_acceptable(self.accept, form)
             .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
             .ok_or_else(|| ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}")))
+    }
+
+    /// The router's look: any clause will do that names a media type of the route, whatever its parameters and quality.
+    ///
+    /// # Errors
+    /// 406 when there is none.
+    pub(crate) fn routed(&self, produced: &[&str]) -> ApiResult<()> {
+        let media_type = |clause: &'a str| clause.split(';').next().unwrap_or_default().trim_matches(' ');
+        let takes = |media_type| media_type == "*/*" || produced.contains(&media_type);
+        if self.accept.is_empty() || self.accept.split(',').map(media_type).any(takes) {
+            return Ok(());
+        }
+        let representations = produced.join(", ");
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {representations}");
+        Err(ApiError::not_acceptable(message).by_router())
     }
 
     /// Whether the client takes the discovery of all groups in one document (`apidiscovery.k8s.io/v2`). It then gets
@@ -157,16 +173,8 @@ fn is_plain(accept: &str) -> bool {
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
         Endpoint::Collection => &[JSON, "application/json;stream=watch"],
-        Endpoint::Object | Endpoint::Document | Endpoint::Unrouted => &[JSON],
+        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON],
     }
-}
-
-/// The router's look: any clause will do, whatever its parameters and quality.
-fn router_accepts(accept: &str, endpoint: Endpoint) -> bool {
-    accept.split(',').any(|clause| {
-        let media_type = clause.split(';').next().unwrap_or_default().trim_matches(' ');
-        media_type == "*/*" || produced(endpoint).contains(&media_type)
-    })
 }
 
 /// The first clause, by preference, that takes JSON and whose conversion `select` takes; and whether it wants the JSON
@@ -361,6 +369,15 @@ mod tests {
     fn documents_are_not_converted() {
         let preferences = accepting("application/json;as=Table;v=v1;g=meta.k8s.io");
         assert_eq!(preferences.output(Endpoint::Document).unwrap_err().to_string(), HANDLER);
+    }
+
+    #[test]
+    fn actions_have_no_tables() {
+        let forms = |accept| accepting(accept).output(Endpoint::Action).ok().map(|output| output.form);
+        assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io"), None);
+        assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Some(None));
+        let metadata = Form::PartialObjectMetadata(V1);
+        assert_eq!(forms("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"), Some(Some(metadata)));
     }
 
     /// As kube-apiserver 1.37 decides it, which removed `v2beta1`.

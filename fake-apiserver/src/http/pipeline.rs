@@ -118,7 +118,7 @@ impl<'r> Exchange<'r> {
         if self.parts.method == Method::HEAD {
             return Err(ApiError::method_not_routed());
         }
-        let output = self.preferences().output(Served::endpoint(self.verb))?;
+        let output = self.preferences().output(served.endpoint(self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -160,7 +160,7 @@ impl<'r> Exchange<'r> {
 
     fn document(&self) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.parts.uri.path());
-        if let Some(answer) = issuer::answer(self.replica, method, path) {
+        if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return Ok(answer?.map(ReplyBody::whole));
         }
         let request = DocumentRequest {
@@ -293,12 +293,11 @@ fn refuse_impersonation(parts: &Parts) -> ApiResult<()> {
 /// 400 for a `timeout` that is no Go duration. A request that the server holds no longer than it computes cannot time out.
 fn check_timeout(query: &Query<'_>) -> ApiResult<()> {
     let text = query.get("timeout");
-    if text.is_empty() || crate::duration::parse(text).is_some() {
+    if text.is_empty() {
         return Ok(());
     }
-    let text = serde_json::json!(text);
-    let message = format!("invalid timeout specified in the request URL - time: invalid duration {text}");
-    Err(ApiError::bad_request(message))
+    let refusal = |why| ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}"));
+    crate::duration::parse(text).map(drop).map_err(refusal)
 }
 
 /// The id of the request: the client's, if it sent one, or a random one. Not from the cluster's ids, for those must not

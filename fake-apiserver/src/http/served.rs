@@ -50,7 +50,17 @@ impl Served {
         Ok(Served { id: id.into(), kind, subresource })
     }
 
-    pub(super) fn endpoint(verb: &str) -> Endpoint {
-        if matches!(verb, "list" | "watch") { Endpoint::Collection } else { Endpoint::Object }
+    /// Where a request of `verb` goes.
+    pub(super) fn endpoint(&self, verb: &str) -> Endpoint {
+        // What implements `TableConvertor` upstream: what is stored, and its status.
+        let has_table = match self.subresource {
+            None => !self.kind.columns.is_empty(),
+            Some(subresource) => subresource.name == "status",
+        };
+        match (verb, has_table) {
+            ("list" | "watch", _) => Endpoint::Collection,
+            (_, true) => Endpoint::Object,
+            (_, false) => Endpoint::Action,
+        }
     }
 }

@@ -154,20 +154,30 @@ impl WatchBody {
         self.object(name, event.object(change).json())
     }
 
-    /// A frame in the watcher's form. An object that cannot take it ends the stream, with the reason in it.
+    /// A frame in the watcher's form. An object that cannot take it ends the stream without a word to the watcher, as it
+    /// does upstream.
     fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
         let Some(transformation) = &mut self.transformation else { return Some(frame(name, object)) };
         match transformation.object(object, self.clock.now()) {
             Ok(object) => Some(frame(name, &object)),
-            Err(refusal) => self.error(&refusal),
+            Err(refusal) => {
+                tracing::warn!("a watch ends: {refusal}");
+                self.end();
+                None
+            }
         }
     }
 
     /// The last frame.
     fn error(&mut self, refusal: &ApiError) -> Option<Bytes> {
+        self.end();
+        Some(frame("ERROR", &json::encode(refusal.status())))
+    }
+
+    fn end(&mut self) {
         self.events = None;
         self.initial = Vec::new().into_iter();
-        Some(frame("ERROR", &json::encode(refusal.status())))
+        self.initial_end = None;
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {

@@ -8,7 +8,7 @@
 use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::error::{ApiError, ApiResult, FieldError};
-use crate::registry::{Column, Kind};
+use crate::registry::{Column, Kind, RowCondition};
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -149,6 +149,7 @@ impl<'a> Transformation<'a> {
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
         let value: Value = parse(object)?;
         let cells = self.kind.columns.iter().map(|column| (column.cell)(&value, now)).collect();
+        let conditions = (self.kind.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
             IncludeObject::Object => RowObject::Whole(parse(object)?),
             IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
@@ -156,7 +157,7 @@ impl<'a> Transformation<'a> {
                 RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
             }
         };
-        Ok(Row { cells, object })
+        Ok(Row { cells, conditions, object })
     }
 
     fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
@@ -214,6 +215,8 @@ impl ColumnDefinition {
 #[derive(Serialize)]
 struct Row<'a> {
     cells: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<RowCondition>,
     object: RowObject<'a>,
 }
 
@@ -264,6 +267,8 @@ fn resource_version(metadata: &RawValue) -> ApiResult<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct ObjectMeta {
+        /// Missing in what was not stored: a dry run, a review.
+        #[serde(default)]
         resource_version: String,
     }
     Ok(parse::<ObjectMeta>(metadata.get().as_bytes())?.resource_version)

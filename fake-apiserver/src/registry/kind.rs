@@ -44,6 +44,8 @@ pub struct Kind {
     pub field_labels: &'static [FieldLabel],
     /// `kubectl get`'s columns.
     pub columns: &'static [Column],
+    /// What a row of those says of an object beside them.
+    pub row_condition: fn(&Value) -> Option<RowCondition>,
     /// What upstream does in Go for this kind alone.
     pub strategy: Strategy,
 }
@@ -100,6 +102,20 @@ pub struct Column {
     pub priority: u8,
     /// The cell of an object, at a time (for ages).
     pub cell: fn(&Value, jiff::Timestamp) -> Value,
+}
+
+/// `metav1.TableRowCondition`: by it clients tell rows that are done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct RowCondition {
+    /// `Completed`.
+    #[serde(rename = "type")]
+    pub type_: &'static str,
+    /// `True`, `False` or `Unknown`.
+    pub status: &'static str,
+    /// One word.
+    pub reason: &'static str,
+    /// A sentence.
+    pub message: &'static str,
 }
 
 /// A kind's own rules: defaults, resets and validation. Every member does nothing unless set.
@@ -181,6 +197,7 @@ impl Kind {
         delete_returns_object: false,
         field_labels: &[],
         columns: &[],
+        row_condition: |_| None,
         strategy: Strategy::NONE,
     };
 

@@ -16,7 +16,7 @@ mod secrets;
 mod service_accounts;
 
 pub use columns::human_duration;
-pub use kind::{Column, FieldLabel, Kind, NameRule, Strategy, Subresource};
+pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
 
 use serde_json::{Map, Value};

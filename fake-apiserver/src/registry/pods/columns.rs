@@ -4,7 +4,7 @@
 
 use crate::object::meta;
 use crate::registry::columns::{AGE, NAME, column, or, since};
-use crate::registry::kind::Column;
+use crate::registry::kind::{Column, RowCondition};
 use crate::registry::{items, text};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -61,6 +61,16 @@ pub(super) const COLUMNS: &[Column] = &[
         |pod, _| readiness_gates(pod).into(),
     ),
 ];
+
+/// That a pod has come to its end (`podSuccessConditions`, `podFailedConditions`).
+pub(super) fn row_condition(pod: &Value) -> Option<RowCondition> {
+    let (reason, message) = match text(pod, "/status/phase") {
+        "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+        "Failed" => ("Failed", "The pod failed."),
+        _ => return None,
+    };
+    Some(RowCondition { type_: "Completed", status: "True", reason, message })
+}
 
 /// What the first columns are made of.
 struct Summary {

@@ -46,6 +46,7 @@ pub(super) const KIND: Kind = Kind {
     delete_returns_object: true,
     field_labels: FIELD_LABELS,
     columns: columns::COLUMNS,
+    row_condition: columns::row_condition,
     strategy: Strategy {
         default: defaults::default,
         admit: admission::admit,
