@@ -16,6 +16,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
+/// The largest document that is kept, in bytes: of whole API descriptions only what the scenario tells is compared.
+const LARGEST: usize = 32_768;
+
 /// A command and what it brought to light.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
@@ -77,6 +80,9 @@ pub fn exchanges(scenario: &Scenario, history: &History, names: &Names, omitted:
         item.document = volatile.normal(&item.document);
         for omission in omitted {
             omission.take_out_of(&mut item.document);
+        }
+        if item.document.to_string().len() > LARGEST {
+            item.document = "<a large document>".into();
         }
     }
     exchanges

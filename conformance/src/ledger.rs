@@ -69,9 +69,12 @@ impl Ledger {
         read().with_context(|| path.display().to_string())
     }
 
-    /// The entries about `scenario` on `target`.
-    pub fn entries(&self, scenario: &str, target: &str) -> Vec<&Entry> {
-        let about = |entry: &&Entry| entry.is_about(target) && matches(&entry.scenario, scenario);
+    /// The entries about a scenario with these commands on `target`.
+    pub fn entries(&self, scenario: &str, commands: &[&str], target: &str) -> Vec<&Entry> {
+        let has = |step: &String| commands.iter().any(|command| matches(step, command));
+        let about = |entry: &&Entry| {
+            entry.is_about(target) && matches(&entry.scenario, scenario) && entry.step.as_ref().is_none_or(has)
+        };
         self.difference.iter().filter(about).collect()
     }
 
@@ -138,7 +141,8 @@ mod tests {
         )
         .unwrap();
         let reasons = |scenario, target, command| {
-            let entries = ledger.entries(scenario, target).into_iter().filter(|entry| entry.accepts(command));
+            let entries =
+                ledger.entries(scenario, &["get x"], target).into_iter().filter(|entry| entry.accepts(command));
             entries.map(|entry| entry.reason.as_str()).collect::<Vec<_>>()
         };
         assert_eq!(reasons("watch/slow-reader", "embedded", Some("anything")), ["why"]);

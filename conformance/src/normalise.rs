@@ -56,11 +56,8 @@ impl Volatile {
                     let number = self.generated.len() + 1;
                     self.generated.entry(name.to_owned()).or_insert_with(|| format!("{base}<generated {number}>"));
                 }
-                for (key, value) in fields {
-                    match (collection, key.as_str()) {
-                        (true, "metadata") => {}
-                        _ => self.meet(key, value),
-                    }
+                for (name, value) in fields.iter().filter(|(name, _)| !(collection && *name == "metadata")) {
+                    self.meet(inner(key, name), value);
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.meet(key, item)),
@@ -87,8 +84,8 @@ impl Volatile {
             Value::Object(fields) => {
                 let collection = is_collection(fields);
                 let of_collection = |key: &str| (collection && key == "metadata") || (of_collection && key != "items");
-                let field = |(key, value): (&String, &Value)| {
-                    (self.spelled(key), self.replaced(key, value, of_collection(key)))
+                let field = |(name, value): (&String, &Value)| {
+                    (self.spelled(name), self.replaced(inner(key, name), value, of_collection(name)))
                 };
                 Value::Object(fields.iter().map(field).collect())
             }
@@ -138,6 +135,11 @@ impl Volatile {
         }
         without_address(&spelled)
     }
+}
+
+/// What kind of value the field `name` of `key` has: a revision is one only among metadata, elsewhere it is anybody's text.
+fn inner<'a>(key: &str, name: &'a str) -> &'a str {
+    if name == "resourceVersion" && key != "metadata" { "" } else { name }
 }
 
 /// What stands right before a revision in a message.

@@ -113,7 +113,7 @@ async fn one(scenario: &Scenario, target: &dyn Target, truth: &Truth) -> Report 
     match play(scenario, target).await {
         Ok(played) => {
             let observed = exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted);
-            let entries = truth.ledger.entries(&scenario.name, target.name());
+            let entries = truth.ledger.entries(&scenario.name, &scenario.commands(), target.name());
             let findings = judge(scenario, &played.history);
             let (outcome, exchanges) = verdict(scenario, truth.recorded(&scenario.name), &observed, findings, &entries);
             report(outcome, exchanges, Some(played))
@@ -137,7 +137,7 @@ pub fn across(scenarios: &[Scenario], runs: &[(&str, Vec<Report>)], truth: &Trut
         let mut runs = runs.iter().filter_map(|(target, reports)| Some((*target, played(reports)?)));
         let Some((first, reference)) = runs.next() else { continue };
         for (target, observed) in runs {
-            let entries = truth.ledger.entries(&scenario.name, target);
+            let entries = truth.ledger.entries(&scenario.name, &scenario.commands(), target);
             let differing = differing(scenario, &reference, &observed);
             let unlisted = differing.into_iter().filter(|finding| !accepted(scenario, finding, &entries));
             findings.extend(unlisted.map(|finding| Finding {

@@ -155,7 +155,7 @@ mod tests {
         let scenario = Scenario::parse("get/x", TEXT).unwrap();
         let ledger = Ledger::parse(ledger).unwrap();
         let recorded = [exchange(1, 1), exchange(2, 2)];
-        let entries = ledger.entries("get/x", "embedded");
+        let entries = ledger.entries("get/x", &scenario.commands(), "embedded");
         let (outcome, exchanges) = verdict(&scenario, Some(&recorded), observed, findings.to_vec(), &entries);
         let outcome = match outcome {
             Outcome::Passed => "passed".to_owned(),

@@ -82,6 +82,11 @@ impl Scenario {
         self.text.blocks[step.block].command.first().map(String::as_str)
     }
 
+    /// The first lines of all commands.
+    pub fn commands(&self) -> Vec<&str> {
+        (1..=self.steps.len()).filter_map(|step| self.command(step)).collect()
+    }
+
     /// Its area: the folder it is in.
     pub fn area(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
