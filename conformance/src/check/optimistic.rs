@@ -12,9 +12,9 @@ pub(super) const GUARANTEE: Guarantee = Guarantee {
 fn broken(facts: &Facts<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for exchange in facts.exchanges.iter().filter(|exchange| exchange.wrote()) {
-        let (Some(named), Some((key, written))) = (revision(&exchange.request.body), exchange.shown()) else {
-            continue;
-        };
+        // Zero names none.
+        let named = revision(&exchange.request.body).filter(|named| *named > 0);
+        let (Some(named), Some((key, written))) = (named, exchange.shown()) else { continue };
         let between = facts.changes.range((key.clone(), named + 1)..(key.clone(), written.max(named + 1)));
         for ((_, lost), _) in between {
             found.push(format!("{key} was {lost} when a write that named {named} made it {written}"));
