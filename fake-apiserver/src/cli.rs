@@ -186,7 +186,7 @@ fn authorization_mode(text: &str) -> Result<String, String> {
 
 /// Seconds, within kube-apiserver's bounds; 0 is no limit.
 fn max_token_expiration(text: &str) -> Result<i64, String> {
-    let duration = duration::parse(text).filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
+    let duration = duration::parse(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
     match i64::try_from(duration.as_secs()) {
         Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
         _ => Err("must be between 1 hour and 2^32 seconds".into()),
