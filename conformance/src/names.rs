@@ -1,8 +1,8 @@
 //! Names for values that differ from run to run: revisions, uids, times, generated names, tokens.
 //!
 //! `$name` binds to the first value it meets and has to equal it from then on. `$_` stands for anything at all, `$$` for
-//! a dollar sign, and `base64(…)` for the encoded form of what is in the parentheses. Inside a longer string a name
-//! takes the text up to the next literal part: `builder-token-$suffix`.
+//! a dollar sign, `base64(…)` for the encoded form of what is in the parentheses, and `times(1000, x)` for a thousand times
+//! `x`. Inside a longer string a name takes the text up to the next literal part: `builder-token-$suffix`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -60,6 +60,9 @@ impl Names {
     fn fill_template(&self, template: &str) -> Result<Value, String> {
         if let Some(inner) = encoded(template) {
             return Ok(BASE64.encode(self.fill_text(inner)?).into());
+        }
+        if let Some((count, inner)) = repeated(template) {
+            return Ok(self.fill_text(inner)?.repeat(count).into());
         }
         let parts = parts(template);
         if let [Part::Name(name)] = &parts[..] {
@@ -184,6 +187,12 @@ fn encoded(template: &str) -> Option<&str> {
     template.strip_prefix("base64(")?.strip_suffix(')')
 }
 
+/// How often what: `times(3, ab)`.
+fn repeated(template: &str) -> Option<(usize, &str)> {
+    let (count, inner) = template.strip_prefix("times(")?.strip_suffix(')')?.split_once(", ")?;
+    Some((count.parse().ok()?, inner))
+}
+
 fn parts(template: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut literal = String::new();
@@ -248,6 +257,7 @@ mod tests {
         }
         assert_eq!(names.fill_text("t-$suffix/$b"), Ok("t-x7k2p/two".to_owned()));
         assert_eq!(names.fill(&json!({"k": ["base64($b)"]})), Ok(json!({"k": ["dHdv"]})));
+        assert_eq!(names.fill_text("times(3, $b)"), Ok("twotwotwo".to_owned()));
         assert_eq!(names.fill_text("$unbound"), Err("unbound".to_owned()));
     }
 }

@@ -220,7 +220,9 @@ fn continuation(token: &str) -> String {
     let inner = BASE64_URL.decode(token).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     match inner {
         Some(Value::Object(fields)) if fields.len() == 3 && fields.get("rv").is_some_and(Value::is_u64) => {
-            format!("<continue {} at {}>", fields["v"], fields["start"])
+            // With a watch cache the key begins with a slash, without one it does not.
+            let start = fields["start"].as_str().unwrap_or_default().trim_start_matches('/');
+            format!("<continue {} at {start:?}>", fields["v"])
         }
         _ => token.to_owned(),
     }
@@ -281,7 +283,7 @@ mod tests {
                 json!({"metadata": {"resourceVersion": "57", "continue": continued}, "items": []}),
                 json!({"metadata": {
                     "resourceVersion": "<revision of the collection>",
-                    "continue": r#"<continue "meta.k8s.io/v1" at "a\u0000">"#,
+                    "continue": r#"<continue "meta.k8s.io/v1" at "a\0">"#,
                 }, "items": []}),
             ),
             (

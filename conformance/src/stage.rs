@@ -177,11 +177,14 @@ pub fn unbound(name: String) -> anyhow::Error {
 }
 
 fn head<B>(number: u64, response: &http::Response<B>) -> Reply {
-    let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
-        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-    };
-    let headers = response.headers().iter().map(header).collect();
-    Reply { request: number, status: response.status().as_u16(), headers, ..Reply::default() }
+    let mut reply = Reply { request: number, status: response.status().as_u16(), ..Reply::default() };
+    for (name, value) in response.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        // A header that is sent several times is the list of its values.
+        let values = reply.headers.entry(name.as_str().to_owned()).or_default();
+        *values = if values.is_empty() { value.into_owned() } else { format!("{values}, {value}") };
+    }
+    reply
 }
 
 async fn read(number: u64, response: http::Response<Incoming>) -> Result<Reply> {

@@ -26,13 +26,13 @@ fn plays_what_is_asked_for_and_says_how_it_went() {
     let junit = tempfile::NamedTempFile::new().unwrap();
     let html = tempfile::NamedTempFile::new().unwrap();
     let [junit_path, html_path] = [&junit, &html].map(|file| file.path().to_str().unwrap());
-    let (success, text) = conformance(&["crud/create-twice", "--junit", junit_path, "--html", html_path]);
+    let (success, text) = conformance(&["create/twice", "--junit", junit_path, "--html", html_path]);
     assert!(success, "{text}");
     assert!(text.contains("1/1 passed ") && text.contains("area   passed"), "{text}");
     let xml = std::fs::read_to_string(junit.path()).unwrap();
-    assert!(xml.contains("<testcase classname=\"crud\" name=\"create-twice\""), "{xml}");
+    assert!(xml.contains("<testcase classname=\"create\" name=\"twice\""), "{xml}");
     let page = std::fs::read_to_string(html.path()).unwrap();
-    assert!(page.contains("<title>Conformance of embedded</title>") && page.contains("crud/create-twice"), "{page}");
+    assert!(page.contains("<title>Conformance of embedded</title>") && page.contains("create/twice"), "{page}");
 }
 
 #[test]

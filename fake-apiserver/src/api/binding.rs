@@ -2,7 +2,7 @@
 
 use super::decode::{self, Expected};
 use super::update::rewrite;
-use super::{Reply, Request, preconditions};
+use super::{Reply, Request, namespaces, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
@@ -16,6 +16,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
+    namespaces::admit_content(request, &binding)?;
     // Upstream forgets to give these errors a type.
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
     let now = format_seconds(request.now);

@@ -25,7 +25,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 
 /// Creates a decoded object; an update of a missing one comes here too.
 pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &WriteOptions) -> ApiResult<Reply> {
-    namespaces::admit_content(request, meta::name(&object))?;
+    namespaces::admit_content(request, &object)?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };
     let mut taken = None;
@@ -52,8 +52,9 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
-    // What is no number is not looked at.
-    if parse_uint(meta::resource_version(&object)).is_ok_and(|revision| revision != 0) {
+    // What is no number is not looked at, and a dry run shows what it was sent.
+    let sent = parse_uint(meta::resource_version(&object)).ok();
+    if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     request.warnings.extend((kind.strategy.warnings)(&object, None));
@@ -61,7 +62,7 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
-            None => Ok(Reply::object(201, draft.line(None))),
+            None => Ok(Reply::object(201, draft.line(sent))),
         });
     }
     let name = draft.key.name().to_string();

@@ -13,7 +13,7 @@
 use super::decode::{Expected, not_registered};
 use super::draft::{draft, tree};
 use super::options::{DeleteOptions, Propagation};
-use super::{Reply, Request, namespaces};
+use super::{Reply, Request, namespace_controller, namespaces};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -38,7 +38,7 @@ pub(crate) fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let reply = reply(request.kind, &outcome, &options);
     if !options.dry_run {
         let namespace = if namespaces::is_namespace(request.kind) { request.name } else { request.namespace };
-        namespaces::reap(request.cluster, namespace, request.now)?;
+        namespace_controller::reap(request.cluster, namespace, request.now)?;
     }
     Ok(reply)
 }

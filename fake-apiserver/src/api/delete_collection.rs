@@ -2,7 +2,7 @@
 
 use super::options::ListOptions;
 use super::selection::Selection;
-use super::{Reply, Request, delete, list, namespaces};
+use super::{Reply, Request, delete, list, namespace_controller};
 use crate::error::ApiResult;
 
 pub(crate) fn delete_collection(request: &mut Request<'_>) -> ApiResult<Reply> {
@@ -14,7 +14,7 @@ pub(crate) fn delete_collection(request: &mut Request<'_>) -> ApiResult<Reply> {
         delete::delete_key(request.cluster, request.kind, &entry.key, &options, request.now)?;
     }
     if !options.dry_run {
-        namespaces::reap(request.cluster, request.namespace, request.now)?;
+        namespace_controller::reap(request.cluster, request.namespace, request.now)?;
     }
     Ok(Reply::List(listing))
 }

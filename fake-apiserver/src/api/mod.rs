@@ -9,6 +9,7 @@ mod delete_collection;
 mod draft;
 mod get;
 mod list;
+mod namespace_controller;
 mod namespaces;
 mod options;
 mod patch;

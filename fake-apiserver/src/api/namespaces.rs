@@ -3,35 +3,32 @@
 //! ```text
 //!   Active ── DELETE ──▶ Terminating ── content gone ──▶ spec.finalizers emptied ── no finalizers ──▶ removed
 //! ```
-//! While terminating a namespace takes no new content. The namespace controller of kube-controller-manager, which deletes
-//! the content, is played here: at once, and again whenever something that held a namespace up is gone.
+//! While terminating a namespace takes no new content. Who deletes the content is `namespace_controller.rs`.
 
-use super::draft::{draft, tree};
+use super::Request;
+use super::draft::draft;
 use super::options::DeleteOptions;
-use super::{Request, delete};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
-use crate::registry::{self, Kind, KindId};
-use crate::store::{Entry, Key, Parent, ResourceId, Scope, Updated, WriteError};
+use crate::registry::{self, Kind};
+use crate::store::{Entry, Key, Parent, ResourceId};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Namespaces that a real server makes at start, and (all but the last) never lets go.
 const INITIAL: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
-/// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
-const FINALIZER: &str = "kubernetes";
 
 const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
 
-fn resource() -> (ResourceId, &'static Kind) {
+pub(super) fn resource() -> (ResourceId, &'static Kind) {
     let id = registry::by_resource("", "v1", "namespaces").expect("namespaces are in the table of kinds");
     (id.into(), id.kind())
 }
 
-fn key(name: &str) -> Key {
+pub(super) fn key(name: &str) -> Key {
     Key::new(resource().0, "", name)
 }
 
@@ -57,15 +54,21 @@ pub(super) fn parent(request: &Request<'_>) -> Option<Parent> {
     namespaced.then(|| Parent { key: key(request.namespace), closed_when: ("status.phase", "Terminating") })
 }
 
-/// The admission plugin `NamespaceLifecycle`, for creations.
-pub(super) fn admit_content(request: &Request<'_>, name: &str) -> ApiResult<()> {
+/// The admission plugin `NamespaceLifecycle`, for creations: of objects, and of what hangs below them.
+pub(super) fn admit_content(request: &Request<'_>, object: &Value) -> ApiResult<()> {
     let Some(parent) = parent(request) else { return Ok(()) };
     let Some(entry) = request.cluster.store.get(&parent.key) else { return Err(missing(request.namespace)) };
     let (field, value) = parent.closed_when;
     if entry.meta.field(field) == Some(value) {
-        return Err(terminating(request, name));
+        return Err(terminating(request, admitted_name(request, object)));
     }
     Ok(())
+}
+
+/// What the refusals of admission plugins call an object (`extractResourceName`): its name is yet to be made.
+fn admitted_name<'o>(request: &'o Request<'_>, object: &'o Value) -> &'o str {
+    let names = [request.name, meta::name(object), meta::generate_name(object)];
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
 }
 
 /// 404: there is no such namespace.
@@ -118,46 +121,4 @@ pub(super) fn check_preconditions(entry: &Entry, options: &DeleteOptions) -> Api
 /// Whether a namespace waits for its content to go.
 pub(super) fn awaits_finalizers(kind: &Kind, object: &Value) -> bool {
     is_namespace(kind) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
-}
-
-/// Plays the namespace controller after something in `namespace`, or the namespace itself, was deleted.
-pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    let terminating =
-        cluster.store.get(&key(namespace)).is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
-    if !terminating || !cluster.namespace_controller {
-        return Ok(());
-    }
-    let snapshot = cluster.store.snapshot();
-    let mut left = 0;
-    for (id, kind) in KindId::all().map(|id| (id, id.kind())).filter(|(_, kind)| kind.namespaced) {
-        let scope = Scope { resource: id.into(), namespace: Some(namespace.into()), name: None };
-        for entry in snapshot.range(&scope, "") {
-            left += usize::from(!delete::by_controller(cluster, kind, &entry.key, now)?);
-        }
-    }
-    if left == 0 { finalize(cluster, namespace) } else { Ok(()) }
-}
-
-/// Takes the finalizer off, and the namespace away unless something else holds it.
-fn finalize(cluster: &Cluster, namespace: &str) -> ApiResult<()> {
-    let (resource, kind) = resource();
-    let key = key(namespace);
-    while let Some(entry) = cluster.store.get(&key) {
-        let mut object = tree(&entry)?;
-        if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
-            finalizers.retain(|finalizer| finalizer != FINALIZER);
-        }
-        let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
-        let result = if free {
-            cluster.store.delete(&key, entry.revision).map(|_| ())
-        } else {
-            let draft = draft(kind, resource, &object)?;
-            cluster.store.update(draft, entry.revision).map(|_: Updated| ())
-        };
-        match result {
-            Err(WriteError::Modified(_)) => {}
-            _ => break,
-        }
-    }
-    Ok(())
 }

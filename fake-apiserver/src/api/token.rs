@@ -2,7 +2,7 @@
 
 use super::decode::{self, Expected};
 use super::draft::draft;
-use super::{Reply, Request, encode_reply};
+use super::{Reply, Request, encode_reply, namespaces};
 use crate::auth::LAST_USED_LABEL;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -14,6 +14,7 @@ use serde_json::Value;
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
     let (_, body) = decode::creation(request, &expected)?;
+    namespaces::admit_content(request, &body)?;
     let cluster = request.cluster;
     let outcome = cluster.authenticator.token_request(
         request.namespace,

@@ -7,7 +7,7 @@ use super::create::{UNTRACKED, admit, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, namespaces, preconditions};
+use super::{Reply, Request, namespace_controller, namespaces, preconditions};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
@@ -70,7 +70,7 @@ pub(super) fn write(
                 request.warnings.extend(warnings);
                 if removes && !options.dry_run {
                     // It may have been the last thing that held its namespace up.
-                    namespaces::reap(request.cluster, request.namespace, request.now)?;
+                    namespace_controller::reap(request.cluster, request.namespace, request.now)?;
                 }
                 return Ok(reply);
             }

@@ -1,6 +1,7 @@
 //! Findings of validation: `field.Error` of `k8s.io/apimachinery/pkg/util/validation/field`.
 
 use super::Cause;
+use crate::schema::quote;
 use serde_json::Value;
 use std::fmt;
 
@@ -151,7 +152,10 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// A value as it stands in a message: JSON, which for strings is Go's quoting.
+/// A value as it stands in a message: a text quoted as Go does, all else as JSON.
 fn print_value(value: &Value) -> String {
-    value.to_string()
+    match value {
+        Value::String(text) => quote(text),
+        other => other.to_string(),
+    }
 }

@@ -7,6 +7,7 @@ mod field;
 
 pub use field::FieldError;
 
+use crate::schema::quote;
 use serde::Serialize;
 use std::fmt;
 
@@ -132,7 +133,7 @@ impl ApiError {
 
     /// 404: no such object.
     pub fn not_found(what: Qualified<'_>, name: &str) -> Self {
-        Self::new(404, "NotFound", format!("{what} {name:?} not found")).about(what, name)
+        Self::new(404, "NotFound", format!("{what} {} not found", quote(name))).about(what, name)
     }
 
     /// 404: the path is known, the subresource is not.
@@ -152,12 +153,12 @@ impl ApiError {
 
     /// 409: the name is taken.
     pub fn already_exists(what: Qualified<'_>, name: &str) -> Self {
-        Self::new(409, "AlreadyExists", format!("{what} {name:?} already exists")).about(what, name)
+        Self::new(409, "AlreadyExists", format!("{what} {} already exists", quote(name))).about(what, name)
     }
 
     /// 409: a precondition or an expectation does not hold.
     pub fn conflict(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
-        let message = format!("Operation cannot be fulfilled on {what} {name:?}: {why}");
+        let message = format!("Operation cannot be fulfilled on {what} {}: {why}", quote(name));
         Self::new(409, "Conflict", message).about(what, name)
     }
 
@@ -168,7 +169,8 @@ impl ApiError {
 
     /// 422: the object does not validate. `what` holds the Kind here, not the resource.
     pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
-        let message = format!("{what} {name:?} is invalid: {}", aggregate(errors.iter().map(FieldError::to_string)));
+        let message =
+            format!("{what} {} is invalid: {}", quote(name), aggregate(errors.iter().map(FieldError::to_string)));
         let mut error = Self::new(422, "Invalid", message).about(what, name);
         error.0.details_mut().causes = errors.iter().map(FieldError::cause).collect();
         error
@@ -190,7 +192,7 @@ impl ApiError {
     pub fn forbidden(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
         let message = match name {
             "" => format!("{what} is forbidden: {why}"),
-            _ => format!("{what} {name:?} is forbidden: {why}"),
+            _ => format!("{what} {} is forbidden: {why}", quote(name)),
         };
         Self::new(403, "Forbidden", message).about(what, name)
     }

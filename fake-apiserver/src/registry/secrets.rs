@@ -10,6 +10,7 @@ use crate::error::FieldError;
 use crate::object::generation::equal;
 use crate::object::validate::objections;
 use crate::object::{meta, name, validate as object};
+use crate::schema::parse_json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
@@ -135,36 +136,16 @@ fn type_errors(secret: &Value) -> Vec<FieldError> {
     }
 }
 
-const VALUE_EXPECTED: &str = "looking for beginning of value";
-
-/// How serde_json's complaints begin, and what Go says instead.
-const JSON_ERRORS: &[(&str, &str)] = &[
-    ("trailing characters", "after top-level value"),
-    ("key must be a string", "looking for beginning of object key string"),
-    ("expected `:`", "after object key"),
-    ("expected `,` or `}`", "after object key:value pair"),
-    ("expected `,` or `]`", "after array element"),
-];
-
 /// Why a base64 text is not a JSON object, as Go's decoder words it.
 fn json_object_error(encoded: &str) -> Option<String> {
-    let bytes = STANDARD.decode(encoded).unwrap_or_default();
     let of_type = |name| Some(format!("json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"));
-    match serde_json::from_slice::<Value>(&bytes) {
+    match parse_json(&STANDARD.decode(encoded).unwrap_or_default()).map(|decoded| decoded.object) {
         Ok(Value::Object(_) | Value::Null) => None,
         Ok(Value::Array(_)) => of_type("array"),
         Ok(Value::String(_)) => of_type("string"),
         Ok(Value::Bool(_)) => of_type("bool"),
         Ok(Value::Number(_)) => of_type("number"),
-        Err(error) if error.is_eof() => Some("unexpected end of JSON input".into()),
-        Err(error) => {
-            let line = bytes.split(|byte| *byte == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-            let found = char::from(line.get(error.column().saturating_sub(1)).copied().unwrap_or_default());
-            let text = error.to_string();
-            let place =
-                JSON_ERRORS.iter().find(|(ours, _)| text.starts_with(ours)).map_or(VALUE_EXPECTED, |(_, go)| go);
-            Some(format!("invalid character {found:?} {place}"))
-        }
+        Err(why) => Some(why.to_string()),
     }
 }
 

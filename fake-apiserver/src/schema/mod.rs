@@ -31,6 +31,7 @@ mod wire;
 pub use decode::decode_json;
 pub use encode::{Encoded, RevisionSlot, encode};
 pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
+pub(crate) use text::quote;
 pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// `strconv.Quote`.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for char in text.chars() {
