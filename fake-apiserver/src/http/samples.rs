@@ -44,6 +44,7 @@ pub(crate) const LEASE: Kind = Kind {
     delete_returns_object: false,
     field_labels: &[],
     columns: &[NAME, AGE],
+    row_condition: |_| None,
     strategy: Strategy::NONE,
 };
 
