@@ -8,6 +8,7 @@
 //! [[difference]]
 //! scenario = "watch/slow-*"        # one `*` stands for any text
 //! step = "list configmaps *"       # the command; without it anything in the scenario may differ
+//! told_holds = true                # what the scenario tells of the answer does not
 //! targets = ["embedded", "process"]
 //! reason = "a slow watcher is served, not closed"
 //! ```
@@ -51,6 +52,9 @@ pub struct Entry {
     pub scenario: String,
     /// The commands it touches; may have one `*`. All, and what belongs to none, if it says nothing.
     pub step: Option<String>,
+    /// Whether what the scenario tells of the answer holds nevertheless: only the rest of it differs.
+    #[serde(default)]
+    pub told_holds: bool,
     /// The targets that differ.
     pub targets: Vec<String>,
     /// Why that is accepted.

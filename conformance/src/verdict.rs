@@ -12,6 +12,9 @@ use crate::ledger::Entry;
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 
+/// The check that compares with the recording.
+const RECORDING: &str = "recording";
+
 /// How a scenario ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -61,19 +64,20 @@ pub fn verdict(
     let differing = differing_steps(recorded.unwrap_or(observed), observed);
     let of_steps = differing.iter().filter(|(step, _)| played(**step));
     findings.extend(of_steps.map(|(step, differences)| finding(scenario, *step, differences)));
-    let reason = |line: Option<usize>| {
-        let command = line.and_then(|line| command(scenario, line));
-        entries.iter().find(|entry| entry.accepts(command)).map(|entry| entry.reason.clone())
-    };
     let exchange = |recorded: &Exchange| {
         let step = recorded.step;
         let line = if played(step) { Some(scenario.steps[step - 1].line) } else { broken_off };
-        let found = findings.iter().any(|finding| finding.line == line);
+        let found: Vec<&Finding> = findings.iter().filter(|finding| finding.line == line).collect();
+        let reason = |finding: &&Finding| {
+            let entry = entries.iter().find(|entry| accepts(scenario, entry, finding))?;
+            Some(entry.reason.clone())
+        };
         let differences = differing.get(&step).cloned().unwrap_or_default();
-        let verdict = match (found, reason(line)) {
-            (false, _) => Verdict::Equal,
-            (true, Some(reason)) => Verdict::Listed { differences, reason },
-            (true, None) => Verdict::Different(differences),
+        let reasons: Option<Vec<String>> = found.iter().map(reason).collect();
+        let verdict = match (found.is_empty(), reasons) {
+            (true, _) => Verdict::Equal,
+            (false, Some(mut reasons)) => Verdict::Listed { differences, reason: reasons.remove(0) },
+            (false, None) => Verdict::Different(differences),
         };
         (step, verdict)
     };
@@ -93,7 +97,8 @@ pub fn accepted(scenario: &Scenario, finding: &Finding, entries: &[&Entry]) -> b
 }
 
 fn accepts(scenario: &Scenario, entry: &Entry, finding: &Finding) -> bool {
-    entry.accepts(finding.line.and_then(|line| command(scenario, line)))
+    let hides = !entry.told_holds || finding.check == RECORDING;
+    hides && entry.accepts(finding.line.and_then(|line| command(scenario, line)))
 }
 
 fn differing_steps(recorded: &[Exchange], observed: &[Exchange]) -> BTreeMap<usize, Vec<Difference>> {
@@ -108,7 +113,7 @@ fn finding(scenario: &Scenario, step: usize, differences: &[Difference]) -> Find
     let line = scenario.steps[step - 1].line;
     let lines: Vec<String> = differences.iter().map(ToString::to_string).collect();
     let text = format!("line {line}: {}\n{}", command(scenario, line).unwrap_or_default(), lines.join("\n"));
-    Finding { check: "recording", line: Some(line), breaks_off: false, text }
+    Finding { check: RECORDING, line: Some(line), breaks_off: false, text }
 }
 
 /// The command at a line of the scenario.

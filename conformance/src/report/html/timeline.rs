@@ -246,7 +246,12 @@ impl<'a> Writer<'a> {
     fn named(&self, field: &str, value: &str) -> String {
         match self.bound.get(value).filter(|_| field == "resourceVersion" || value.len() > 4) {
             Some(name) => format!("${name}"),
-            None => text(&self.volatile.normal(&json!({ field: value }))[field]),
+            // As the metadata of an object have it: elsewhere a revision is anybody's text.
+            None => {
+                let mut object = json!({"metadata": {"name": ""}});
+                object["metadata"][field] = value.into();
+                text(&self.volatile.normal(&object)["metadata"][field])
+            }
         }
     }
 
