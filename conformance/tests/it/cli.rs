@@ -26,7 +26,7 @@ fn plays_what_is_asked_for_and_says_how_it_went() {
     let junit = tempfile::NamedTempFile::new().unwrap();
     let (success, text) = conformance(&["create/twice", "--junit", junit.path().to_str().unwrap()]);
     assert!(success, "{text}");
-    assert!(text.contains("1/1 passed ") && text.contains("area   passed"), "{text}");
+    assert!(text.contains("1/1 passed ") && text.contains("area    passed"), "{text}");
     let xml = std::fs::read_to_string(junit.path()).unwrap();
     assert!(xml.contains("<testcase classname=\"create\" name=\"twice\""), "{xml}");
 }
