@@ -28,7 +28,7 @@ fn plays_what_is_asked_for_and_says_how_it_went() {
     let [junit_path, html_path] = [&junit, &html].map(|file| file.path().to_str().unwrap());
     let (success, text) = conformance(&["create/twice", "--junit", junit_path, "--html", html_path]);
     assert!(success, "{text}");
-    assert!(text.contains("1/1 passed ") && text.contains("area   passed"), "{text}");
+    assert!(text.contains("1/1 passed ") && text.contains("area    passed"), "{text}");
     let xml = std::fs::read_to_string(junit.path()).unwrap();
     assert!(xml.contains("<testcase classname=\"create\" name=\"twice\""), "{xml}");
     let page = std::fs::read_to_string(html.path()).unwrap();

@@ -9,6 +9,9 @@ const DNS1123_SUBDOMAIN_MAX_LENGTH: usize = 253;
 /// `LabelValueMaxLength`, and the same for the name part of a key.
 const LABEL_VALUE_MAX_LENGTH: usize = 63;
 
+const SUBDOMAIN_WITH_UNDERSCORES_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric \
+     characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for \
+     validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const LABEL_TEXT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', \
     and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', \
     regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -78,6 +81,25 @@ fn subdomain(text: &str, unit: &str) -> Vec<String> {
     }
     if !is_subdomain(text) {
         objections.push(SUBDOMAIN_TEXT.into());
+    }
+    objections
+}
+
+/// `IsDNS1123SubdomainWithUnderscore`.
+pub fn dns_subdomain_with_underscores(text: &str) -> Vec<String> {
+    let is_label = |label: &str| {
+        let label = label.strip_prefix('_').unwrap_or(label);
+        let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        label.starts_with(alphanumeric)
+            && label.ends_with(alphanumeric)
+            && label.chars().all(|c| alphanumeric(c) || matches!(c, '-' | '_'))
+    };
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_SUBDOMAIN_MAX_LENGTH {
+        objections.push(too_long(DNS1123_SUBDOMAIN_MAX_LENGTH, "characters"));
+    }
+    if !text.split('.').all(is_label) {
+        objections.push(SUBDOMAIN_WITH_UNDERSCORES_TEXT.into());
     }
     objections
 }

@@ -171,23 +171,25 @@ async fn a_deleted_namespace_goes_when_nothing_holds_it() {
     assert_eq!(text(&deleted, "/status/phase"), "Terminating");
     let (_, why) = client.post(config_maps, &named("late")).await.refusal(403);
     assert!(why.ends_with("because it is being terminated"), "{why}");
-    // What nothing holds is gone, what something does is going.
+    // The pods go first; then what nothing holds is gone, what something does is going.
+    assert_eq!(names(&client.get(config_maps).await.expect(200)), ["free", "held"]);
+    client.delete(&format!("{pods}/p?gracePeriodSeconds=0")).await.expect(200);
     let left = client.get(config_maps).await.expect(200);
     assert_eq!(names(&left), ["held"]);
     assert_ne!(text(&left["items"][0], "/metadata/deletionTimestamp"), "");
+    client.get("/api/v1/namespaces/n").await.expect(200);
     client
         .patch(MERGE_PATCH, &format!("{config_maps}/held"), &json!({"metadata": {"finalizers": null}}))
         .await
         .expect(200);
-    client.get("/api/v1/namespaces/n").await.expect(200);
-    client.delete(&format!("{pods}/p?gracePeriodSeconds=0")).await.expect(200);
     assert_eq!(client.get("/api/v1/namespaces/n").await.code, 404);
     let mut kinds = Vec::new();
     while kinds.last().is_none_or(|kind| kind != "DELETED") {
         let (kind, name, _) = events.next_short().await;
         kinds.extend((name == "n").then_some(kind));
     }
-    assert_eq!(kinds, ["ADDED", "MODIFIED", "DELETED"]);
+    // Marked, then told three times how it goes.
+    assert_eq!(kinds, ["ADDED", "MODIFIED", "MODIFIED", "MODIFIED", "MODIFIED", "DELETED"]);
     // The name can be used again.
     client.post("/api/v1/namespaces", &named("n")).await.expect(201);
     assert_eq!(names(&client.get(config_maps).await.expect(200)), [] as [&str; 0]);

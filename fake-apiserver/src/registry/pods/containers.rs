@@ -1,12 +1,14 @@
 //! What is wrong with a pod's containers.
 //!
 //! Follows `validateContainers`, `validateInitContainers` and `validateContainerCommon` of
-//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: security contexts, devices, resize policies,
+//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: devices, resize policies,
 //! restart rules, and what a field reference may name.
 
 use super::probes::{lifecycle, port_name, port_number, probes};
 use super::resources::resources;
+use super::security;
 use super::validate::{Findings, one_of, required};
+use super::volumes::descending_path;
 use crate::error::FieldError;
 use crate::object::name;
 use crate::object::validate::objections;
@@ -14,14 +16,14 @@ use crate::registry::{items, text};
 use serde_json::Value;
 
 /// `spec.containers`.
-pub(super) fn containers(errors: &mut Findings, spec: &Value) {
+pub(super) fn containers(errors: &mut Findings, spec: &Value, volumes: &[&str]) {
     let all = items(spec, "/containers");
     if all.is_empty() {
         errors.push(FieldError::required("spec.containers", ""));
     }
     for (index, container) in all.iter().enumerate() {
         let path = format!("spec.containers[{index}]");
-        common(errors, &path, container, spec);
+        common(errors, &path, container, spec, volumes);
         let own_name = text(container, "/name");
         if all[..index].iter().any(|other| text(other, "/name") == own_name) {
             errors.push(FieldError::duplicate(format!("{path}.name"), &own_name.into()));
@@ -33,11 +35,11 @@ pub(super) fn containers(errors: &mut Findings, spec: &Value) {
 }
 
 /// `spec.initContainers`.
-pub(super) fn init_containers(errors: &mut Findings, spec: &Value) {
+pub(super) fn init_containers(errors: &mut Findings, spec: &Value, volumes: &[&str]) {
     let all = items(spec, "/initContainers");
     for (index, container) in all.iter().enumerate() {
         let path = format!("spec.initContainers[{index}]");
-        common(errors, &path, container, spec);
+        common(errors, &path, container, spec, volumes);
         let policy = text(container, "/restartPolicy");
         if container.get("restartPolicy").is_some() {
             one_of(errors, format!("{path}.restartPolicy"), policy, &["Always", "Never", "OnFailure"]);
@@ -61,7 +63,7 @@ pub(super) fn init_containers(errors: &mut Findings, spec: &Value) {
 }
 
 /// `validateContainerCommon`.
-fn common(errors: &mut Findings, path: &str, container: &Value, spec: &Value) {
+fn common(errors: &mut Findings, path: &str, container: &Value, spec: &Value, volumes: &[&str]) {
     let own_name = text(container, "/name");
     match own_name {
         "" => errors.push(FieldError::required(format!("{path}.name"), "")),
@@ -77,10 +79,12 @@ fn common(errors: &mut Findings, path: &str, container: &Value, spec: &Value) {
     for (index, source) in items(container, "/envFrom").iter().enumerate() {
         environment_source(errors, path, index, source);
     }
-    volume_mounts(errors, &format!("{path}.volumeMounts"), container, spec);
+    volume_mounts(errors, &format!("{path}.volumeMounts"), container, volumes);
     let policy = text(container, "/imagePullPolicy");
     one_of(errors, format!("{path}.imagePullPolicy"), policy, &["Always", "IfNotPresent", "Never"]);
     resources(errors, &format!("{path}.resources"), container);
+    let host_users = spec.get("hostUsers") != Some(&Value::Bool(false));
+    security::container(errors, path, container, host_users);
 }
 
 fn ports(errors: &mut Findings, path: &str, ports: &[Value]) {
@@ -203,14 +207,13 @@ fn environment_source(errors: &mut Findings, container_path: &str, index: usize,
     errors.push(FieldError::invalid(format!("{container_path}.envFrom"), &"".into(), detail));
 }
 
-fn volume_mounts(errors: &mut Findings, path: &str, container: &Value, spec: &Value) {
+fn volume_mounts(errors: &mut Findings, fields: &str, container: &Value, volumes: &[&str]) {
     let mounts = items(container, "/volumeMounts");
     for (index, mount) in mounts.iter().enumerate() {
-        let path = format!("{path}[{index}]");
+        let path = format!("{fields}[{index}]");
         let volume = text(mount, "/name");
         required(errors, format!("{path}.name"), volume);
-        let known = items(spec, "/volumes").iter().any(|one| text(one, "/name") == volume);
-        if volume.is_empty() || !known {
+        if !volumes.contains(&volume) {
             errors.push(FieldError::not_found(format!("{path}.name"), &volume.into()));
         }
         let place = text(mount, "/mountPath");
@@ -218,5 +221,7 @@ fn volume_mounts(errors: &mut Findings, path: &str, container: &Value, spec: &Va
         if mounts[..index].iter().any(|other| text(other, "/mountPath") == place) {
             errors.push(FieldError::invalid(format!("{path}.mountPath"), &place.into(), "must be unique"));
         }
+        // Upstream does not say which of the mounts is wrong.
+        descending_path(errors, &format!("{fields}.subPath"), text(mount, "/subPath"));
     }
 }

@@ -4,6 +4,7 @@
 //! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: node affinity of
 //! gated pods, transitions of container states.
 
+use super::dns::ip_error;
 use super::validate::{Findings, active_deadline, pod_and_spec, tolerations};
 use crate::error::FieldError;
 use crate::object::generation::equal;
@@ -11,7 +12,6 @@ use crate::object::name;
 use crate::object::validate::{immutable, objections};
 use crate::registry::{carry_over, items, text};
 use serde_json::{Map, Value};
-use std::net::IpAddr;
 
 /// `updatablePodSpecFields`.
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
@@ -155,11 +155,7 @@ pub(super) fn status(new: &Value, old: &Value) -> Findings {
     }
     errors.extend(immutable(new, old, "status.qosClass"));
     for (index, entry) in items(new, "/status/podIPs").iter().enumerate() {
-        let ip = text(entry, "/ip");
-        if ip.parse::<IpAddr>().is_err() {
-            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-            errors.push(FieldError::invalid(format!("status.podIPs[{index}]"), &ip.into(), detail));
-        }
+        errors.extend(ip_error(format!("status.podIPs[{index}]"), text(entry, "/ip")));
     }
     errors
 }

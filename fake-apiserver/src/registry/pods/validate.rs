@@ -1,11 +1,11 @@
 //! What is wrong with a pod, its containers and volumes excepted.
 //!
 //! Follows `ValidatePodCreate` and `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported:
-//! security contexts, affinity, topology spread, DNS configuration, resource claims, pod-level resources, overhead,
-//! operating systems, ephemeral containers (they cannot be set), and annotations with a meaning.
+//! resource claims, pod-level resources, overhead, operating systems, ephemeral containers (they cannot be set), and annotations with a meaning.
 
 use super::containers::{containers, init_containers};
 use super::volumes::volumes;
+use super::{dns, placement, security};
 use crate::error::FieldError;
 use crate::object::validate::objections;
 use crate::object::{meta, name};
@@ -55,22 +55,29 @@ pub(super) fn create(pod: &Value) -> Findings {
 pub(super) fn pod_and_spec(pod: &Value) -> Findings {
     let mut errors = Vec::new();
     let Some(spec) = pod.get("spec") else { return vec![FieldError::required("spec.containers", "")] };
-    volumes(&mut errors, spec);
-    containers(&mut errors, spec);
-    init_containers(&mut errors, spec);
+    let volumes = volumes(&mut errors, spec);
+    containers(&mut errors, spec, &volumes);
+    init_containers(&mut errors, spec, &volumes);
     host_network(&mut errors, spec);
     one_of(&mut errors, "spec.restartPolicy".into(), text(spec, "/restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     one_of(&mut errors, "spec.dnsPolicy".into(), text(spec, "/dnsPolicy"), &policies);
     node_selector(&mut errors, spec);
+    security::pod(&mut errors, spec);
+    shared_processes(&mut errors, spec);
+    placement::affinity(&mut errors, spec);
+    dns::config(&mut errors, spec);
     readiness_gates(&mut errors, spec);
     scheduling_gates(&mut errors, spec);
+    placement::topology_spread(&mut errors, spec);
+    own_users(&mut errors, spec);
     optional(&mut errors, "spec.serviceAccountName", text(spec, "/serviceAccountName"), name::dns_subdomain);
     optional(&mut errors, "spec.nodeName", text(spec, "/nodeName"), name::dns_subdomain);
     active_deadline(&mut errors, spec, 1);
     optional(&mut errors, "spec.hostname", text(spec, "/hostname"), name::dns_label);
     optional(&mut errors, "spec.subdomain", text(spec, "/subdomain"), name::dns_label);
     tolerations(&mut errors, spec);
+    dns::host_aliases(&mut errors, spec);
     optional(&mut errors, "spec.priorityClassName", text(spec, "/priorityClassName"), name::dns_subdomain);
     if let Some(policy) = spec.get("preemptionPolicy").and_then(Value::as_str) {
         one_of(&mut errors, "spec.preemptionPolicy".into(), policy, &["PreemptLowerPriority", "Never"]);
@@ -100,6 +107,28 @@ pub(super) fn active_deadline(errors: &mut Findings, spec: &Value, least: i64) {
     {
         let detail = format!("must be between {least} and {}, inclusive", i32::MAX);
         errors.push(FieldError::invalid("spec.activeDeadlineSeconds", value, detail));
+    }
+}
+
+/// A pod cannot share its own processes and see the host's.
+fn shared_processes(errors: &mut Findings, spec: &Value) {
+    let set = |field: &str| spec.get(field) == Some(&Value::Bool(true));
+    if set("shareProcessNamespace") && set("hostPID") {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.push(FieldError::invalid("spec.shareProcessNamespace", &true.into(), detail));
+    }
+}
+
+/// A pod with users of its own is apart from the host in all else too.
+fn own_users(errors: &mut Findings, spec: &Value) {
+    if spec.get("hostUsers") != Some(&Value::Bool(false)) {
+        return;
+    }
+    for (field, path) in [("hostNetwork", "spec.hostNetwork"), ("hostPID", "spec.HostPID"), ("hostIPC", "spec.HostIPC")]
+    {
+        if spec.get(field) == Some(&Value::Bool(true)) {
+            errors.push(FieldError::forbidden(path, "when `hostUsers` is false"));
+        }
     }
 }
 
