@@ -180,6 +180,10 @@ impl Plan {
                 format!("--kubeconfig={}", self.kubeconfig().display()),
                 "--controllers=namespace-controller".to_owned(),
                 "--leader-elect=false".to_owned(),
+                // A run deletes hundreds of namespaces, each of which takes a hundred requests.
+                "--concurrent-namespace-syncs=50".to_owned(),
+                "--kube-api-qps=10000".to_owned(),
+                "--kube-api-burst=10000".to_owned(),
                 "--bind-address=127.0.0.1".to_owned(),
                 format!("--secure-port={}", self.manager_port),
                 format!("--cert-dir={}", self.text("certificates")),
