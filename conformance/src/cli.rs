@@ -7,7 +7,7 @@ use crate::report;
 use crate::scenario::Scenario;
 use crate::score::{self, Score};
 use crate::suite::{self, Report, Truth};
-use crate::target::{Embedded, Process, Real, Target};
+use crate::target::{Embedded, Kcm, Process, Real, Target};
 use crate::verdict::Outcome;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -73,6 +73,8 @@ enum Kind {
     Embedded,
     /// The binary, as a process, over TLS
     Process,
+    /// The library over TLS, with real kube-controller-managers on it
+    Kcm,
     /// A kube-apiserver: that at --server, else one of our own
     Real,
     /// The same without a watch cache
@@ -95,6 +97,7 @@ impl Kind {
         Ok(match self {
             Kind::Embedded => Box::new(Embedded),
             Kind::Process => Box::new(Process::find()?),
+            Kind::Kcm => Box::new(Kcm::find()?),
             Kind::Real => Box::new(server.connect(true).await?),
             Kind::RealUncached => Box::new(server.connect(false).await?),
             Kind::All => bail!("all targets are more than one"),

@@ -11,6 +11,7 @@ pub mod check;
 pub mod cli;
 mod client;
 pub mod control_plane;
+pub mod controllers;
 pub mod exchange;
 pub mod history;
 pub mod ledger;
