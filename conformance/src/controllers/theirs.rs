@@ -24,6 +24,8 @@ const GENERATE: &str = "--feature-gates=LegacyServiceAccountTokenNoAutoGeneratio
 /// The real one. Stopped, it is killed.
 pub(crate) struct Theirs {
     user: String,
+    /// How many calls its user had made before; a predecessor may have been killed in the midst of one.
+    calls_before: usize,
     manager: Manager,
     sentinel: Arc<Sentinel>,
 }
@@ -55,13 +57,14 @@ impl Theirs {
             token: &cluster.token(user).with_context(|| format!("this target knows no user {user:?}"))?,
             flags,
         };
+        let calls_before = cluster.calls(user).await?.len();
         let manager = Manager::start(folder, &invocation)?;
         let works = tokio::time::timeout(DEADLINE, sentinel.pass()).await;
         works.map_err(|_| {
             let log = std::fs::read_to_string(manager::log(folder)).unwrap_or_default();
             anyhow!("kube-controller-manager {version} does not work after {DEADLINE:?}: {log}")
         })??;
-        Ok(Theirs { user: user.to_owned(), manager, sentinel })
+        Ok(Theirs { user: user.to_owned(), calls_before, manager, sentinel })
     }
 }
 
@@ -73,7 +76,7 @@ impl TokensController for Theirs {
             loop {
                 self.sentinel.pass().await?;
                 let calls = cluster.calls(&self.user).await?;
-                if calls.len() == before && !will_try_again(&calls) {
+                if calls.len() == before && !will_try_again(&calls[self.calls_before..]) {
                     return Ok(());
                 }
                 before = calls.len();

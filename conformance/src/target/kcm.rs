@@ -19,6 +19,7 @@ use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
 use crate::control_plane::sentinel::{Sentinel, token_secret, until};
 use crate::controllers::{Settings, Theirs, client};
+use crate::scenario::Scenario;
 use anyhow::{Context as _, Result, anyhow};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -83,6 +84,11 @@ impl Target for Kcm {
             Power::Replicas,
             Power::Signing,
         ]
+    }
+
+    /// The rest is about the API server alone, and would meet objects that the controllers make.
+    fn concerns(&self, scenario: &Scenario) -> bool {
+        scenario.needs.contains(&Power::Controllers) || scenario.name.starts_with("namespaces/")
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {

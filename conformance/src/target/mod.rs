@@ -14,6 +14,7 @@ pub use real::Real;
 use crate::client::Endpoint;
 use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
+use crate::scenario::Scenario;
 use anyhow::{Context as _, Result, bail};
 use fake_apiserver::clock::{Clock as _, SystemClock};
 use futures::future::BoxFuture;
@@ -63,6 +64,11 @@ pub trait Target: Send + Sync {
     /// time as others.
     fn is_shared(&self) -> bool {
         false
+    }
+
+    /// Whether that scenario says something about this target that it does not say about another.
+    fn concerns(&self, _scenario: &Scenario) -> bool {
+        true
     }
 
     /// A fresh cluster for one scenario.
