@@ -6,8 +6,9 @@ use crate::history::{Event, History};
 use crate::report;
 use crate::scenario::Scenario;
 use crate::score::{self, Score};
+use crate::soak::Options;
 use crate::suite::{self, Report, Truth};
-use crate::target::{Embedded, Process, Real, Target};
+use crate::target::{Embedded, Kcm, Process, Real, Target};
 use crate::verdict::Outcome;
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,6 +43,15 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
+    /// Connects the real tokens controller, makes a storm of writes and cut watches, and judges what it did
+    Soak {
+        /// How many writes of secrets have to succeed
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        writes: usize,
+        /// What is written depends on this alone
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        seed: u64,
+    },
     /// Builds a real control plane, runs one by hand
     #[command(subcommand)]
     Real(control_plane::cli::Task),
@@ -73,6 +83,8 @@ enum Kind {
     Embedded,
     /// The binary, as a process, over TLS
     Process,
+    /// The library over TLS, with real kube-controller-managers on it
+    Kcm,
     /// A kube-apiserver: that at --server, else one of our own
     Real,
     /// The same without a watch cache
@@ -95,6 +107,7 @@ impl Kind {
         Ok(match self {
             Kind::Embedded => Box::new(Embedded),
             Kind::Process => Box::new(Process::find()?),
+            Kind::Kcm => Box::new(Kcm::find()?),
             Kind::Real => Box::new(server.connect(true).await?),
             Kind::RealUncached => Box::new(server.connect(false).await?),
             Kind::All => bail!("all targets are more than one"),
@@ -142,6 +155,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Real(task)) => {
             control_plane::cli::run(task, root, &target_folder(root)).await?;
             Ok(ExitCode::SUCCESS)
@@ -223,6 +237,19 @@ fn write_score(runs: &[(&str, Vec<Report>)], truth: &Truth, root: &Path) -> Resu
     std::fs::write(file, table)?;
     std::fs::write(readme, text)?;
     Ok(())
+}
+
+/// With both modes of the controller.
+async fn soak(writes: usize, seed: u64) -> Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for auto_generate in [true, false] {
+        let outcome = crate::soak::soak(Options { writes, seed, auto_generate }).await?;
+        println!("auto-generate={auto_generate}: {outcome}\n");
+        if !outcome.findings.is_empty() {
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
 }
 
 fn judge(scenarios: &[Scenario], path: &Path) -> Result<ExitCode> {

@@ -1,11 +1,11 @@
 //! What a scenario is played on: a running cluster, the names bound so far, what is still open, and the history.
 
 use crate::client::Endpoint;
+use crate::controllers::TokensController;
 use crate::history::{Event, Recorder, Reply, Request};
 use crate::names::Names;
 use crate::scenario::command::{Credential, Prefixes, Route};
 use crate::target::{ADMINISTRATOR, Cluster};
-use crate::verbs::controllers::Running;
 use anyhow::{Context as _, Result, anyhow};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -31,7 +31,7 @@ pub struct Stage<'a> {
     /// Open watches by the name the scenario gave them.
     pub watches: BTreeMap<String, Stream>,
     /// Running controllers by name.
-    pub controllers: BTreeMap<String, Running>,
+    pub controllers: BTreeMap<String, Box<dyn TokensController>>,
     /// How many calls of each user the scenario has looked at.
     pub calls_read: BTreeMap<String, usize>,
     /// How many lines of each replica's log the scenario has looked at.

@@ -110,6 +110,9 @@ async fn one(scenario: &Scenario, target: &dyn Target, truth: &Truth) -> Report 
         let reason = format!("{} has no {}", target.name(), missing.join(", "));
         return report(Outcome::Skipped { reason }, Vec::new(), None);
     }
+    if !target.concerns(scenario) {
+        return report(Outcome::Skipped { reason: format!("no concern of {}", target.name()) }, Vec::new(), None);
+    }
     match play(scenario, target).await {
         Ok(played) => {
             let observed = exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted);

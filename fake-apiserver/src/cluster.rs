@@ -10,7 +10,8 @@ use crate::ids::Ids;
 use crate::registry;
 use crate::store::{Key, Store};
 use serde_json::Value;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Cluster {
     pub(crate) store: Store,
@@ -21,6 +22,8 @@ pub(crate) struct Cluster {
     pub(crate) log: RequestLog,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
+    /// Cancelled when open watches have to end; those opened later hang on another one.
+    pub(crate) watches: Mutex<CancellationToken>,
     /// Made when first asked for: most clients that are tests never are curious.
     pub(crate) documents: OnceLock<Documents>,
 }
@@ -29,6 +32,17 @@ impl Cluster {
     /// Discovery and the like.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::new(registry::KINDS))
+    }
+
+    /// What ends a watch that is opened now.
+    pub(crate) fn end_of_watches(&self) -> CancellationToken {
+        self.watches.lock().expect("no holder of this lock can panic").clone()
+    }
+
+    /// Ends all open watches; what ends later ones is `next`.
+    pub(crate) fn end_watches(&self, next: CancellationToken) {
+        let mut current = self.watches.lock().expect("no holder of this lock can panic");
+        std::mem::replace(&mut *current, next).cancel();
     }
 }
 

@@ -16,8 +16,8 @@
 //! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well.
 //!
 //! What a test may hold in its hands: the [`clock`] of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
-//! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), faults
-//! ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
+//! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), cut watches
+//! ([`FakeApiServer::disconnect_watches`]), faults ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
 //!
 //! # Not as the real server
 //! - Strategic merge patch, server-side apply, YAML and impersonation are refused, by name. `managedFields` are not kept.

@@ -4,6 +4,7 @@
 //! cargo xtask real build      programs ─▶ cache
 //! cargo xtask real up         cache, plan ─▶ programs that stay until `down`
 //! --target real               cache, plan ─▶ programs that end with the run
+//! --target kcm                cache ─▶ controller managers that end with the scenario, on the fake
 //! ```
 
 mod build;
@@ -12,7 +13,9 @@ pub mod cli;
 mod guard;
 mod kubeconfig;
 mod launch;
+pub mod manager;
 mod plan;
+pub mod sentinel;
 mod standing;
 
 pub use launch::ControlPlane;

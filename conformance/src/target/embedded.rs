@@ -1,13 +1,15 @@
 //! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
 
+use super::kcm::Managers;
 use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token};
 use crate::client::Endpoint;
+use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
 use anyhow::{Context as _, Result, ensure};
-use fake_apiserver::FakeApiServer;
 use fake_apiserver::audit::RequestRecord;
 use fake_apiserver::clock::{Clock, ManualClock, SystemClock};
 use fake_apiserver::fault::{Action, Fault as Rule, Match};
+use fake_apiserver::{Builder, FakeApiServer};
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write as _;
@@ -21,11 +23,14 @@ const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
 const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
 
-struct Running {
+/// A server in this process.
+pub(crate) struct Running {
     server: FakeApiServer,
     endpoints: Vec<Endpoint>,
     namespace: String,
     clock: Option<ManualClock>,
+    /// The real controllers on it, if there are.
+    pub(super) managers: Option<Managers>,
 }
 
 impl Target for Embedded {
@@ -38,25 +43,34 @@ impl Target for Embedded {
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
-        Box::pin(async move {
-            let clock = setup.manual_clock.then(|| ManualClock::new(START));
-            let mut builder = FakeApiServer::builder()
-                .insecure()
-                .replicas(setup.replicas)
-                .record_requests(true)
-                .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;
-            for (user, groups) in USERS {
-                builder = builder.static_token(&static_token(user), user, groups);
-            }
-            if let Some(clock) = &clock {
-                builder = builder.clock(Arc::new(clock.clone()));
-            }
-            let server = builder.start().await?;
-            let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), None));
-            let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
-            let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
-            Ok(Box::new(Running { server, endpoints, namespace, clock }) as Box<dyn Cluster>)
-        })
+        Box::pin(async move { Ok(Box::new(Running::start(setup, Builder::insecure).await?) as Box<dyn Cluster>) })
+    }
+}
+
+impl Running {
+    /// The server itself.
+    pub(crate) fn server(&self) -> &FakeApiServer {
+        &self.server
+    }
+
+    /// A server for that scenario; `adapt` has the last word about what it is like.
+    pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
+        let clock = setup.manual_clock.then(|| ManualClock::new(START));
+        let mut builder = FakeApiServer::builder()
+            .replicas(setup.replicas)
+            .record_requests(true)
+            .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;
+        for (user, groups) in USERS {
+            builder = builder.static_token(&static_token(user), user, groups);
+        }
+        if let Some(clock) = &clock {
+            builder = builder.clock(Arc::new(clock.clone()));
+        }
+        let server = adapt(builder).start().await?;
+        let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
+        let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
+        let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
+        Ok(Running { server, endpoints, namespace, clock, managers: None })
     }
 }
 
@@ -81,9 +95,23 @@ impl Cluster for Running {
         Ok(SIGNING_KEY_PEM.to_owned())
     }
 
+    fn tokens_controller<'a>(
+        &'a self,
+        user: &'a str,
+        settings: Settings,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn TokensController>>>> {
+        Box::pin(async move {
+            let Some(managers) = &self.managers else { return Ok(None) };
+            let controller = managers.tokens_controller(self, user, settings).await?;
+            Ok(Some(Box::new(controller) as Box<dyn TokensController>))
+        })
+    }
+
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
         let records = self.server.requests();
-        Box::pin(async move { Ok(records.iter().filter_map(|record| call(record, user)).collect()) })
+        let here = |record: &&Arc<RequestRecord>| record.namespace == self.namespace();
+        let calls = records.iter().filter(here).filter_map(|record| call(record, user)).collect();
+        Box::pin(async move { Ok(calls) })
     }
 
     fn now(&self) -> Timestamp {
@@ -111,6 +139,7 @@ impl Cluster for Running {
         let when = Match {
             verb: fault.verb,
             resource: fault.resource,
+            namespace: self.namespace().to_owned(),
             name: fault.name.unwrap_or_default(),
             user: fault.user.unwrap_or_default(),
             ..Match::default()
@@ -139,6 +168,9 @@ impl Cluster for Running {
                 let user = record.user.as_ref().map_or("nobody", |user| &user.name);
                 let error = record.authentication_error.as_deref().unwrap_or_default();
                 writeln!(log, "replica {} {code} {method} {uri} {user} {user_agent:?} {error}", replica + 1)?;
+            }
+            if let Some(managers) = self.managers {
+                log += &managers.stop().await?;
             }
             self.server.shutdown().await;
             Ok(log)

@@ -2,15 +2,19 @@
 
 mod audit;
 mod embedded;
+mod kcm;
 mod process;
 mod real;
 
 pub use embedded::Embedded;
+pub use kcm::Kcm;
 pub use process::Process;
 pub use real::Real;
 
 use crate::client::Endpoint;
+use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
+use crate::scenario::Scenario;
 use anyhow::{Context as _, Result, bail};
 use fake_apiserver::clock::{Clock as _, SystemClock};
 use futures::future::BoxFuture;
@@ -62,6 +66,11 @@ pub trait Target: Send + Sync {
         false
     }
 
+    /// Whether that scenario says something about this target that it does not say about another.
+    fn concerns(&self, _scenario: &Scenario) -> bool {
+        true
+    }
+
     /// A fresh cluster for one scenario.
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>>;
 }
@@ -94,13 +103,15 @@ pub enum Power {
     Log,
     /// Run more than one API server.
     Replicas,
+    /// Bound how often a controller tries again.
+    Retries,
     /// Have tokens signed with its key, whatever they say.
     Signing,
 }
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 8] = [
+    pub const ALL: [Power; 9] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
@@ -108,6 +119,7 @@ impl Power {
         Power::Faults,
         Power::Log,
         Power::Replicas,
+        Power::Retries,
         Power::Signing,
     ];
 
@@ -132,6 +144,7 @@ impl fmt::Display for Power {
             Power::Faults => "faults",
             Power::Log => "log",
             Power::Replicas => "replicas",
+            Power::Retries => "retries",
             Power::Signing => "signing",
         })
     }
@@ -171,6 +184,15 @@ pub trait Cluster: Send + Sync {
     /// The private key that service account tokens are signed with, PEM.
     fn signing_key_pem(&self) -> Result<String> {
         bail!("this target does not hand out its signing key")
+    }
+
+    /// Starts a tokens controller of the target's own as `user`; `None` if scenarios are to run ours.
+    fn tokens_controller<'a>(
+        &'a self,
+        _user: &'a str,
+        _settings: Settings,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn TokensController>>>> {
+        Box::pin(async { Ok(None) })
     }
 
     /// All calls of `user` so far, without the lists and watches.

@@ -3,7 +3,7 @@
 //! ```text
 //! clock advance 60s                               moves the clock of the whole cluster
 //! clock replica 3 offset -120s                    sets the error of one replica's clock
-//! fault create secrets status=403 times=2         refuses what matches; without `times` for ever
+//! fault create secrets status=403 times=2         refuses what matches in the namespace; without `times` for ever
 //! fault update serviceaccounts/builder status=409 user=alice times=1
 //! fault clear                                     ends all of them
 //! compact                                         forgets all history up to now: who asks for it gets 410

@@ -37,9 +37,9 @@ impl Rendering<'_> {
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
-                let shutdown = self.replica.shutdown.clone().cancelled_owned();
+                let end = self.replica.cluster.end_of_watches().cancelled_owned();
                 let clock = self.replica.clock.clone();
-                let body = WatchBody::new(self.kind, self.transformation()?, clock, watch, shutdown);
+                let body = WatchBody::new(self.kind, self.transformation()?, clock, watch, end);
                 Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {

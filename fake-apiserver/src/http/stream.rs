@@ -48,7 +48,7 @@ pub(crate) struct WatchBody {
     deadline: Instant,
     next_bookmark: Instant,
     timer: Pin<Box<Sleep>>,
-    shutdown: Pin<Box<WaitForCancellationFutureOwned>>,
+    end: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl WatchBody {
@@ -57,7 +57,7 @@ impl WatchBody {
         transformation: Option<Transformation<'static>>,
         clock: Arc<dyn Clock>,
         watch: Watch,
-        shutdown: WaitForCancellationFutureOwned,
+        end: WaitForCancellationFutureOwned,
     ) -> Self {
         let now = Instant::now();
         let deadline = now + watch.timeout;
@@ -74,7 +74,7 @@ impl WatchBody {
             deadline,
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
-            shutdown: Box::pin(shutdown),
+            end: Box::pin(end),
         }
     }
 
@@ -116,7 +116,7 @@ impl WatchBody {
                 Poll::Pending => {}
             },
         }
-        if self.shutdown.as_mut().poll(context).is_ready() {
+        if self.end.as_mut().poll(context).is_ready() {
             return Poll::Ready(None);
         }
         self.poll_timer(context)

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -292,6 +292,7 @@ impl Builder {
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
+        let shutdown = CancellationToken::new();
         let cluster = Arc::new(Cluster {
             store: Store::new(self.history),
             ids,
@@ -300,6 +301,7 @@ impl Builder {
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
+            watches: Mutex::new(shutdown.child_token()),
             documents: OnceLock::new(),
         });
         api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
@@ -314,7 +316,7 @@ impl Builder {
             replicas: Vec::new(),
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
-            shutdown: CancellationToken::new(),
+            shutdown,
             tasks: TaskTracker::new(),
         };
         let tls = identity.as_ref().map(Identity::server_config);

@@ -148,6 +148,11 @@ impl FakeApiServer {
         self.cluster.store.compact(self.cluster.store.revision());
     }
 
+    /// Ends all watches that are open, as a server does that is restarted. Their clients may open others at once.
+    pub fn disconnect_watches(&self) {
+        self.cluster.end_watches(self.shutdown.child_token());
+    }
+
     /// Stops: watches end, connections are closed, ports are free when this returns.
     pub async fn shutdown(self) {
         self.shutdown.cancel();

@@ -38,6 +38,24 @@ async fn shutdown_ends_watches_and_frees_the_port() {
 }
 
 #[tokio::test]
+async fn watches_can_be_cut_off_and_resumed() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    for protocol in PROTOCOLS {
+        let revision = text(&client.get(CONFIG_MAPS).await.expect(200), "/metadata/resourceVersion").to_owned();
+        let path = format!("{CONFIG_MAPS}?watch=true&resourceVersion={revision}");
+        let watcher = Client::over(&server, protocol).await;
+        let mut events = watcher.watch(&path, &[]).await;
+        server.disconnect_watches();
+        assert_eq!(events.rest().await, [] as [Value; 0]);
+        let name = format!("after-the-cut-over-{protocol:?}").to_lowercase();
+        client.post(CONFIG_MAPS, &named(&name)).await.expect(201);
+        let mut resumed = Client::over(&server, protocol).await.watch(&path, &[]).await;
+        assert_eq!(resumed.next_short().await.1, name);
+    }
+}
+
+#[tokio::test]
 async fn a_dropped_server_stops() {
     let server = start().await;
     let address = address(&server);
