@@ -97,7 +97,7 @@ impl Kind {
     /// The targets that it stands for, in the order they are played.
     fn each(self) -> Vec<Kind> {
         match self {
-            Kind::All => vec![Kind::Embedded, Kind::Process, Kind::Real, Kind::RealUncached],
+            Kind::All => vec![Kind::Embedded, Kind::Process, Kind::Kcm, Kind::Real, Kind::RealUncached],
             one => vec![one],
         }
     }

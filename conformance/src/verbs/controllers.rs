@@ -17,7 +17,8 @@
 //! ```
 //!
 //! A call is an item: method, object, status; its fields are those of the body that was sent. Lists and watches are
-//! left out, and what is in other namespaces than the scenario's. A controller is quiet when it knows all there is to know and has nothing left to do.
+//! left out, and what is in other namespaces than the scenario's. A controller is quiet when it knows all there is to know
+//! and has nothing left to do.
 
 use super::requests::tally;
 use crate::controllers::{Ours, Settings, TokensController};
@@ -122,7 +123,11 @@ async fn new_calls(user: &str, stage: &mut Stage<'_>) -> Result<Vec<Call>> {
     Ok(calls)
 }
 
-fn item(call: Call) -> Item {
+fn item(mut call: Call) -> Item {
+    // The target tells the type; whether a client says it too, and how an audit log words it, is no matter.
+    if let Some(fields) = call.body.as_object_mut() {
+        fields.retain(|field, _| field != "apiVersion" && field != "kind");
+    }
     Item::new(format!("{} {} {}", call.method, call.target, call.status), call.body)
 }
 
