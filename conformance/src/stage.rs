@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long anything may take that a scenario waits for. Nothing ever waits this long unless it is broken.
-pub const DEADLINE: Duration = Duration::from_secs(10);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The state of one run.
 pub struct Stage<'a> {

@@ -11,12 +11,16 @@ use crate::check::Finding;
 use crate::scenario::Scenario;
 use crate::suite::Report;
 use page::{Ending, Page};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPTS: [&str; 3] = [include_str!("timeline.js"), include_str!("exchange.js"), include_str!("script.js")];
+
+/// The longest text on the page, in bytes.
+const LONGEST: usize = 4096;
 
 /// The page of `runs` (targets with their reports) of `scenarios`, which speak of the Kubernetes called `version`. `across`
 /// is where the targets differ from each other.
@@ -46,8 +50,25 @@ pub fn html(version: &str, scenarios: &[Scenario], runs: &[(&str, Vec<Report>)],
 
 /// The page as JSON that can stand inside `<script>`.
 fn embedded(page: &Page<'_>) -> String {
+    let mut page = serde_json::to_value(page).expect("string keys only");
+    shorten(&mut page);
     // In JSON a `<` is always part of a string. So nothing in it can end the element, or open a comment.
-    serde_json::to_string(page).expect("string keys only").replace('<', "\\u003c")
+    page.to_string().replace('<', "\\u003c")
+}
+
+/// Cuts texts that nobody reads to their ends: bodies of megabytes, which a server is to refuse.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > LONGEST => {
+            let kept = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+            let cut = text.len() - kept;
+            text.truncate(kept);
+            write!(text, "… and {cut} bytes more").expect("writing to a string");
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        _ => {}
+    }
 }
 
 /// The rows of the table of areas: how many scenarios of each ended how.
