@@ -6,6 +6,7 @@ use crate::history::{Event, History};
 use crate::report;
 use crate::scenario::Scenario;
 use crate::score::{self, Score};
+use crate::soak::Options;
 use crate::suite::{self, Report, Truth};
 use crate::target::{Embedded, Kcm, Process, Real, Target};
 use crate::verdict::Outcome;
@@ -41,6 +42,15 @@ enum Command {
         server: Server,
         /// Only scenarios whose name contains this
         filter: String,
+    },
+    /// Connects the real tokens controller, makes a storm of writes and cut watches, and judges what it did
+    Soak {
+        /// How many writes of secrets have to succeed
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        writes: usize,
+        /// What is written depends on this alone
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        seed: u64,
     },
     /// Builds a real control plane, runs one by hand
     #[command(subcommand)]
@@ -145,6 +155,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Real(task)) => {
             control_plane::cli::run(task, root, &target_folder(root)).await?;
             Ok(ExitCode::SUCCESS)
@@ -226,6 +237,19 @@ fn write_score(runs: &[(&str, Vec<Report>)], truth: &Truth, root: &Path) -> Resu
     std::fs::write(file, table)?;
     std::fs::write(readme, text)?;
     Ok(())
+}
+
+/// With both modes of the controller.
+async fn soak(writes: usize, seed: u64) -> Result<ExitCode> {
+    let mut code = ExitCode::SUCCESS;
+    for auto_generate in [true, false] {
+        let outcome = crate::soak::soak(Options { writes, seed, auto_generate }).await?;
+        println!("auto-generate={auto_generate}: {outcome}\n");
+        if !outcome.findings.is_empty() {
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
 }
 
 fn judge(scenarios: &[Scenario], path: &Path) -> Result<ExitCode> {

@@ -23,6 +23,7 @@ pub mod report;
 mod resources;
 pub mod scenario;
 pub mod score;
+pub mod soak;
 pub mod stage;
 pub mod suite;
 pub mod target;

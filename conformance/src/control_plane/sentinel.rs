@@ -9,7 +9,8 @@
 //! delete account                            ──▶ kept is deleted: done with all accounts until then
 //! ```
 //!
-//! The account goes last: as long as `kept` is news, its deletion could be that of a secret without account.
+//! The account goes last: as long as `kept` is news, its deletion could be that of a secret without account. A controller that
+//! lists all accounts anew just then may never hear of this one; then another attempt is made.
 //! If several such controllers run, this speaks for the quickest.
 
 use anyhow::{Context as _, Result, bail};
@@ -21,9 +22,19 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::pin::pin;
+use std::time::Duration;
 
 /// Where the objects are that are made for the purpose.
 const NAMESPACE: &str = "sentinel";
+
+/// After which time another attempt is made. The answer of an idle controller takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// The type of token secrets.
+pub(crate) const TOKEN_TYPE: &str = "kubernetes.io/service-account-token";
+/// The annotation with the name of their account.
+pub(crate) const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+/// The annotation with its uid.
+pub(crate) const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
 /// A place for such objects on one API server.
 pub struct Sentinel {
@@ -49,6 +60,14 @@ impl Sentinel {
     /// # Errors
     /// If the API server refuses something.
     pub async fn pass(&self) -> Result<()> {
+        loop {
+            if let Ok(passed) = tokio::time::timeout(PATIENCE, self.attempt()).await {
+                return passed;
+            }
+        }
+    }
+
+    async fn attempt(&self) -> Result<()> {
         let account = serde_json::from_value(json!({"metadata": {"generateName": "account-"}}))?;
         let account = self.accounts.create(&PostParams::default(), &account).await?.name_any();
         let kept = self.token_secret("kept-", &account).await?;
@@ -73,8 +92,8 @@ impl Sentinel {
 /// # Errors
 /// If `metadata` is none.
 pub fn token_secret(mut metadata: Value, account: &str) -> Result<Secret> {
-    metadata["annotations"]["kubernetes.io/service-account.name"] = account.into();
-    Ok(serde_json::from_value(json!({"metadata": metadata, "type": "kubernetes.io/service-account-token"}))?)
+    metadata["annotations"][ACCOUNT_NAME] = account.into();
+    Ok(serde_json::from_value(json!({"metadata": metadata, "type": TOKEN_TYPE}))?)
 }
 
 /// Waits for an event of the object called `name` after `revision` and returns its revision.

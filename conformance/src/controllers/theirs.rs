@@ -4,7 +4,7 @@
 use super::{Settings, TokensController};
 use crate::control_plane::cache::{TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{self, Invocation, Manager};
-use crate::control_plane::sentinel::Sentinel;
+use crate::control_plane::sentinel::{ACCOUNT_NAME, Sentinel};
 use crate::history::Call;
 use crate::target::{Cluster, SIGNING_KEY};
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -98,7 +98,7 @@ fn will_try_again(calls: &[Call]) -> bool {
 
 /// What a call is for: an account, if that can be told.
 fn subject(call: &Call) -> String {
-    match call.body["metadata"]["annotations"]["kubernetes.io/service-account.name"].as_str() {
+    match call.body["metadata"]["annotations"][ACCOUNT_NAME].as_str() {
         Some(account) => format!("serviceaccounts/{account}"),
         None => call.target.clone(),
     }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_was_refused_is_tried_again_unless_that_was_an_answer() {
-        let secret = json!({"metadata": {"annotations": {"kubernetes.io/service-account.name": "a"}}});
+        let secret = json!({"metadata": {"annotations": {ACCOUNT_NAME: "a"}}});
         let call = |method: &str, target: &str, status, body: &Value| Call {
             user: "tokens".into(),
             method: method.into(),

@@ -24,7 +24,7 @@ const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
 
 /// A server in this process.
-pub(super) struct Running {
+pub(crate) struct Running {
     server: FakeApiServer,
     endpoints: Vec<Endpoint>,
     namespace: String,
@@ -48,6 +48,11 @@ impl Target for Embedded {
 }
 
 impl Running {
+    /// The server itself.
+    pub(crate) fn server(&self) -> &FakeApiServer {
+        &self.server
+    }
+
     /// A server for that scenario; `adapt` has the last word about what it is like.
     pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
         let clock = setup.manual_clock.then(|| ManualClock::new(START));

@@ -17,7 +17,7 @@ use super::embedded::Running;
 use super::{ADMINISTRATOR, Cluster, Power, Setup, Target};
 use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
-use crate::control_plane::sentinel::{Sentinel, token_secret, until};
+use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
 use crate::controllers::{Settings, Theirs, client};
 use crate::scenario::Scenario;
 use anyhow::{Context as _, Result, anyhow};
@@ -66,6 +66,14 @@ impl Kcm {
         }
         Ok(Kcm { places: Arc::new(Semaphore::new(AT_ONCE)) })
     }
+
+    /// A fresh cluster that says which server it is.
+    pub(crate) async fn launch(&self, setup: &Setup) -> Result<Running> {
+        let place = Arc::clone(&self.places).acquire_owned().await?;
+        let mut running = Running::start(setup, |builder| builder.namespace_controller(false)).await?;
+        running.managers = Some(Managers::start(&running, place).await?);
+        Ok(running)
+    }
 }
 
 impl Target for Kcm {
@@ -92,12 +100,7 @@ impl Target for Kcm {
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
-        Box::pin(async move {
-            let place = Arc::clone(&self.places).acquire_owned().await?;
-            let mut running = Running::start(setup, |builder| builder.namespace_controller(false)).await?;
-            running.managers = Some(Managers::start(&running, place).await?);
-            Ok(Box::new(running) as Box<dyn Cluster>)
-        })
+        Box::pin(async move { Ok(Box::new(self.launch(setup).await?) as Box<dyn Cluster>) })
     }
 }
 
@@ -147,8 +150,7 @@ async fn settle(client: &Client, namespace: &str, ca_pem: &str) -> Result<()> {
     let mut account = accounts.get("default").await?;
     let mut secret = token_secret(json!({"name": "default-token"}), "default")?;
     let annotations = secret.metadata.annotations.get_or_insert_default();
-    annotations
-        .insert("kubernetes.io/service-account.uid".to_owned(), account.metadata.uid.clone().unwrap_or_default());
+    annotations.insert(ACCOUNT_UID.to_owned(), account.metadata.uid.clone().unwrap_or_default());
     let data = [("token", "settled"), ("namespace", namespace), ("ca.crt", ca_pem)];
     let data = data.map(|(key, value)| (key, BASE64.encode(value)));
     secret.data = serde_json::from_value(data.into_iter().collect())?;

@@ -88,7 +88,7 @@ impl Target for Process {
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas, Power::Signing]
+        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas, Power::Retries, Power::Signing]
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {

@@ -40,10 +40,10 @@ struct Tenancy {
 }
 
 /// What can be done with any control plane of ours.
-const POWERS: [Power; 4] = [Power::Calls, Power::Controllers, Power::Log, Power::Signing];
+const POWERS: [Power; 5] = [Power::Calls, Power::Controllers, Power::Log, Power::Retries, Power::Signing];
 /// With a watch cache the API server remembers what etcd has forgotten.
-const POWERS_WITHOUT_CACHE: [Power; 5] =
-    [Power::Calls, Power::Compaction, Power::Controllers, Power::Log, Power::Signing];
+const POWERS_WITHOUT_CACHE: [Power; 6] =
+    [Power::Calls, Power::Compaction, Power::Controllers, Power::Log, Power::Retries, Power::Signing];
 /// How often the audit log is looked at for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
 

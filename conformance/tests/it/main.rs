@@ -5,6 +5,7 @@ mod html;
 mod judge;
 mod language;
 mod real;
+mod soak;
 mod suite;
 
 use std::path::PathBuf;

@@ -33,9 +33,11 @@ pub(super) fn add_reference(account: &mut ServiceAccount, secret_name: &str) {
     account.secrets.get_or_insert_default().push(reference);
 }
 
-/// Removes all references to the secret of that name. What remains is a list, even if it is empty.
+/// Removes all references to the secret of that name. If none remains, there is no list, as Go leaves out empty ones.
 pub(super) fn remove_references(account: &mut ServiceAccount, secret_name: &str) {
-    account.secrets.get_or_insert_default().retain(|reference| name_of(reference) != secret_name);
+    let references = account.secrets.get_or_insert_default();
+    references.retain(|reference| name_of(reference) != secret_name);
+    account.secrets.take_if(|references| references.is_empty());
 }
 
 fn name_of(reference: &ObjectReference) -> &str {
@@ -82,10 +84,10 @@ mod tests {
     }
 
     #[test]
-    fn the_last_reference_leaves_an_empty_list() {
+    fn the_last_reference_takes_the_list_along() {
         let mut account = account(json!([{"name": "a"}]));
         remove_references(&mut account, "a");
-        assert_eq!(account.secrets, Some(vec![]));
+        assert_eq!(account.secrets, None);
         assert!(!refers_to(&ServiceAccount::default(), "a"));
     }
 }

@@ -1,0 +1,237 @@
+//! A storm of writes, cut watches and forgotten history, to see whether client-go's informers come through it on the fake: the real
+//! tokens controller is connected, and what it does afterwards shows what its caches hold.
+//!
+//! ```text
+//! writes ─┬─────────────────────────▶ quiet ─┬─▶ touch everything ─▶ quiet ─▶ judge ─┬─▶ findings
+//!         │ every CUT: watches end           │        ▲                              │
+//!         │ every OUTAGE: none can be opened │        └─ it may still remember wrongly
+//!         │ until history is forgotten       │
+//!         └──────────────◀───────────────────┘
+//! ```
+//!
+//! The writes are the same for the same seed. What the controller does to each depends on time, what it has to end with does not.
+
+mod past;
+mod script;
+mod verdict;
+
+pub use past::Past;
+pub use verdict::{End, verdict};
+
+use crate::control_plane::sentinel::TOKEN_TYPE;
+use crate::controllers::{Settings, TokensController, client};
+use crate::target::{ADMINISTRATOR, Cluster, Kcm, Setup};
+use anyhow::{Context as _, Result, anyhow};
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::audit::RequestRecord;
+use fake_apiserver::fault::{Action, Fault, Match};
+use futures::stream::FuturesUnordered;
+use futures::{StreamExt as _, TryStreamExt as _};
+use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt as _};
+use past::Observer;
+use script::{Places, Script};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How many writes are under way at once.
+const AT_ONCE: usize = 8;
+/// Watches end every so many writes.
+const CUT: usize = 100;
+/// Every so many writes they end for longer,
+const OUTAGE: usize = 2500;
+/// until so many more are done and all history is forgotten.
+const OUTAGE_LASTS: usize = 150;
+/// For how long the controller of 1.25 takes for granted what it made and no watch confirmed: the 60 s of its mutation cache, and
+/// some for the machine. After that nothing excuses it.
+const MEMORY: Duration = Duration::from_secs(75);
+/// How often it is looked whether it has forgotten.
+const PAUSE: Duration = Duration::from_secs(5);
+/// How long it may take to work off a storm.
+const DEADLINE: Duration = Duration::from_secs(300);
+/// The user that the controller runs as.
+const USER: &str = "tokens";
+
+/// What storm to make.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How many writes of secrets have to succeed.
+    pub writes: usize,
+    /// What is written depends on this alone.
+    pub seed: u64,
+    /// Whether the controller makes tokens for accounts that have none; another version of it does.
+    pub auto_generate: bool,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What is not as it should be.
+    pub findings: Vec<String>,
+    /// Writes of secrets that succeeded.
+    writes: usize,
+    cuts: usize,
+    outages: usize,
+    /// Without lists and watches.
+    calls: usize,
+    watches: usize,
+    /// How often it asked for all secrets.
+    beginnings: usize,
+    end: End,
+    took: Duration,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outcome { writes, cuts, outages, calls, watches, beginnings, end, took, findings } = self;
+        writeln!(f, "{writes} secret writes, {cuts} times cut off, {outages} times until history was forgotten")?;
+        writeln!(f, "{calls} calls of the controller, {watches} watches, {beginnings} times all secrets anew")?;
+        writeln!(f, "{} accounts and {} token secrets in the end", end.accounts(), end.secrets())?;
+        write!(f, "{} findings in {:.1} s", findings.len(), took.as_secs_f64())?;
+        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
+    }
+}
+
+/// Makes the storm and judges how the controller came through.
+///
+/// # Errors
+/// If a program was not built or does not start, or a request is refused for no good reason.
+pub async fn soak(options: Options) -> Result<Outcome> {
+    let begun = Instant::now();
+    let setup = Setup { scenario: "soak".to_owned(), replicas: 1, manual_clock: false };
+    let cluster = Kcm::find()?.launch(&setup).await?;
+    let settings = Settings { auto_generate: options.auto_generate, max_retries: None };
+    let controller = cluster.tokens_controller(USER, settings).await?.context("the target has no controller")?;
+    let places = Places::new(&client(&cluster, ADMINISTRATOR)?, cluster.namespace());
+    let mut weather = Weather::new(cluster.server(), cluster.namespace())?;
+    let mut script = Script::new(options.seed);
+    let mut writes = 0;
+    while writes < options.writes {
+        writes += storm(OUTAGE.min(options.writes - writes), &mut script, &places, &mut weather).await?;
+        quiet(&*controller, &cluster).await?;
+    }
+
+    let calm = Instant::now();
+    let mut round = 0;
+    let (mut findings, end) = loop {
+        round += 1;
+        let before = cluster.calls(USER).await?.len();
+        touch(&places, round).await?;
+        quiet(&*controller, &cluster).await?;
+        let calls = cluster.calls(USER).await?;
+        let end = End::of(&places.accounts().await?, &places.secrets().await?)?;
+        let findings = verdict(options.auto_generate, &end, weather.observer.past()?, &calls, calls.len() - before);
+        if findings.is_empty() || calm.elapsed() > MEMORY {
+            break (findings, end);
+        }
+        tokio::time::sleep(PAUSE).await;
+    };
+    let Weather { cuts, outages, .. } = weather;
+    controller.stop().await?;
+    let calls = cluster.calls(USER).await?.len();
+    let mut records = cluster.server().requests();
+    records.retain(|record| record.user.as_ref().is_some_and(|user| user.name == USER) && record.namespace.is_empty());
+    let watches = records.iter().filter(|record| record.verb == "watch").count();
+    let begins = |record: &&Arc<RequestRecord>| record.verb == "list" || record.uri.contains("sendInitialEvents=true");
+    let beginnings = records.iter().filter(|record| record.resource == "secrets").filter(begins).count();
+    if beginnings <= outages {
+        findings.push(format!("history was forgotten {outages} times, yet it began anew only {beginnings} times"));
+    }
+    Box::new(cluster).stop().await?;
+    Ok(Outcome { findings, writes, cuts, outages, calls, watches, beginnings, end, took: begun.elapsed() })
+}
+
+/// Makes writes until `enough` have succeeded, and an outage at the end.
+async fn storm(enough: usize, script: &mut Script, places: &Places, weather: &mut Weather<'_>) -> Result<usize> {
+    let mut under_way = FuturesUnordered::new();
+    let mut written = 0;
+    for (target, next) in
+        [(enough.saturating_sub(OUTAGE_LASTS), Weather::darken as fn(&mut _) -> _), (enough, Weather::clear)]
+    {
+        while written < target {
+            while under_way.len() < AT_ONCE {
+                under_way.push(places.make(script.next_write()));
+            }
+            if under_way.try_next().await?.unwrap_or_default() {
+                written += 1;
+                if written % CUT == 0 {
+                    weather.cut();
+                }
+            }
+        }
+        next(weather)?;
+    }
+    let rest: Vec<bool> = under_way.try_collect().await?;
+    Ok(written + rest.into_iter().filter(|written| *written).count())
+}
+
+/// What happens to the controller's watches.
+struct Weather<'a> {
+    server: &'a FakeApiServer,
+    observer: Observer,
+    cuts: usize,
+    outages: usize,
+}
+
+impl<'a> Weather<'a> {
+    fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Weather<'a>> {
+        Ok(Weather { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
+    }
+
+    fn cut(&mut self) {
+        self.server.disconnect_watches();
+        self.cuts += 1;
+    }
+
+    /// Ends the watches and lets no other be opened.
+    fn darken(&mut self) -> Result<()> {
+        let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
+        // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
+        let what = Action::Status { code: 429, retry_after_seconds: 0 };
+        self.server.faults().add(Fault { when, what, times: None });
+        self.cut();
+        Ok(())
+    }
+
+    /// Forgets what there was to see (though not before it was seen here), and lets watches be opened.
+    fn clear(&mut self) -> Result<()> {
+        let revision = self.server.store().revision();
+        self.observer.look()?;
+        self.server.store().compact(revision);
+        self.server.faults().clear();
+        self.outages += 1;
+        Ok(())
+    }
+}
+
+/// Changes every account and token secret a little, so that the controller looks at each.
+async fn touch(places: &Places, round: usize) -> Result<()> {
+    let accounts: Vec<String> = places.accounts().await?.iter().map(ServiceAccount::name_any).collect();
+    let is_token = |secret: &&Secret| secret.type_.as_deref() == Some(TOKEN_TYPE);
+    let secrets: Vec<String> = places.secrets().await?.iter().filter(is_token).map(Secret::name_any).collect();
+    touch_each(places.account_api(), &accounts, round).await?;
+    touch_each(places.secret_api(), &secrets, round).await
+}
+
+async fn touch_each<K>(api: &Api<K>, names: &[String], round: usize) -> Result<()>
+where
+    K: Clone + DeserializeOwned + Debug,
+{
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"touched": round.to_string()}}}));
+    let touch = async |name: &String| match api.patch(name, &PatchParams::default(), &patch).await {
+        // The controller may have been quicker to delete it.
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        result => result.map(|_| ()),
+    };
+    futures::stream::iter(names).map(touch).buffer_unordered(AT_ONCE).try_collect::<Vec<()>>().await?;
+    Ok(())
+}
+
+async fn quiet(controller: &dyn TokensController, cluster: &dyn Cluster) -> Result<()> {
+    let quiet = tokio::time::timeout(DEADLINE, controller.quiet(cluster)).await;
+    quiet.map_err(|_| anyhow!("the controller is not quiet after {DEADLINE:?}"))?
+}

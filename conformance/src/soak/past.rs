@@ -1,0 +1,106 @@
+//! Everything that accounts and secrets of one namespace ever were, whether or not a client could see it.
+
+use anyhow::{Context as _, Result, bail};
+use fake_apiserver::registry;
+use fake_apiserver::store::{Change, Delivery, Scope, Store, Subscription};
+use std::collections::{BTreeMap, BTreeSet};
+use std::task::{Context, Poll, Waker};
+
+/// Lives by what calls are directed at: `secrets/NAME`.
+#[derive(Debug, Clone, Default)]
+pub struct Past(BTreeMap<String, Life>);
+
+/// What was there under one name.
+#[derive(Debug, Clone, Default)]
+struct Life {
+    revisions: BTreeSet<String>,
+    uids: BTreeSet<String>,
+    deleted: BTreeSet<String>,
+}
+
+impl Past {
+    /// The object was there in this version.
+    pub fn was(&mut self, target: &str, uid: &str, revision: &str) {
+        let life = self.0.entry(target.to_owned()).or_default();
+        life.uids.insert(uid.to_owned());
+        life.revisions.insert(revision.to_owned());
+    }
+
+    /// The object was deleted.
+    pub fn went(&mut self, target: &str, uid: &str) {
+        self.0.entry(target.to_owned()).or_default().deleted.insert(uid.to_owned());
+    }
+
+    /// Whether the object ever had that revision.
+    pub fn had_revision(&self, target: &str, revision: &str) -> bool {
+        self.0.get(target).is_some_and(|life| life.revisions.contains(revision))
+    }
+
+    /// Whether there ever was an object of that name and uid.
+    pub fn had_uid(&self, target: &str, uid: &str) -> bool {
+        self.0.get(target).is_some_and(|life| life.uids.contains(uid))
+    }
+
+    /// Whether that object was deleted.
+    pub fn has_gone(&self, target: &str, uid: &str) -> bool {
+        self.0.get(target).is_some_and(|life| life.deleted.contains(uid))
+    }
+
+    /// Whether there were several objects of that name, one after the other.
+    pub fn was_recreated(&self, target: &str) -> bool {
+        self.0.get(target).is_some_and(|life| life.uids.len() > 1)
+    }
+}
+
+/// Looks at the store itself.
+pub(super) struct Observer {
+    subscriptions: Vec<(&'static str, Subscription)>,
+    past: Past,
+}
+
+impl Observer {
+    /// Begins with what there is.
+    pub(super) fn new(store: &Store, namespace: &str) -> Result<Observer> {
+        let mut past = Past::default();
+        let mut subscriptions = Vec::new();
+        for resource in ["secrets", "serviceaccounts"] {
+            let kind = registry::by_resource("", "v1", resource).context("a resource that is not served")?;
+            let scope = Scope { resource: kind.into(), namespace: Some(namespace.into()), name: None };
+            let (snapshot, subscription) = store.subscribe(scope.clone(), None);
+            for entry in snapshot.range(&scope, "") {
+                past.was(&format!("{resource}/{}", entry.key.name()), &entry.meta.uid, &entry.revision.to_string());
+            }
+            subscriptions.push((resource, subscription));
+        }
+        Ok(Observer { subscriptions, past })
+    }
+
+    /// Takes in what has happened since the last look.
+    ///
+    /// # Errors
+    /// If some of it is forgotten already.
+    pub(super) fn look(&mut self) -> Result<()> {
+        let mut context = Context::from_waker(Waker::noop());
+        for (resource, subscription) in &mut self.subscriptions {
+            while let Poll::Ready(delivery) = subscription.poll_next(&mut context) {
+                let Delivery::Event(event, change) = delivery else { bail!("the observer did not look in time") };
+                let object = event.object(change);
+                let target = format!("{resource}/{}", object.key.name());
+                match change {
+                    Change::Deleted => self.past.went(&target, &object.meta.uid),
+                    _ => self.past.was(&target, &object.meta.uid, &object.revision.to_string()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything until now.
+    ///
+    /// # Errors
+    /// If some of it is forgotten already.
+    pub(super) fn past(&mut self) -> Result<&Past> {
+        self.look()?;
+        Ok(&self.past)
+    }
+}
