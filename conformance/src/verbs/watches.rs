@@ -14,7 +14,8 @@
 //! await w closed                                  until the server ends it
 //! ```
 //!
-//! An observation shows all that came since the last look.
+//! An observation shows all that came since the last look, but for the bookmarks that a server sends when it likes: only those
+//! that end the initial events are shown. The checks judge all.
 
 use super::requests::{Arguments, Headers, Query, items};
 use crate::history::Request;
@@ -141,6 +142,7 @@ pub fn open(
 async fn collect(stream: &mut Stream, seen: &mut Vec<Item>, done: impl Fn(&[Item]) -> bool) -> bool {
     while !done(seen) {
         match stream.next().await {
+            Some(frame) if is_of_the_clock(&frame) => {}
             Some(frame) => seen.push(item(frame)),
             None => {
                 seen.push(Item::new(CLOSED, Value::Null));
@@ -149,6 +151,11 @@ async fn collect(stream: &mut Stream, seen: &mut Vec<Item>, done: impl Fn(&[Item
         }
     }
     true
+}
+
+/// Whether it is a bookmark that a server sends every now and then, not that which ends the initial events.
+fn is_of_the_clock(frame: &Value) -> bool {
+    frame["type"] == "BOOKMARK" && !frame["object"].to_string().contains("\"k8s.io/initial-events-end\"")
 }
 
 /// A frame as an item: `ADDED a`, `BOOKMARK`, `ERROR 410 Expired`. A table is called like the object of its row, if it
