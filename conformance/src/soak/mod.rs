@@ -2,12 +2,15 @@
 //! tokens controller is connected, and what it does afterwards shows what its caches hold.
 //!
 //! ```text
-//! writes ─┬─────────────────────────▶ quiet ─┬─▶ touch everything ─▶ quiet ─▶ judge ─┬─▶ findings
-//!         │ every CUT: watches end           │        ▲                              │
-//!         │ every OUTAGE: none can be opened │        └─ it may still remember wrongly
-//!         │ until history is forgotten       │
-//!         └──────────────◀───────────────────┘
+//! writes, watches end every CUT ─▶ outage: no watch can be opened until history is forgotten ─▶ quiet ─┐
+//!   ▲                                                                                                  │ some times
+//!   └───────────────────────────────────────────────◀──────────────────────────────────────────────────┘
+//! touch everything ─▶ quiet ─▶ writes, watches end every CUT ─▶ quiet ─▶ touch accounts ─▶ quiet ─▶ judge ─▶ findings
+//!                                                                           └──────◀── it may still remember wrongly
 //! ```
+//!
+//! What happens unseen before a new list is lost on a controller that was made so: hence the touch, an update of every object, after
+//! the outages. From then on no event may be lost, and nothing but accounts is touched that could make good for one.
 //!
 //! The writes are the same for the same seed. What the controller does to each depends on time, what it has to end with does not.
 
@@ -18,7 +21,6 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::control_plane::sentinel::TOKEN_TYPE;
 use crate::controllers::{Settings, TokensController, client};
 use crate::target::{ADMINISTRATOR, Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
@@ -27,9 +29,8 @@ use fake_apiserver::audit::RequestRecord;
 use fake_apiserver::fault::{Action, Fault, Match};
 use futures::stream::FuturesUnordered;
 use futures::{StreamExt as _, TryStreamExt as _};
-use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use kube::Api;
 use kube::api::{Patch, PatchParams};
-use kube::{Api, ResourceExt as _};
 use past::Observer;
 use script::{Places, Script};
 use serde::de::DeserializeOwned;
@@ -42,9 +43,9 @@ use std::time::{Duration, Instant};
 const AT_ONCE: usize = 8;
 /// Watches end every so many writes.
 const CUT: usize = 100;
-/// Every so many writes they end for longer,
-const OUTAGE: usize = 2500;
-/// until so many more are done and all history is forgotten.
+/// Every so many writes there is an outage, but for the last,
+const OUTAGE: usize = 2000;
+/// which takes so many.
 const OUTAGE_LASTS: usize = 150;
 /// For how long the controller of 1.25 takes for granted what it made and no watch confirmed: the 60 s of its mutation cache, and
 /// some for the machine. After that nothing excuses it.
@@ -109,9 +110,18 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     let places = Places::new(&client(&cluster, ADMINISTRATOR)?, cluster.namespace());
     let mut weather = Weather::new(cluster.server(), cluster.namespace())?;
     let mut script = Script::new(options.seed);
+    let parts = (options.writes / OUTAGE).max(2);
     let mut writes = 0;
-    while writes < options.writes {
-        writes += storm(OUTAGE.min(options.writes - writes), &mut script, &places, &mut weather).await?;
+    for part in 1..=parts {
+        let last = part == parts;
+        if last {
+            touch_each(places.account_api(), &places.account_names().await?, "after the outages").await?;
+            touch_each(places.secret_api(), &places.token_names().await?, "after the outages").await?;
+            quiet(&*controller, &cluster).await?;
+        }
+        writes +=
+            storm((options.writes * part / parts).saturating_sub(writes), !last, &mut script, &places, &mut weather)
+                .await?;
         quiet(&*controller, &cluster).await?;
     }
 
@@ -120,7 +130,7 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     let (mut findings, end) = loop {
         round += 1;
         let before = cluster.calls(USER).await?.len();
-        touch(&places, round).await?;
+        touch_each(places.account_api(), &places.account_names().await?, &round.to_string()).await?;
         quiet(&*controller, &cluster).await?;
         let calls = cluster.calls(USER).await?;
         let end = End::of(&places.accounts().await?, &places.secrets().await?)?;
@@ -145,25 +155,33 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     Ok(Outcome { findings, writes, cuts, outages, calls, watches, beginnings, end, took: begun.elapsed() })
 }
 
-/// Makes writes until `enough` have succeeded, and an outage at the end.
-async fn storm(enough: usize, script: &mut Script, places: &Places, weather: &mut Weather<'_>) -> Result<usize> {
+/// Makes writes until `enough` have succeeded; the last of them during an outage, if there is to be one.
+async fn storm(
+    enough: usize,
+    outage: bool,
+    script: &mut Script,
+    places: &Places,
+    weather: &mut Weather<'_>,
+) -> Result<usize> {
     let mut under_way = FuturesUnordered::new();
     let mut written = 0;
-    for (target, next) in
-        [(enough.saturating_sub(OUTAGE_LASTS), Weather::darken as fn(&mut _) -> _), (enough, Weather::clear)]
-    {
-        while written < target {
-            while under_way.len() < AT_ONCE {
-                under_way.push(places.make(script.next_write()));
-            }
-            if under_way.try_next().await?.unwrap_or_default() {
-                written += 1;
-                if written % CUT == 0 {
-                    weather.cut();
-                }
-            }
+    let darkens = enough.saturating_sub(OUTAGE_LASTS);
+    while written < enough {
+        while under_way.len() < AT_ONCE {
+            under_way.push(places.make(script.next_write()));
         }
-        next(weather)?;
+        if !under_way.try_next().await?.unwrap_or_default() {
+            continue;
+        }
+        written += 1;
+        if outage && written == darkens.max(1) {
+            weather.darken();
+        } else if written % CUT == 0 {
+            weather.cut();
+        }
+    }
+    if outage {
+        weather.clear()?;
     }
     let rest: Vec<bool> = under_way.try_collect().await?;
     Ok(written + rest.into_iter().filter(|written| *written).count())
@@ -188,13 +206,12 @@ impl<'a> Weather<'a> {
     }
 
     /// Ends the watches and lets no other be opened.
-    fn darken(&mut self) -> Result<()> {
+    fn darken(&mut self) {
         let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
         // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
         let what = Action::Status { code: 429, retry_after_seconds: 0 };
         self.server.faults().add(Fault { when, what, times: None });
         self.cut();
-        Ok(())
     }
 
     /// Forgets what there was to see (though not before it was seen here), and lets watches be opened.
@@ -208,20 +225,12 @@ impl<'a> Weather<'a> {
     }
 }
 
-/// Changes every account and token secret a little, so that the controller looks at each.
-async fn touch(places: &Places, round: usize) -> Result<()> {
-    let accounts: Vec<String> = places.accounts().await?.iter().map(ServiceAccount::name_any).collect();
-    let is_token = |secret: &&Secret| secret.type_.as_deref() == Some(TOKEN_TYPE);
-    let secrets: Vec<String> = places.secrets().await?.iter().filter(is_token).map(Secret::name_any).collect();
-    touch_each(places.account_api(), &accounts, round).await?;
-    touch_each(places.secret_api(), &secrets, round).await
-}
-
-async fn touch_each<K>(api: &Api<K>, names: &[String], round: usize) -> Result<()>
+/// Changes objects a little, so that the controller looks at each.
+async fn touch_each<K>(api: &Api<K>, names: &[String], why: &str) -> Result<()>
 where
     K: Clone + DeserializeOwned + Debug,
 {
-    let patch = Patch::Merge(json!({"metadata": {"annotations": {"touched": round.to_string()}}}));
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"touched": why}}}));
     let touch = async |name: &String| match api.patch(name, &PatchParams::default(), &patch).await {
         // The controller may have been quicker to delete it.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),

@@ -1,10 +1,10 @@
 //! What is written: a seeded mix, in which every kind of write that the tokens controller has to answer comes up.
 
-use crate::control_plane::sentinel::token_secret;
+use crate::control_plane::sentinel::{TOKEN_TYPE, token_secret};
 use anyhow::Result;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client};
+use kube::{Api, Client, ResourceExt as _};
 use serde_json::{Value, json};
 
 /// How many names of accounts there are,
@@ -82,6 +82,16 @@ impl Places {
 
     pub(super) async fn secrets(&self) -> Result<Vec<Secret>> {
         Ok(self.secrets.list(&ListParams::default()).await?.items)
+    }
+
+    pub(super) async fn account_names(&self) -> Result<Vec<String>> {
+        Ok(self.accounts().await?.iter().map(ServiceAccount::name_any).collect())
+    }
+
+    pub(super) async fn token_names(&self) -> Result<Vec<String>> {
+        let mut secrets = self.secrets().await?;
+        secrets.retain(|secret| secret.type_.as_deref() == Some(TOKEN_TYPE));
+        Ok(secrets.iter().map(Secret::name_any).collect())
     }
 
     /// Makes a write; tells whether it changed a secret.
