@@ -139,8 +139,10 @@ fn outcome(scenario: &Scenario, findings: Vec<Finding>, entries: &[&Entry]) -> O
     if listed.is_empty() {
         return Outcome::Passed;
     }
-    let used = entries.iter().map(|entry| entry.reason.as_str());
-    Outcome::Differs { reason: used.collect::<Vec<_>>().join("; ") }
+    let mut reasons: Vec<&str> = entries.iter().map(|entry| entry.reason.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    Outcome::Differs { reason: reasons.join("; ") }
 }
 
 #[cfg(test)]
