@@ -8,7 +8,7 @@ use crate::play::{Played, play};
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::verdict::{Outcome, Verdict, accepted, differing, verdict};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use futures::StreamExt as _;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,12 +53,18 @@ impl Report {
 
 impl Truth {
     /// Reads the ledger and the recordings of `scenarios` from the folder `fixtures`.
+    ///
+    /// # Errors
+    /// If one of them cannot be read, or a recording is of another text than its scenario has now.
     pub fn load(fixtures: &Path, scenarios: &[Scenario]) -> Result<Truth> {
         let mut recordings = BTreeMap::new();
         for scenario in scenarios {
             let path = recording(fixtures, &scenario.name);
             if path.exists() {
-                recordings.insert(scenario.name.clone(), exchange::load(&path)?);
+                let exchanges = exchange::load(&path)?;
+                let same = |exchange: &Exchange| scenario.command(exchange.step) == Some(&exchange.command);
+                ensure!(exchanges.iter().all(same), "{} was changed; bless it again", scenario.name);
+                recordings.insert(scenario.name.clone(), exchanges);
             }
         }
         Ok(Truth { ledger: Ledger::load(&fixtures.join("expectations.toml"))?, recordings })
