@@ -3,9 +3,7 @@
 
 use crate::check::dialogue;
 use crate::exchange::{self, Exchange};
-use crate::history::Event;
 use crate::ledger::{Ledger, Omission};
-use crate::names::Names;
 use crate::play::{Played, play};
 use crate::scenario::Scenario;
 use crate::scenario::text::Text;
@@ -13,7 +11,6 @@ use crate::suite::recording;
 use crate::target::{Power, Real, Target as _};
 use anyhow::{Context as _, Result, bail, ensure};
 use fake_apiserver::clock::{Clock as _, SystemClock};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a blessed scenario says of itself: `kube-apiserver v1.37.1 on `, `2026-11-21`.
@@ -59,9 +56,9 @@ async fn bless_one(
     stamp: &Stamp,
 ) -> Result<bool> {
     let played = play(scenario, real).await?;
-    let exchanges = exchange::exchanges(scenario, &played.history, &played.names, omitted);
+    let exchanges = exchange::exchanges(scenario, &played, omitted);
     let again = play(scenario, real).await?;
-    let again = exchange::exchanges(scenario, &again.history, &again.names, omitted);
+    let again = exchange::exchanges(scenario, &again, omitted);
     if let Some(difference) = exchange::differences(&exchanges, &again).first() {
         let command = scenario.command(difference.step).unwrap_or_default();
         bail!("{command}: not the same twice:\n{difference}");
@@ -82,17 +79,7 @@ async fn bless_one(
 
 /// The scenario's text with what was observed in place of what was expected.
 fn told(scenario: &Scenario, played: &Played) -> Text {
-    let mut names = Names::default();
-    let mut observations = BTreeMap::new();
-    for event in played.history.events() {
-        match event {
-            Event::Started { namespace, .. } => names.bind("namespace", namespace.as_str().into()),
-            Event::Observed { line, observation } => {
-                observations.insert(*line, observation);
-            }
-            _ => {}
-        }
-    }
+    let (mut names, observations) = dialogue::observations(&played.history);
     let mut text = scenario.text.clone();
     for step in &scenario.steps {
         if let Some(observation) = observations.get(&step.line) {

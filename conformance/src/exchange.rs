@@ -2,11 +2,11 @@
 //! run, so that two servers' answers can be laid side by side. What a real kube-apiserver answered is kept in
 //! `fixtures/recordings/`, a line an exchange; [`differences`] compares.
 
-use crate::history::{Event, History};
+use crate::history::Event;
 use crate::ledger::Omission;
-use crate::names::Names;
 use crate::normalise::Volatile;
 use crate::observation::{Item, Observation};
+use crate::play::Played;
 use crate::scenario::Scenario;
 use crate::scenario::expectation::Expectation;
 use anyhow::{Context as _, Result};
@@ -43,12 +43,12 @@ pub struct Difference {
     pub observed: Option<Value>,
 }
 
-/// The exchanges in a history of `scenario` that bound `names`; without what the ledger says is compared nowhere, and without
-/// what the scenario itself leaves open (`...`).
-pub fn exchanges(scenario: &Scenario, history: &History, names: &Names, omitted: &[Omission]) -> Vec<Exchange> {
+/// The exchanges when `scenario` was `played`; without what the ledger says is compared nowhere, and without what the scenario
+/// itself leaves open (`...`).
+pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> Vec<Exchange> {
     let mut step = 0;
     let mut exchanges: Vec<Exchange> = Vec::new();
-    for event in history.events() {
+    for event in played.history.events() {
         match event {
             Event::Step { command, .. } => {
                 step += 1;
@@ -66,7 +66,7 @@ pub fn exchanges(scenario: &Scenario, history: &History, names: &Names, omitted:
     }
     exchanges.retain(|exchange| !exchange.items.is_empty());
     let items = || exchanges.iter().flat_map(|exchange| &exchange.items);
-    let mut volatile = Volatile::gather(items().map(|item| &item.document), names);
+    let mut volatile = Volatile::gather(items().map(|item| &item.document), &played.names);
     if scenario.steps.iter().any(|step| step.command.prefixes.repetition.as_ref().is_some_and(|many| many.parallel)) {
         volatile.forget_order();
     }
@@ -122,11 +122,7 @@ pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Differen
     let steps: BTreeSet<usize> = recorded.iter().chain(observed).map(|exchange| exchange.step).collect();
     let mut found = Vec::new();
     for step in steps {
-        let items = |exchanges: &[Exchange]| {
-            let exchange = exchanges.iter().find(|exchange| exchange.step == step);
-            exchange.map(|exchange| exchange.items.clone()).unwrap_or_default()
-        };
-        let (recorded, observed) = (items(recorded), items(observed));
+        let (recorded, observed) = (items_of(recorded, step), items_of(observed, step));
         let count = recorded.len().max(observed.len());
         for index in 0..count {
             let place = if count > 1 { format!("[{index}] ") } else { String::new() };
@@ -134,16 +130,19 @@ pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Differen
                 let path = place.clone() + &path;
                 found.push(Difference { step, path, recorded: recorded.cloned(), observed: observed.cloned() });
             };
-            let part = |items: &[Item], part: Part| items.get(index).map(part);
             // Of an item that the other side lacks the head says enough.
             let parts = if index < recorded.len().min(observed.len()) { &PARTS[..] } else { &PARTS[..1] };
-            for (name, of) in parts {
-                let of = *of;
-                compare(name, part(&recorded, of).as_ref(), part(&observed, of).as_ref(), &mut differ);
+            for (name, part) in parts {
+                let of = |items: &[Item]| items.get(index).map(part);
+                compare(name, of(recorded).as_ref(), of(observed).as_ref(), &mut differ);
             }
         }
     }
     found
+}
+
+fn items_of(exchanges: &[Exchange], step: usize) -> &[Item] {
+    exchanges.iter().find(|exchange| exchange.step == step).map_or(&[], |exchange| &exchange.items)
 }
 
 type Part = fn(&Item) -> Value;

@@ -34,7 +34,7 @@ pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
     });
     let mut stage = Stage::new(&*cluster, Arc::clone(&recorder));
     for step in &scenario.steps {
-        let command = scenario.text.blocks[step.block].command[0].clone();
+        let command = scenario.command_line(step).to_owned();
         recorder.record(Event::Step { line: step.line, command });
         let observation = match step.command.verb.play(&step.command.prefixes, &mut stage).await {
             Ok(observation) => observation,

@@ -11,7 +11,7 @@ use crate::verdict::{Outcome, Verdict, accepted, differing, verdict};
 use anyhow::{Result, ensure};
 use futures::StreamExt as _;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How many scenarios are played at once. They mostly wait, so there are more of them than processors.
@@ -77,7 +77,7 @@ impl Truth {
 }
 
 /// The file in the folder `fixtures` that keeps what a real server answered.
-pub fn recording(fixtures: &Path, scenario: &str) -> std::path::PathBuf {
+pub fn recording(fixtures: &Path, scenario: &str) -> PathBuf {
     fixtures.join("recordings").join(format!("{scenario}.jsonl"))
 }
 
@@ -121,7 +121,7 @@ async fn one(scenario: &Scenario, target: &dyn Target, truth: &Truth) -> Report 
     }
     match play(scenario, target).await {
         Ok(played) => {
-            let observed = exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted);
+            let observed = exchange::exchanges(scenario, &played, &truth.ledger.omitted);
             let entries = truth.ledger.entries(&scenario.name, &scenario.commands(), target.name());
             let findings = judge(scenario, &played.history);
             let (outcome, exchanges) = verdict(scenario, truth.recorded(&scenario.name), &observed, findings, &entries);
@@ -141,7 +141,7 @@ pub fn across(scenarios: &[Scenario], runs: &[(&str, Vec<Report>)], truth: &Trut
         let played = |reports: &[Report]| {
             let report = reports.iter().find(|report| report.scenario == scenario.name)?;
             let played = report.played.as_ref()?;
-            Some(exchange::exchanges(scenario, &played.history, &played.names, &truth.ledger.omitted))
+            Some(exchange::exchanges(scenario, played, &truth.ledger.omitted))
         };
         let mut runs = runs.iter().filter_map(|(target, reports)| Some((*target, played(reports)?)));
         let Some((first, reference)) = runs.next() else { continue };

@@ -118,7 +118,7 @@ fn finding(scenario: &Scenario, step: usize, differences: &[Difference]) -> Find
 
 /// The command at a line of the scenario.
 fn command(scenario: &Scenario, line: usize) -> Option<&str> {
-    scenario.command(scenario.steps.iter().position(|step| step.line == line)? + 1)
+    scenario.steps.iter().find(|step| step.line == line).map(|step| scenario.command_line(step))
 }
 
 fn outcome(scenario: &Scenario, findings: Vec<Finding>, entries: &[&Entry]) -> Outcome {

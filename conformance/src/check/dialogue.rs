@@ -49,6 +49,25 @@ pub fn dialogue(scenario: &Scenario, history: &History) -> Vec<Finding> {
 
 /// All steps of `scenario` that went differently in `history`. Nothing is said of what follows one that was not played.
 pub fn deviations(scenario: &Scenario, history: &History) -> Vec<Deviation> {
+    let (mut names, observations) = observations(history);
+    let mut deviations = Vec::new();
+    for step in &scenario.steps {
+        let told = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
+        let observed = observations.get(&step.line).map(|observation| observed(step, observation, &mut names));
+        let played = observed.is_some();
+        if observed.as_ref() != Some(&told) {
+            let command = scenario.command_line(step).to_owned();
+            deviations.push(Deviation { line: step.line, command, told, observed });
+        }
+        if !played {
+            break;
+        }
+    }
+    deviations
+}
+
+/// What was observed, by the line of the command, and the names that were bound before anything was.
+pub fn observations(history: &History) -> (Names, BTreeMap<usize, &Observation>) {
     let mut names = Names::default();
     let mut observations = BTreeMap::new();
     for event in history.events() {
@@ -60,20 +79,7 @@ pub fn deviations(scenario: &Scenario, history: &History) -> Vec<Deviation> {
             _ => {}
         }
     }
-    let mut deviations = Vec::new();
-    for step in &scenario.steps {
-        let told = step.expectation.as_ref().map(Expectation::lines).unwrap_or_default();
-        let observed = observations.get(&step.line).map(|observation| observed(step, observation, &mut names));
-        let played = observed.is_some();
-        if observed.as_ref() != Some(&told) {
-            let command = scenario.text.blocks[step.block].command[0].clone();
-            deviations.push(Deviation { line: step.line, command, told, observed });
-        }
-        if !played {
-            break;
-        }
-    }
-    deviations
+    (names, observations)
 }
 
 /// Without an expectation all that is said is that nothing goes wrong.

@@ -76,15 +76,19 @@ impl Scenario {
         Setup { scenario: self.name.clone(), replicas: self.replicas, manual_clock: self.needs.contains(&Power::Clock) }
     }
 
-    /// The first line of a step's command; steps count from 1.
+    /// The first line of a step's command.
+    pub fn command_line(&self, step: &Step) -> &str {
+        &self.text.blocks[step.block].command[0]
+    }
+
+    /// The first line of the command at that place; steps count from 1.
     pub fn command(&self, step: usize) -> Option<&str> {
-        let step = self.steps.get(step.checked_sub(1)?)?;
-        self.text.blocks[step.block].command.first().map(String::as_str)
+        Some(self.command_line(self.steps.get(step.checked_sub(1)?)?))
     }
 
     /// The first lines of all commands.
     pub fn commands(&self) -> Vec<&str> {
-        (1..=self.steps.len()).filter_map(|step| self.command(step)).collect()
+        self.steps.iter().map(|step| self.command_line(step)).collect()
     }
 
     /// Its area: the folder it is in.
