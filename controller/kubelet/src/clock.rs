@@ -1,0 +1,67 @@
+//! Time as the node sees it, injected: what to show, and when to wake.
+
+#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
+
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Tells the time, and waits for it.
+pub trait Clock: Send + Sync + 'static {
+    /// The current time.
+    fn now(&self) -> Timestamp;
+
+    /// Ends when the clock shows `time` or later.
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()>;
+}
+
+/// The operating system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
+        let wait = time.duration_since(Timestamp::now()).max(SignedDuration::ZERO);
+        Box::pin(tokio::time::sleep(wait.unsigned_abs()))
+    }
+}
+
+/// A clock that stands still until it is moved. Clones share the same hands.
+#[derive(Debug, Clone)]
+pub struct ManualClock(Arc<watch::Sender<Timestamp>>);
+
+impl ManualClock {
+    /// A clock that shows `start`.
+    pub fn new(start: Timestamp) -> Self {
+        ManualClock(Arc::new(watch::Sender::new(start)))
+    }
+
+    /// Moves the hands by `by`, backwards if negative, and wakes those whose time has come.
+    ///
+    /// # Panics
+    /// If the result is out of `Timestamp`'s range.
+    pub fn advance(&self, by: SignedDuration) {
+        self.0.send_modify(|now| *now += by);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        *self.0.borrow()
+    }
+
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
+        let mut hands = self.0.subscribe();
+        Box::pin(async move {
+            if hands.wait_for(|now| *now >= time).await.is_err() {
+                // Nobody can move the hands any more.
+                std::future::pending().await
+            }
+        })
+    }
+}

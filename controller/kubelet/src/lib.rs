@@ -1,0 +1,4 @@
+//! The kubelet's half of service account credentials, as an ordinary client of any API server.
+
+pub mod clock;
+pub mod objects;
