@@ -1,8 +1,8 @@
 //! The command line: kube-apiserver's flags where it has one for the purpose, and a few of a test server's own.
 
+use crate::{Builder, FakeApiServer, duration};
 use anyhow::Context;
 use clap::Parser;
-use fake_apiserver::{Builder, FakeApiServer, duration};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, no admission and no authorization.
 #[derive(Debug, Parser)]
 #[command(name = "fake-apiserver", version, max_term_width = 100)]
-pub(crate) struct Flags {
+pub struct Flags {
     /// Address to listen on
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     bind_address: IpAddr,
@@ -64,14 +64,14 @@ pub(crate) struct Flags {
     audit_log_path: Option<PathBuf>,
     /// How much to log to stderr: 0 warnings, 1 information, 4 details, 6 everything
     #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
-    pub(crate) verbosity: u8,
+    pub verbosity: u8,
 
     /// Write a kubeconfig for the administrator to this file, before saying that the server is ready
     #[arg(long, value_name = "FILE")]
-    pub(crate) write_kubeconfig: Option<PathBuf>,
+    pub write_kubeconfig: Option<PathBuf>,
     /// Stop when the standard input is closed
     #[arg(long)]
-    pub(crate) exit_with_stdin: bool,
+    pub exit_with_stdin: bool,
     /// How many API servers share the objects, each with its own port and clock; 1 by default
     #[arg(long, value_name = "N")]
     replicas: Option<usize>,
@@ -87,8 +87,20 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
+    /// Reads a command line without the program's name.
+    ///
+    /// # Errors
+    /// What the program would print, on one line.
+    pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let arguments = std::iter::once("fake-apiserver").chain(arguments);
+        Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
+    }
+
     /// Reads the command line. If that is the end of it, whatever there is to say has been said.
-    pub(crate) fn read() -> Result<Self, ExitCode> {
+    ///
+    /// # Errors
+    /// The code to exit with.
+    pub fn read() -> Result<Self, ExitCode> {
         Flags::try_parse().map_err(|error| match error.use_stderr() {
             true => {
                 eprintln!("{}", one_line(&error));
@@ -102,7 +114,10 @@ impl Flags {
     }
 
     /// The server that the flags describe. What they leave out is as the builder has it.
-    pub(crate) fn builder(&self) -> anyhow::Result<Builder> {
+    ///
+    /// # Errors
+    /// If a file that a flag names cannot be read, or is not what it should be.
+    pub fn builder(&self) -> anyhow::Result<Builder> {
         let mut builder = FakeApiServer::builder().bind_address(self.bind_address).secure_port(self.secure_port);
         if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
             builder = builder.tls_identity(read("tls-cert-file", certificate)?, read("tls-private-key-file", key)?);
@@ -205,8 +220,7 @@ mod tests {
     use super::*;
 
     fn parse(arguments: &[&str]) -> Result<Flags, String> {
-        let arguments = std::iter::once("fake-apiserver").chain(arguments.iter().copied());
-        Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
+        Flags::from_arguments(arguments.iter().copied())
     }
 
     #[test]

@@ -30,6 +30,7 @@
 mod api;
 pub mod audit;
 pub mod auth;
+pub mod cli;
 pub mod clock;
 mod cluster;
 pub mod duration;

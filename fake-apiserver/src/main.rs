@@ -1,14 +1,14 @@
 //! `fake-apiserver`, the program: flags, a server, and an end.
 
-mod cli;
 mod logging;
 mod run;
 
+use fake_apiserver::cli::Flags;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let flags = match cli::Flags::read() {
+    let flags = match Flags::read() {
         Ok(flags) => flags,
         Err(code) => return code,
     };

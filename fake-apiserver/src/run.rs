@@ -1,8 +1,8 @@
 //! The life of the process: start, say so, wait to be told to stop, stop.
 
-use crate::cli::Flags;
 use anyhow::Context;
 use fake_apiserver::FakeApiServer;
+use fake_apiserver::cli::Flags;
 use std::io::{self, Write};
 use tokio::sync::oneshot;
 
