@@ -7,6 +7,7 @@ use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
 use anyhow::{Context as _, Result, ensure};
 use fake_apiserver::audit::RequestRecord;
+use fake_apiserver::cli::Flags;
 use fake_apiserver::clock::{Clock, ManualClock, SystemClock};
 use fake_apiserver::fault::{Action, Fault as Rule, Match};
 use fake_apiserver::{Builder, FakeApiServer};
@@ -56,7 +57,10 @@ impl Running {
     /// A server for that scenario; `adapt` has the last word about what it is like.
     pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
         let clock = setup.manual_clock.then(|| ManualClock::new(START));
-        let mut builder = FakeApiServer::builder()
+        let flags = Flags::from_arguments(setup.flags.iter().map(String::as_str)).map_err(anyhow::Error::msg)?;
+        let mut builder = flags
+            .builder()?
+            .secure_port(0)
             .replicas(setup.replicas)
             .record_requests(true)
             .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;

@@ -88,6 +88,8 @@ impl Target for Kcm {
             Power::Compaction,
             Power::Controllers,
             Power::Faults,
+            Power::Flags,
+            Power::Legacy,
             Power::Log,
             Power::Replicas,
             Power::Signing,

@@ -26,9 +26,11 @@ use std::fmt;
 pub const ADMINISTRATOR: &str = "admin";
 
 /// The users of scenarios, with their groups. Every controller is a user of its own.
-pub const USERS: [(&str, &[&str]); 4] = [
+pub const USERS: [(&str, &[&str]); 6] = [
     (ADMINISTRATOR, &["system:masters"]),
     ("alice", &["devs"]),
+    ("system:node:node-1", &["system:nodes"]),
+    ("system:node:node-2", &["system:nodes"]),
     ("tokens", &["system:masters"]),
     ("tokens-b", &["system:masters"]),
 ];
@@ -82,6 +84,8 @@ pub struct Setup {
     pub scenario: String,
     /// How many API servers.
     pub replicas: usize,
+    /// The flags of its API servers, as kube-apiserver would have them: `--name=value`.
+    pub flags: Vec<String>,
     /// Whether time stands still until the scenario moves it.
     pub manual_clock: bool,
 }
@@ -99,6 +103,10 @@ pub enum Power {
     Controllers,
     /// Fail requests on purpose.
     Faults,
+    /// Start API servers with flags of the scenario's choice.
+    Flags,
+    /// Behave as Kubernetes did once.
+    Legacy,
     /// Show why requests were not authenticated.
     Log,
     /// Run more than one API server.
@@ -111,12 +119,14 @@ pub enum Power {
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 9] = [
+    pub const ALL: [Power; 11] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
         Power::Controllers,
         Power::Faults,
+        Power::Flags,
+        Power::Legacy,
         Power::Log,
         Power::Replicas,
         Power::Retries,
@@ -142,6 +152,8 @@ impl fmt::Display for Power {
             Power::Compaction => "compaction",
             Power::Controllers => "controllers",
             Power::Faults => "faults",
+            Power::Flags => "flags",
+            Power::Legacy => "legacy",
             Power::Log => "log",
             Power::Replicas => "replicas",
             Power::Retries => "retries",

@@ -56,6 +56,7 @@ impl Process {
             .args(["--secure-port", "0", "--exit-with-stdin", "-v", "1"])
             .args(["--service-account-signing-key-file", SIGNING_KEY])
             .args(["--replicas", &setup.replicas.to_string()])
+            .args(&setup.flags)
             .arg("--token-auth-file")
             .arg(path("tokens.csv"))
             .arg("--audit-log-path")
@@ -88,7 +89,16 @@ impl Target for Process {
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas, Power::Retries, Power::Signing]
+        &[
+            Power::Calls,
+            Power::Controllers,
+            Power::Flags,
+            Power::Legacy,
+            Power::Log,
+            Power::Replicas,
+            Power::Retries,
+            Power::Signing,
+        ]
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
