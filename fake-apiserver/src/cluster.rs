@@ -10,8 +10,7 @@ use crate::ids::Ids;
 use crate::registry;
 use crate::store::{Key, Store};
 use serde_json::Value;
-use std::sync::{Arc, Mutex, OnceLock};
-use tokio_util::sync::CancellationToken;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Cluster {
     pub(crate) store: Store,
@@ -22,8 +21,6 @@ pub(crate) struct Cluster {
     pub(crate) log: RequestLog,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
-    /// Cancelled when open watches have to end; those opened later hang on another one.
-    pub(crate) watches: Mutex<CancellationToken>,
     /// Made when first asked for: most clients that are tests never are curious.
     pub(crate) documents: OnceLock<Documents>,
 }
@@ -32,17 +29,6 @@ impl Cluster {
     /// Discovery and the like.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::new(registry::KINDS))
-    }
-
-    /// What ends a watch that is opened now.
-    pub(crate) fn end_of_watches(&self) -> CancellationToken {
-        self.watches.lock().expect("no holder of this lock can panic").clone()
-    }
-
-    /// Ends all open watches; what ends later ones is `next`.
-    pub(crate) fn end_watches(&self, next: CancellationToken) {
-        let mut current = self.watches.lock().expect("no holder of this lock can panic");
-        std::mem::replace(&mut *current, next).cancel();
     }
 }
 

@@ -32,6 +32,7 @@ use crate::http::{Body, Query};
 use crate::registry::{Kind, Subresource};
 use crate::schema;
 use crate::store::{Key, ResourceId};
+use crate::view::View;
 use bytes::Bytes;
 use decode::Expected;
 use jiff::Timestamp;
@@ -41,6 +42,8 @@ use std::sync::Arc;
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
+    /// How far the replica sees.
+    pub(crate) view: &'r View,
     /// What the clock of the replica that serves it shows.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,

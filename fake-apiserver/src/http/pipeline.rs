@@ -17,18 +17,20 @@ use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::{Authentication, User, oidc};
-use crate::clock::Clock;
+use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
 use crate::registry;
+use crate::view::View;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use std::sync::{Arc, OnceLock};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// One server of a control plane: the shared cluster, seen with its own clock.
@@ -39,13 +41,49 @@ pub(crate) struct Replica {
     /// Where clients reach it: `host:port`.
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) view: View,
+    /// Cancelled when open watches have to end; those opened later hang on another one.
+    watches: Mutex<CancellationToken>,
     /// Made when first asked for.
     pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
 
+impl Replica {
+    /// A server of `cluster` that clients reach at `address`.
+    pub(crate) fn new(
+        index: usize,
+        cluster: &Arc<Cluster>,
+        clock: &OffsetClock,
+        address: SocketAddr,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Replica {
+            index,
+            cluster: cluster.clone(),
+            clock: Arc::new(clock.clone()),
+            address: address.to_string(),
+            view: View::default(),
+            watches: Mutex::new(shutdown.child_token()),
+            shutdown,
+            issuer_documents: OnceLock::new(),
+        }
+    }
+
+    /// What ends a watch that is opened now.
+    pub(super) fn end_of_watches(&self) -> CancellationToken {
+        self.watches.lock().expect("no holder of this lock can panic").clone()
+    }
+
+    /// Ends all open watches; what ends later ones is `next`.
+    pub(crate) fn end_watches(&self, next: CancellationToken) {
+        let mut current = self.watches.lock().expect("no holder of this lock can panic");
+        std::mem::replace(&mut *current, next).cancel();
+    }
+}
+
 /// A request whose path is understood.
 struct Exchange<'r> {
-    replica: &'r Replica,
+    replica: &'r Arc<Replica>,
     parts: &'r Parts,
     now: Timestamp,
     resource: Option<ResourcePath<'r>>,
@@ -89,7 +127,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
 }
 
 impl<'r> Exchange<'r> {
-    fn new(replica: &'r Replica, parts: &'r Parts) -> Self {
+    fn new(replica: &'r Arc<Replica>, parts: &'r Parts) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(parts.uri.path()) {
             Route::Resource(path) => Some(path),
@@ -124,6 +162,7 @@ impl<'r> Exchange<'r> {
         trace.body.clone_from(&body.bytes);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
+            view: &self.replica.view,
             now: self.now,
             user: authentication.user,
             kind: served.kind,

@@ -2,7 +2,6 @@
 
 mod authentication;
 
-use super::listener::{self, Listener};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::api;
@@ -22,10 +21,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What most clusters call themselves.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
@@ -224,7 +222,6 @@ impl Builder {
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
-            watches: Mutex::new(shutdown.child_token()),
             documents: OnceLock::new(),
         });
         api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
@@ -240,15 +237,16 @@ impl Builder {
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
-            tasks: TaskTracker::new(),
         };
         let tls = identity.as_ref().map(Identity::server_config);
         for (index, (secure, insecure)) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
-            server.run(index, clock, secure.zip(tls.clone()), insecure);
+            let Some((_, address)) = secure.as_ref().or(insecure.as_ref()) else { continue };
+            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone());
+            let secure = secure.zip(tls.clone());
+            server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
         }
-        server.tasks.close();
         Ok(server)
     }
 
@@ -289,35 +287,5 @@ impl Builder {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
-    }
-}
-
-impl FakeApiServer {
-    /// Lets a replica accept connections.
-    fn run(
-        &mut self,
-        index: usize,
-        clock: OffsetClock,
-        secure: Option<((TcpListener, SocketAddr), Arc<rustls::ServerConfig>)>,
-        insecure: Option<(TcpListener, SocketAddr)>,
-    ) {
-        let secure_address = secure.as_ref().map(|((_, address), _)| *address);
-        let insecure_address = insecure.as_ref().map(|(_, address)| *address);
-        let Some(address) = secure_address.or(insecure_address) else { return };
-        let replica = Arc::new(Replica {
-            index,
-            cluster: self.cluster.clone(),
-            clock: Arc::new(clock.clone()),
-            address: address.to_string(),
-            shutdown: self.shutdown.clone(),
-            issuer_documents: OnceLock::new(),
-        });
-        let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
-        let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
-        for listener in [secure, insecure].into_iter().flatten() {
-            self.tasks.spawn(listener::accept(listener, replica.clone(), self.tasks.clone()));
-        }
-        let secure = secure_address.is_some();
-        self.replicas.push(RunningReplica { address, insecure_address, secure, clock });
     }
 }
