@@ -5,6 +5,7 @@ use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_name
 use crate::client::Endpoint;
 use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
+use crate::verbs::replicas::Fate;
 use anyhow::{Context as _, Result, ensure};
 use fake_apiserver::audit::RequestRecord;
 use fake_apiserver::cli::Flags;
@@ -137,6 +138,20 @@ impl Cluster for Running {
         ensure!(replica <= self.endpoints.len(), "there is no replica {replica}");
         self.server.replica(replica - 1).set_clock_offset(seconds);
         Ok(())
+    }
+
+    fn befall(&self, replica: usize, fate: Fate) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let replica = self.server.replicas().get(replica - 1).context("there is no such replica")?;
+            match fate {
+                Fate::Cut => replica.disconnect_watches(),
+                Fate::Hold => replica.hold(),
+                Fate::Release => replica.release(),
+                Fate::Start => replica.start().await?,
+                Fate::Stop => replica.stop().await,
+            }
+            Ok(())
+        })
     }
 
     fn add_fault(&self, fault: Fault) -> Result<()> {

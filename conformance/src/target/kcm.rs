@@ -91,6 +91,7 @@ impl Target for Kcm {
             Power::Flags,
             Power::Legacy,
             Power::Log,
+            Power::Outages,
             Power::Replicas,
             Power::Signing,
         ]

@@ -15,6 +15,7 @@ use crate::client::Endpoint;
 use crate::controllers::{Settings, TokensController};
 use crate::history::Call;
 use crate::scenario::Scenario;
+use crate::verbs::replicas::Fate;
 use anyhow::{Context as _, Result, bail};
 use fake_apiserver::clock::{Clock as _, SystemClock};
 use futures::future::BoxFuture;
@@ -109,6 +110,8 @@ pub enum Power {
     Legacy,
     /// Show why requests were not authenticated.
     Log,
+    /// Let API servers fall behind, go down and come back.
+    Outages,
     /// Run more than one API server.
     Replicas,
     /// Bound how often a controller tries again.
@@ -119,7 +122,7 @@ pub enum Power {
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 11] = [
+    pub const ALL: [Power; 12] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
@@ -128,6 +131,7 @@ impl Power {
         Power::Flags,
         Power::Legacy,
         Power::Log,
+        Power::Outages,
         Power::Replicas,
         Power::Retries,
         Power::Signing,
@@ -155,6 +159,7 @@ impl fmt::Display for Power {
             Power::Flags => "flags",
             Power::Legacy => "legacy",
             Power::Log => "log",
+            Power::Outages => "outages",
             Power::Replicas => "replicas",
             Power::Retries => "retries",
             Power::Signing => "signing",
@@ -230,6 +235,11 @@ pub trait Cluster: Send + Sync {
     /// Sets the error of a replica's clock. Replicas count from 1.
     fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
         bail!("the clock of replica {replica} cannot be set off by {seconds} s")
+    }
+
+    /// Lets something befall a replica. Replicas count from 1.
+    fn befall(&self, replica: usize, fate: Fate) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { bail!("what befalls replica {replica} of this target is not in our hands: {fate:?}") })
     }
 
     /// Injects a failure.

@@ -80,7 +80,7 @@ fn nonsense_is_refused_with_its_line() {
         ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
         (
             "# Why.\n\nneeds magic\n",
-            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, replicas, \
+            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
              retries, signing",
         ),
         ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),
