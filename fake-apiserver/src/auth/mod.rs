@@ -17,6 +17,7 @@ pub mod keys;
 mod legacy;
 mod memo;
 mod metadata;
+pub mod modes;
 pub mod oidc;
 pub mod reviews;
 mod service_account;

@@ -1,13 +1,14 @@
 //! What a server is to be, said step by step, and its start.
 
 mod authentication;
+mod authorization;
 
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::api;
 use crate::audit::RequestLog;
-use crate::auth::authorizer::AllowAuthenticated;
 use crate::auth::keys::KeyError;
+use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{self, Authenticator, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
@@ -47,6 +48,9 @@ pub enum StartError {
     /// Issuers or expirations contradict what the real server demands.
     #[error(transparent)]
     Authentication(#[from] ConfigError),
+    /// Authorization modes that the real server would not start with.
+    #[error(transparent)]
+    Authorization(#[from] ModeError),
     /// A key of service accounts cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -76,6 +80,7 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
+    authorization: Vec<AuthorizationMode>,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -94,6 +99,7 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
+            authorization: vec![AuthorizationMode::AlwaysAllow],
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -208,17 +214,18 @@ impl Builder {
         self.check()?;
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
-        self = self.static_token(&admin_token, "admin", &["system:masters"]);
+        self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
+        let store = Store::new(self.history);
         let cluster = Arc::new(Cluster {
-            store: Store::new(self.history),
+            authorizer: authorization::authorizer(&self.authorization),
+            store,
             ids,
             authenticator: Authenticator::new(authentication)?,
-            authorizer: Box::new(AllowAuthenticated),
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
@@ -251,6 +258,7 @@ impl Builder {
     }
 
     fn check(&self) -> Result<(), StartError> {
+        modes::check(&self.authorization)?;
         let contradiction = |text: String| Err(StartError::Contradiction(text));
         if self.replicas == 0 {
             return contradiction("a control plane has at least one replica".into());
