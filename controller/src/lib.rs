@@ -1,17 +1,25 @@
 //! Ported parts of Kubernetes that run as ordinary clients of any API server.
 //!
-//! So far this is the controller that makes, fills and deletes the secrets with the tokens of service accounts
-//! ([`tokens`]), with what it stands on, and the binary `controller-manager` that runs it as kube-controller-manager
-//! would ([`manager`]).
+//! These are controllers around service accounts, what they stand on, and the binary `controller-manager` that runs them as
+//! kube-controller-manager would ([`manager`]):
+//!
+//! * [`service_accounts`] gives every namespace its service account `default`.
+//! * [`tokens`] makes, fills and deletes the secrets with the tokens of service accounts.
+//! * [`legacy_token_cleaner`] deletes such secrets that nobody has used for long.
+//! * [`root_ca`] gives every namespace the certificates to trust the API server by.
 //!
 //! Which Go file each module follows:
 //!
 //! | Go file | version | module |
 //! |---|---|---|
 //! | kubernetes `pkg/controller/serviceaccount/tokens_controller.go` | v1.24.17 (its option covers v1.23), v1.37.1 | [`tokens`] |
+//! | kubernetes `pkg/controller/serviceaccount/serviceaccounts_controller.go` | v1.37.1 | [`service_accounts`] |
+//! | kubernetes `pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go` | v1.37.1 | [`legacy_token_cleaner`] |
+//! | kubernetes `pkg/controller/certificates/rootcacertpublisher/publisher.go` | v1.37.1 | [`root_ca`] |
 //! | kubernetes `pkg/serviceaccount/legacy.go` | v1.24.17 | [`tokens::LegacyClaims`] |
 //! | kubernetes `pkg/serviceaccount/jwt.go` | v1.37.1 | [`keys`] |
 //! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go` | v1.37.1 | [`manager`] |
+//! | kubernetes `pkg/api/v1/pod/util.go` | v1.37.1 | [`pods`] |
 //! | apiserver `pkg/authentication/serviceaccount/util.go` | v0.24.17 | [`tokens`] |
 //! | apiserver `pkg/storage/names/generate.go` | v0.24.17 | [`tokens`] |
 //! | apimachinery `pkg/api/errors/errors.go` | v0.37.1 | [`api_errors`] |
@@ -30,11 +38,17 @@
 pub mod api_errors;
 pub mod client;
 pub mod clock;
+pub mod controller;
 pub mod informer;
 pub mod keys;
 pub mod leader_election;
+pub mod legacy_token_cleaner;
 pub mod manager;
 pub mod mutation_cache;
+pub mod pods;
 pub mod retry;
+pub mod root_ca;
+pub mod service_accounts;
 pub mod tokens;
+pub mod worker;
 pub mod workqueue;

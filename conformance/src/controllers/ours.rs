@@ -4,9 +4,11 @@ use super::{Settings, TokensController, client};
 use crate::stage::DEADLINE;
 use crate::target::{ADMINISTRATOR, Cluster};
 use anyhow::{Result, anyhow};
+use controller::controller::Controller;
 use controller::informer::Informer;
 use controller::keys::SigningKey;
-use controller::tokens::{Options, TokensController as Port};
+use controller::mutation_cache::MutationCache;
+use controller::tokens::{self, Options};
 use futures::future::BoxFuture;
 use kube::Client;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ const WORKERS: usize = 5;
 
 /// The port. Stopped, it ends what it is doing.
 pub(crate) struct Ours {
-    controller: Arc<Port>,
+    controller: Arc<Controller>,
     /// Another client than the controller's, to look at the server without being seen as the controller.
     observer: Client,
     stop: CancellationToken,
@@ -37,8 +39,9 @@ impl Ours {
         options.auto_generate = settings.auto_generate;
         options.max_retries = settings.max_retries.unwrap_or(options.max_retries);
         let stop = CancellationToken::new();
-        let (accounts, secrets) = (Arc::new(Informer::new()), Arc::new(Informer::new()));
-        let controller = Arc::new(Port::new(client(cluster, user)?, accounts, secrets, options));
+        let secrets = Arc::new(MutationCache::new(Arc::new(Informer::new())));
+        let controller = tokens::controller(client(cluster, user)?, Arc::new(Informer::new()), secrets, options);
+        let controller = Arc::new(controller);
         // A thread of its own, as it is a process of its own in a cluster.
         let task = tokio::task::spawn_blocking({
             let (controller, stop, runtime) = (Arc::clone(&controller), stop.clone(), Handle::current());

@@ -11,10 +11,12 @@ pub use flags::{Flags, SERVICE_ACCOUNT_TOKEN_CONTROLLER};
 pub use signals::stop_on_signal;
 
 use crate::client;
+use crate::controller::Controller;
 use crate::informer::Informer;
 use crate::keys::{SigningKey, check_certificates};
 use crate::leader_election::LeaderElector;
-use crate::tokens::{Options, TokensController};
+use crate::mutation_cache::MutationCache;
+use crate::tokens::{self, Options};
 use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -46,7 +48,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
 }
 
 /// The controller, or `None` if it is disabled or there is no key for it.
-fn tokens_controller(flags: &Flags, cluster: &Cluster) -> Result<Option<TokensController>> {
+fn tokens_controller(flags: &Flags, cluster: &Cluster) -> Result<Option<Controller>> {
     let [name, _] = SERVICE_ACCOUNT_TOKEN_CONTROLLER;
     if !flags.is_enabled(&SERVICE_ACCOUNT_TOKEN_CONTROLLER) {
         warn!(controller = name, "controller is disabled");
@@ -64,7 +66,8 @@ fn tokens_controller(flags: &Flags, cluster: &Cluster) -> Result<Option<TokensCo
         None => cluster.ca_data.clone(),
     };
     let client = cluster.client("tokens-controller")?;
-    Ok(Some(TokensController::new(client, Arc::new(Informer::new()), Arc::new(Informer::new()), options)))
+    let secrets = Arc::new(MutationCache::new(Arc::new(Informer::new())));
+    Ok(Some(tokens::controller(client, Arc::new(Informer::new()), secrets, options)))
 }
 
 fn read_private_key(file: &Path) -> Result<SigningKey> {

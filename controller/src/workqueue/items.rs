@@ -28,6 +28,7 @@ pub(super) struct Items<T> {
     due: HashMap<T, (Instant, u64)>,
     delays: u64,
     handed_out: u64,
+    paused: bool,
     shutting_down: bool,
 }
 
@@ -41,6 +42,7 @@ impl<T: Clone + Eq + Hash> Items<T> {
             due: HashMap::new(),
             delays: 0,
             handed_out: 0,
+            paused: false,
             shutting_down: false,
         }
     }
@@ -79,16 +81,36 @@ impl<T: Clone + Eq + Hash> Items<T> {
     }
 
     pub(super) fn take(&mut self) -> Taken<T> {
-        let Some(item) = self.ready.pop_front() else {
-            return match self.shutting_down {
-                true => Taken::ShutDown,
-                false => Taken::NothingBefore(self.delayed.keys().next().map(|(ready_at, _)| *ready_at)),
-            };
-        };
+        let item = if self.paused { None } else { self.hand_out() };
+        match item {
+            Some(item) => Taken::Item(item),
+            None if self.shutting_down => Taken::ShutDown,
+            None if self.paused => Taken::NothingBefore(None),
+            None => Taken::NothingBefore(self.delayed.keys().next().map(|(ready_at, _)| *ready_at)),
+        }
+    }
+
+    /// The next item, paused or not; if none is ready, the one that would be next.
+    pub(super) fn take_at_once(&mut self) -> Option<T> {
+        while self.ready.is_empty()
+            && let Some((_, item)) = self.delayed.pop_first()
+        {
+            self.due.remove(&item);
+            self.add(item);
+        }
+        self.hand_out()
+    }
+
+    fn hand_out(&mut self) -> Option<T> {
+        let item = self.ready.pop_front()?;
         self.dirty.remove(&item);
         self.processing.insert(item.clone());
         self.handed_out += 1;
-        Taken::Item(item)
+        Some(item)
+    }
+
+    pub(super) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
     }
 
     pub(super) fn done(&mut self, item: &T) {
@@ -102,6 +124,10 @@ impl<T: Clone + Eq + Hash> Items<T> {
         self.shutting_down = true;
         self.delayed.clear();
         self.due.clear();
+    }
+
+    pub(super) fn is_processing(&self) -> bool {
+        !self.processing.is_empty()
     }
 
     pub(super) fn is_idle(&self) -> bool {

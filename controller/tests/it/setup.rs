@@ -4,9 +4,11 @@ use crate::calls::calls;
 use crate::objects::{
     ACCOUNT, CACHED_ACCOUNT_UID, CACHED_SECRET_UID, NAMESPACE, ROOT_CA, TOKEN, TokenData, account, token_secret,
 };
+use controller::controller::Controller;
 use controller::informer::Informer;
 use controller::keys::SigningError;
-use controller::tokens::{LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator, TokensController};
+use controller::mutation_cache::MutationCache;
+use controller::tokens::{self, LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::fault::{Action, Fault, Match};
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
@@ -133,13 +135,20 @@ impl Setup {
     }
 
     /// A controller on the informers as they are now: what they hold so far is no event to it.
-    pub(crate) fn controller(&self) -> TokensController {
+    pub(crate) fn controller(&self) -> Controller {
+        self.controller_that_wrote([])
+    }
+
+    /// The same, which created `secrets` a moment ago, and the watch did not tell yet.
+    pub(crate) fn controller_that_wrote(&self, secrets: impl IntoIterator<Item = Secret>) -> Controller {
+        let cache = Arc::new(MutationCache::new(self.secrets.clone()));
+        secrets.into_iter().for_each(|secret| cache.mutation(secret));
         let client = client(&self.server, USER_AGENT);
-        TokensController::new(client, self.service_accounts.clone(), self.secrets.clone(), self.options.clone())
+        tokens::controller(client, self.service_accounts.clone(), cache, self.options.clone())
     }
 
     /// Lets `controller` work until there is nothing left to do. Returns its calls.
-    pub(crate) async fn settle(&self, controller: &TokensController) -> Vec<String> {
+    pub(crate) async fn settle(&self, controller: &Controller) -> Vec<String> {
         tokio::select! {
             () = controller.work(1, CancellationToken::new()) => {}
             () = controller.idle() => {}
