@@ -37,6 +37,13 @@ pub struct Flags {
     #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", value_delimiter = ',', value_parser = authorization_mode)]
     authorization_mode: Vec<String>,
 
+    /// Admission plugins that are on besides those that always are, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    enable_admission_plugins: Vec<String>,
+    /// Admission plugins that are off, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    disable_admission_plugins: Vec<String>,
+
     /// Issuer of service account tokens; repeat to accept others. The first one signs
     #[arg(long, value_name = "ISSUER")]
     service_account_issuer: Vec<String>,
@@ -147,6 +154,8 @@ impl Flags {
         let max = self.service_account_max_token_expiration;
         builder = given(builder, max, Builder::service_account_max_token_expiration);
         builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = builder.enable_admission_plugins(self.enable_admission_plugins.iter().cloned());
+        builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
         builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);

@@ -1,10 +1,12 @@
 //! What a server is to be, said step by step, and its start.
 
+mod admission;
 mod authentication;
 
 use super::listener::{self, Listener};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
+use crate::admission::{self as plugins, PluginError};
 use crate::api;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::AllowAuthenticated;
@@ -52,6 +54,9 @@ pub enum StartError {
     /// A key of service accounts cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// Admission plugins cannot be chosen so.
+    #[error(transparent)]
+    Admission(#[from] PluginError),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
@@ -78,6 +83,8 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
+    enabled_plugins: Vec<String>,
+    disabled_plugins: Vec<String>,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -96,6 +103,8 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
+            enabled_plugins: Vec::new(),
+            disabled_plugins: Vec::new(),
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -221,6 +230,7 @@ impl Builder {
             ids,
             authenticator: Authenticator::new(authentication)?,
             authorizer: Box::new(AllowAuthenticated),
+            admission: plugins::chain(&self.enabled_plugins, &self.disabled_plugins)?,
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
