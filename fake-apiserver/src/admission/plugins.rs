@@ -2,6 +2,7 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+use super::service_account::{ServiceAccounts, Tokens};
 use super::{Chain, Plugin};
 
 /// What this server makes of a plugin of the real one.
@@ -9,12 +10,11 @@ enum Plugged {
     /// Compiled in, and always on.
     Always,
     /// Off unless enabled.
-    #[expect(dead_code, reason = "the first one is about to come")]
-    OnDemand(fn() -> Box<dyn Plugin>),
+    OnDemand(fn(&Config) -> Box<dyn Plugin>),
     /// Not here.
     Absent,
 }
-use Plugged::{Absent, Always};
+use Plugged::{Absent, Always, OnDemand};
 
 const PLUGINS: &[(&str, Plugged)] = &[
     ("AlwaysAdmit", Absent),
@@ -23,7 +23,7 @@ const PLUGINS: &[(&str, Plugged)] = &[
     ("NamespaceExists", Absent),
     ("LimitPodHardAntiAffinityTopology", Absent),
     ("LimitRanger", Absent),
-    ("ServiceAccount", Absent),
+    ("ServiceAccount", OnDemand(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Absent),
     ("TaintNodesByCondition", Always),
     ("AlwaysPullImages", Absent),
@@ -80,8 +80,20 @@ pub enum PluginError {
     AlwaysOn(String),
 }
 
-/// The chain of a server with these plugins enabled and those disabled. To disable what is not here is to say how it is.
-pub(crate) fn chain(enabled: &[String], disabled: &[String]) -> Result<Chain, PluginError> {
+/// What can be said of the plugins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Config {
+    /// `--enable-admission-plugins`.
+    pub(crate) enabled: Vec<String>,
+    /// `--disable-admission-plugins`. To disable what is not here is to say how it is.
+    pub(crate) disabled: Vec<String>,
+    /// For the plugin `ServiceAccount`.
+    pub(crate) tokens: Tokens,
+}
+
+/// The chain of a server.
+pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
+    let Config { enabled, disabled, .. } = config;
     let plugged = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, plugged)| plugged);
     for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
         if let Some(name) = names.iter().find(|name| plugged(name).is_none()) {
@@ -101,7 +113,7 @@ pub(crate) fn chain(enabled: &[String], disabled: &[String]) -> Result<Chain, Pl
     for (name, plugged) in PLUGINS.iter().filter(|(name, _)| enabled.iter().any(|enabled| enabled == name)) {
         match plugged {
             Always => {}
-            Plugged::OnDemand(make) => chain.push(make()),
+            OnDemand(make) => chain.push(make(config)),
             Absent => return Err(PluginError::Absent(name.to_string())),
         }
     }
@@ -118,7 +130,8 @@ mod tests {
         for (enabled, disabled, expected) in [
             ("", "", Ok(0)),
             ("Priority,NamespaceLifecycle", "", Ok(0)),
-            ("", "LimitRanger,ResourceQuota", Ok(0)),
+            ("ServiceAccount", "", Ok(1)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(0)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -129,7 +142,8 @@ mod tests {
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
             ("", "Priority", Err("fake-apiserver cannot do without the admission plugin Priority")),
         ] {
-            let found = chain(&names(enabled), &names(disabled)).map(|chain| chain.0.len());
+            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
+            let found = chain(&config).map(|chain| chain.0.len());
             assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
         }
     }

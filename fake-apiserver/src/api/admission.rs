@@ -8,43 +8,37 @@ use crate::registry::Strategy;
 use serde_json::Value;
 
 /// The mutating phase for a new object, or for what is posted to a subresource. It happens before the name is made.
-pub(super) fn create(request: &mut Request<'_>, object: &mut Value, dry_run: bool) -> ApiResult<()> {
+pub(super) fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     namespaces::admit_content(request, object)?;
-    mutate(request, Operation::Create, object, None, dry_run)
+    mutate(request, Operation::Create, object, None)
 }
 
 /// The mutating phase for a changed object.
-pub(super) fn update(request: &mut Request<'_>, new: &mut Value, old: &Value, dry_run: bool) -> ApiResult<()> {
-    mutate(request, Operation::Update, new, Some(old), dry_run)
+pub(super) fn update(request: &mut Request<'_>, new: &mut Value, old: &Value) -> ApiResult<()> {
+    mutate(request, Operation::Update, new, Some(old))
 }
 
 /// The validating phase, when all else is found to be right: `old` is none of a creation.
-pub(super) fn validate(request: &mut Request<'_>, object: &Value, old: Option<&Value>, dry_run: bool) -> ApiResult<()> {
+pub(super) fn validate(request: &mut Request<'_>, object: &Value, old: Option<&Value>) -> ApiResult<()> {
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
     let name = name(request, object).to_string();
-    let verdict = request.cluster.admission.validate(&attributes(request, &name, operation, old, dry_run), object);
+    let verdict = request.cluster.admission.validate(&attributes(request, &name, operation, old), object);
     settle(request, verdict)
 }
 
 /// Both phases for an object that is to be deleted; it exists, and the preconditions hold.
-pub(super) fn delete(request: &mut Request<'_>, old: &Value, dry_run: bool) -> ApiResult<()> {
+pub(super) fn delete(request: &mut Request<'_>, old: &Value) -> ApiResult<()> {
     namespaces::admit_delete(request)?;
     let chain = &request.cluster.admission;
-    let attributes = attributes(request, request.name, Operation::Delete, Some(old), dry_run);
+    let attributes = attributes(request, request.name, Operation::Delete, Some(old));
     let mut object = Value::Null;
     let verdict = chain.admit(&attributes, &mut object).and_then(|()| chain.validate(&attributes, &object));
     settle(request, verdict)
 }
 
-fn mutate(
-    request: &mut Request<'_>,
-    operation: Operation,
-    object: &mut Value,
-    old: Option<&Value>,
-    dry_run: bool,
-) -> ApiResult<()> {
+fn mutate(request: &mut Request<'_>, operation: Operation, object: &mut Value, old: Option<&Value>) -> ApiResult<()> {
     let name = name(request, object).to_string();
-    let verdict = request.cluster.admission.admit(&attributes(request, &name, operation, old, dry_run), object);
+    let verdict = request.cluster.admission.admit(&attributes(request, &name, operation, old), object);
     settle(request, verdict)?;
     (strategy(request).admit)(object, old).map_err(|why| {
         let name = displayed_name(request.name, object);
@@ -67,7 +61,6 @@ fn attributes<'a>(
     name: &'a str,
     operation: Operation,
     old: Option<&'a Value>,
-    dry_run: bool,
 ) -> Attributes<'a> {
     Attributes {
         cluster: request.cluster,
@@ -78,7 +71,6 @@ fn attributes<'a>(
         namespace: request.namespace,
         name,
         old,
-        dry_run,
     }
 }
 

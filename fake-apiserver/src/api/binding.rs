@@ -13,13 +13,13 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "v1".into(), kind: "Binding" };
     let (options, mut binding) = decode::creation(request, &expected)?;
-    admission::create(request, &mut binding, options.dry_run)?;
+    admission::create(request, &mut binding)?;
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
     // Upstream forgets to give these errors a type.
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
-    admission::validate(request, &binding, None, options.dry_run)?;
+    admission::validate(request, &binding, None)?;
     let now = format_seconds(request.now);
     rewrite(request, &options, |request, entry, pod| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&binding), Some(entry))?;

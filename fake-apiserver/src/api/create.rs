@@ -26,7 +26,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
     (request.kind.strategy.default)(&mut object);
     meta::wipe_system_fields(&mut object);
-    admission::create(request, &mut object, options.dry_run)?;
+    admission::create(request, &mut object)?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };
     let mut taken = None;
@@ -53,7 +53,7 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
-    admission::validate(request, &object, None, options.dry_run)?;
+    admission::validate(request, &object, None)?;
     // What is no number is not looked at, and a dry run shows what it was sent.
     let sent = parse_uint(meta::resource_version(&object)).ok();
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {

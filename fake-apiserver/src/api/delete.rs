@@ -81,7 +81,7 @@ pub(super) struct Outcome {
 /// Deletes one object as the request asks.
 pub(super) fn by_request(request: &mut Request<'_>, key: &Key, options: &DeleteOptions) -> ApiResult<Option<Outcome>> {
     let (cluster, kind, now) = (request.cluster, request.kind, request.now);
-    delete_key(cluster, kind, key, options, now, |old| admission::delete(request, old, options.dry_run))
+    delete_key(cluster, kind, key, options, now, |old| admission::delete(request, old))
 }
 
 /// Deletes as the namespace controller does; whether the object is gone.

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
-    let (options, mut body) = decode::creation(request, &expected)?;
-    admission::create(request, &mut body, options.dry_run)?;
-    admission::validate(request, &body, None, options.dry_run)?;
+    let (_, mut body) = decode::creation(request, &expected)?;
+    admission::create(request, &mut body)?;
+    admission::validate(request, &body, None)?;
     let cluster = request.cluster;
     let outcome = cluster.authenticator.token_request(
         request.namespace,

@@ -44,13 +44,13 @@ pub(super) fn write(
         let old = tree(&entry)?;
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
-        admission::update(request, &mut new, &old, options.dry_run)?;
+        admission::update(request, &mut new, &old)?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         prepare(request, strategy, &mut new, &old);
         validate(request, strategy, &new, &old)?;
-        admission::validate(request, &new, Some(&old), options.dry_run)?;
+        admission::validate(request, &new, Some(&old))?;
         let warnings = (strategy.warnings)(&new, Some(&old));
         let draft = draft(request.kind, request.resource, &new)?;
         let removes = ends_deletion(request, &new, &old);

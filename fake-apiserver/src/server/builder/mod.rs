@@ -6,7 +6,7 @@ mod authentication;
 use super::listener::{self, Listener};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
-use crate::admission::{self as plugins, PluginError};
+use crate::admission::{self as admission_chain, PluginError};
 use crate::api;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::AllowAuthenticated;
@@ -83,8 +83,7 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
-    enabled_plugins: Vec<String>,
-    disabled_plugins: Vec<String>,
+    admission: admission_chain::Config,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -103,8 +102,7 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
-            enabled_plugins: Vec::new(),
-            disabled_plugins: Vec::new(),
+            admission: admission_chain::Config::default(),
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -230,7 +228,7 @@ impl Builder {
             ids,
             authenticator: Authenticator::new(authentication)?,
             authorizer: Box::new(AllowAuthenticated),
-            admission: plugins::chain(&self.enabled_plugins, &self.disabled_plugins)?,
+            admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
