@@ -38,6 +38,17 @@ pub struct Flags {
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 
+    /// Admission plugins that are on besides those that always are, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    enable_admission_plugins: Vec<String>,
+    /// Admission plugins that are off, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    disable_admission_plugins: Vec<String>,
+
+    /// Only BoundServiceAccountTokenVolume exists: false lets ServiceAccount mount token secrets, as before Kubernetes 1.21
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = feature_gate)]
+    feature_gates: Vec<bool>,
+
     /// Issuer of service account tokens; repeat to accept others. The first one signs
     #[arg(long, value_name = "ISSUER")]
     service_account_issuer: Vec<String>,
@@ -149,6 +160,9 @@ impl Flags {
         let max = self.service_account_max_token_expiration;
         builder = given(builder, max, Builder::service_account_max_token_expiration);
         builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = builder.enable_admission_plugins(self.enable_admission_plugins.iter().cloned());
+        builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
+        builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
         builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
@@ -188,6 +202,15 @@ fn go_bool(text: &str) -> Result<bool, String> {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
         _ => Err("neither true nor false".into()),
+    }
+}
+
+/// The value of the only gate there is.
+fn feature_gate(text: &str) -> Result<bool, String> {
+    match text.split_once('=') {
+        Some(("BoundServiceAccountTokenVolume", value)) => go_bool(value),
+        Some((gate, _)) => Err(format!("fake-apiserver does not have the feature gate {gate}")),
+        None => Err("not GATE=BOOL".into()),
     }
 }
 
@@ -282,6 +305,12 @@ mod tests {
                 "error: the following required arguments were not provided: --tls-private-key-file <FILE>".into(),
             ),
             (
+                "--feature-gates=BoundServiceAccountTokenVolume=false,Foo=true",
+                "error: invalid value 'Foo=true' for '--feature-gates <GATE=BOOL>': \
+                 fake-apiserver does not have the feature gate Foo"
+                    .into(),
+            ),
+            (
                 "--service-account-max-token-expiration=5m",
                 format!("error: invalid value '5m' {EXPIRATION}: must be between 1 hour and 2^32 seconds"),
             ),
@@ -297,6 +326,13 @@ mod tests {
         ] {
             assert_eq!(parse(&[argument]).err(), Some(expected), "{argument}");
         }
+    }
+
+    #[tokio::test]
+    async fn plugins_that_there_are_not() {
+        let flags = parse(&["--enable-admission-plugins=ServiceAccount,AlwaysDeny"]).unwrap();
+        let error = flags.builder().unwrap().start().await.err().unwrap();
+        assert_eq!(error.to_string(), "fake-apiserver does not have the admission plugin AlwaysDeny");
     }
 
     #[test]

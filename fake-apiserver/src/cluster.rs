@@ -1,5 +1,6 @@
 //! What all replicas of one control plane share.
 
+use crate::admission::Chain;
 use crate::api;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
@@ -8,8 +9,9 @@ use crate::fault::Faults;
 use crate::http::Documents;
 use crate::ids::Ids;
 use crate::registry;
-use crate::store::{Key, Store};
+use crate::store::{Key, Scope, Store};
 use serde_json::Value;
+use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Cluster {
@@ -17,6 +19,8 @@ pub(crate) struct Cluster {
     pub(crate) ids: Ids,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
+    /// The admission plugins that were asked for.
+    pub(crate) admission: Chain,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
     /// Whether deleted namespaces are emptied and removed.
@@ -29,6 +33,17 @@ impl Cluster {
     /// Discovery and the like.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::new(registry::KINDS))
+    }
+
+    /// Resolves when there is an object under that key.
+    pub(crate) async fn appearance(&self, key: Key) {
+        let scope =
+            Scope { resource: key.resource, namespace: Some(key.namespace().into()), name: Some(key.name().into()) };
+        let (snapshot, mut events) = self.store.subscribe(scope, None);
+        if snapshot.get(&key).is_none() {
+            // The first thing that can happen to it is to be made; should that be forgotten already, it happened as well.
+            poll_fn(|context| events.poll_next(context)).await;
+        }
     }
 }
 

@@ -27,6 +27,7 @@
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
 //! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 
+pub mod admission;
 mod api;
 pub mod audit;
 pub mod auth;

@@ -3,11 +3,10 @@
 use super::decode::{self, Expected};
 use super::draft::draft;
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, namespaces};
+use super::{Reply, Request, admission, namespaces};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
-use crate::registry::Strategy;
 use crate::store::{Entry, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -24,8 +23,10 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 }
 
 /// Creates a decoded object; an update of a missing one comes here too.
-pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &WriteOptions) -> ApiResult<Reply> {
-    namespaces::admit_content(request, &object)?;
+pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
+    (request.kind.strategy.default)(&mut object);
+    meta::wipe_system_fields(&mut object);
+    admission::create(request, &mut object)?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };
     let mut taken = None;
@@ -47,11 +48,12 @@ pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &
 /// One attempt. The inner error is the object that has the name already.
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
-    prepare(request, &mut object)?;
+    prepare(request, &mut object);
     let errors = kind.validate_create(&object);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
+    admission::validate(request, &object, None)?;
     // What is no number is not looked at, and a dry run shows what it was sent.
     let sent = parse_uint(meta::resource_version(&object)).ok();
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
@@ -75,11 +77,8 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     }
 }
 
-fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+fn prepare(request: &mut Request<'_>, object: &mut Value) {
     let kind = request.kind;
-    (kind.strategy.default)(object);
-    admit(request, &kind.strategy, object, None)?;
-    meta::wipe_system_fields(object);
     meta::remove(object, UNTRACKED);
     meta::set(object, "uid", request.cluster.ids.uid());
     meta::set(object, "creationTimestamp", format_seconds(request.now));
@@ -88,17 +87,6 @@ fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     }
     (kind.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
-    Ok(())
-}
-
-/// Lets the admission plugins that are always enabled change the object, or refuse it.
-pub(super) fn admit(
-    request: &Request<'_>,
-    strategy: &Strategy,
-    object: &mut Value,
-    old: Option<&Value>,
-) -> ApiResult<()> {
-    (strategy.admit)(object, old).map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
 }
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.

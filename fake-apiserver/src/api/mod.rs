@@ -1,5 +1,6 @@
 //! The verbs, one a file: options, then the store, then the reply. Knows no HTTP.
 
+mod admission;
 mod binding;
 mod continue_token;
 mod create;
@@ -58,6 +59,8 @@ pub(crate) struct Request<'r> {
     pub(crate) body: Body<'r>,
     /// To be sent as `Warning` headers.
     pub(crate) warnings: Vec<String>,
+    /// What a refusal may have been for want of.
+    pub(crate) awaited: Option<Key>,
 }
 
 /// What a verb answers.

@@ -31,6 +31,8 @@ use hyper::body::Incoming;
 use jiff::Timestamp;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 /// One server of a control plane: the shared cluster, seen with its own clock.
@@ -173,8 +175,9 @@ impl<'r> Exchange<'r> {
             query: &self.query,
             body,
             warnings: std::mem::take(&mut trace.warnings),
+            awaited: None,
         };
-        let result = api::dispatch(&mut request, self.verb);
+        let result = self.dispatch(&mut request).await;
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
@@ -182,6 +185,22 @@ impl<'r> Exchange<'r> {
         };
         add_warnings(&mut response, &request.warnings);
         Ok(response)
+    }
+
+    /// Lets the verb do its work; again, if it was refused for want of an object that then comes into being. Everybody
+    /// else is served meanwhile.
+    async fn dispatch(&self, request: &mut api::Request<'_>) -> ApiResult<api::Reply> {
+        let warnings = request.warnings.len();
+        let mut deadline = None;
+        loop {
+            let result = api::dispatch(request, self.verb);
+            let Some(key) = request.awaited.take() else { return result };
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + patience());
+            let appearance = timeout_at(deadline, request.cluster.appearance(key));
+            let Some(Ok(())) = self.replica.shutdown.run_until_cancelled(appearance).await else { return result };
+            request.warnings.truncate(warnings);
+            request.now = self.replica.clock.now();
+        }
     }
 
     /// A refusal before any verb was tried.
@@ -319,6 +338,11 @@ impl<'r> Exchange<'r> {
             authentication_error: trace.authentication_error,
         });
     }
+}
+
+/// How long something that may be about to exist is waited for: as long as `getServiceAccount` sleeps between 10 attempts.
+fn patience() -> Duration {
+    9 * Duration::from_millis(fastrand::u64(100..200))
 }
 
 /// 501: whoever asks to be somebody else must not be served as who they are.

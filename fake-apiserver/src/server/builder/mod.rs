@@ -1,10 +1,12 @@
 //! What a server is to be, said step by step, and its start.
 
+mod admission;
 mod authentication;
 mod authorization;
 
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
+use crate::admission::{self as admission_chain, PluginError};
 use crate::api;
 use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
@@ -54,6 +56,9 @@ pub enum StartError {
     /// A key of service accounts cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// Admission plugins cannot be chosen so.
+    #[error(transparent)]
+    Admission(#[from] PluginError),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
@@ -81,6 +86,7 @@ pub struct Builder {
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
     authorization: Vec<AuthorizationMode>,
+    admission: admission_chain::Config,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -100,6 +106,7 @@ impl Default for Builder {
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
             authorization: vec![AuthorizationMode::AlwaysAllow],
+            admission: admission_chain::Config::default(),
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -226,6 +233,7 @@ impl Builder {
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
+            admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
