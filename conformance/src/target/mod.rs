@@ -12,14 +12,13 @@ pub use process::Process;
 pub use real::Real;
 
 use crate::client::Endpoint;
-use crate::controllers::{Settings, TokensController};
+use crate::controllers::{Kind, Running as Controller};
 use crate::history::Call;
 use crate::scenario::Scenario;
 use crate::verbs::replicas::Fate;
 use anyhow::{Context as _, Result, bail};
-use fake_apiserver::clock::{Clock as _, SystemClock};
+use controller::clock::{Clock, system_clock};
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use serde_json::json;
 use std::fmt;
 
@@ -27,11 +26,14 @@ use std::fmt;
 pub const ADMINISTRATOR: &str = "admin";
 
 /// The users of scenarios, with their groups. Every controller is a user of its own.
-pub const USERS: [(&str, &[&str]); 6] = [
+pub const USERS: [(&str, &[&str]); 9] = [
     (ADMINISTRATOR, &["system:masters"]),
     ("alice", &["devs"]),
     ("system:node:node-1", &["system:nodes"]),
     ("system:node:node-2", &["system:nodes"]),
+    ("legacy-token-cleaner", &["system:masters"]),
+    ("root-ca", &["system:masters"]),
+    ("service-accounts", &["system:masters"]),
     ("tokens", &["system:masters"]),
     ("tokens-b", &["system:masters"]),
 ];
@@ -118,11 +120,13 @@ pub enum Power {
     Retries,
     /// Have tokens signed with its key, whatever they say.
     Signing,
+    /// Pause controllers and let them do one thing at a time.
+    Steps,
 }
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 12] = [
+    pub const ALL: [Power; 13] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
@@ -135,6 +139,7 @@ impl Power {
         Power::Replicas,
         Power::Retries,
         Power::Signing,
+        Power::Steps,
     ];
 
     /// The power called `name`.
@@ -163,6 +168,7 @@ impl fmt::Display for Power {
             Power::Replicas => "replicas",
             Power::Retries => "retries",
             Power::Signing => "signing",
+            Power::Steps => "steps",
         })
     }
 }
@@ -203,12 +209,8 @@ pub trait Cluster: Send + Sync {
         bail!("this target does not hand out its signing key")
     }
 
-    /// Starts a tokens controller of the target's own as `user`; `None` if scenarios are to run ours.
-    fn tokens_controller<'a>(
-        &'a self,
-        _user: &'a str,
-        _settings: Settings,
-    ) -> BoxFuture<'a, Result<Option<Box<dyn TokensController>>>> {
+    /// Starts a controller of the target's own as `user`; `None` if scenarios are to run ours.
+    fn controller<'a>(&'a self, _user: &'a str, _kind: Kind) -> BoxFuture<'a, Result<Option<Box<dyn Controller>>>> {
         Box::pin(async { Ok(None) })
     }
 
@@ -217,9 +219,9 @@ pub trait Cluster: Send + Sync {
         Box::pin(async move { bail!("this target does not report the calls of {user}") })
     }
 
-    /// What time it is there.
-    fn now(&self) -> Timestamp {
-        SystemClock.now()
+    /// Tells what time it is there.
+    fn clock(&self) -> Clock {
+        system_clock()
     }
 
     /// Forgets what happened so far.
