@@ -19,6 +19,7 @@ use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info};
 
@@ -73,12 +74,13 @@ pub struct Controller {
     client: Client,
     informers: Vec<Arc<dyn Source>>,
     tasks: Vec<Box<dyn Task>>,
+    paused: AtomicBool,
 }
 
 impl Controller {
     /// A controller that acts through `client`, and works on `tasks` once the informers know everything.
     pub fn new(client: Client, informers: Vec<Arc<dyn Source>>, tasks: Vec<Box<dyn Task>>) -> Self {
-        Controller { client, informers, tasks }
+        Controller { client, informers, tasks, paused: AtomicBool::new(false) }
     }
 
     /// Runs the informers and, once they know everything, `workers` workers on each task, until `stop`. Returns when the
@@ -130,12 +132,19 @@ impl Controller {
 
     /// Begins no sync from now on; waits until those in progress have ended.
     pub async fn pause(&self) {
+        self.paused.store(true, Ordering::Relaxed);
         join_all(self.tasks.iter().map(|task| task.pause())).await;
     }
 
     /// Goes on after a pause.
     pub fn resume(&self) {
+        self.paused.store(false, Ordering::Relaxed);
         self.tasks.iter().for_each(|task| task.resume());
+    }
+
+    /// It is paused.
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
     }
 
     /// In a pause: syncs the next key, once the informers know all that `client` sees, and says which. A key that waits

@@ -18,7 +18,7 @@
 //! | kubernetes `pkg/controller/certificates/rootcacertpublisher/publisher.go` | v1.37.1 | [`root_ca`] |
 //! | kubernetes `pkg/serviceaccount/legacy.go` | v1.24.17 | [`tokens::LegacyClaims`] |
 //! | kubernetes `pkg/serviceaccount/jwt.go` | v1.37.1 | [`keys`] |
-//! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go` | v1.37.1 | [`manager`] |
+//! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go`, `core.go`, `certificates.go` | v1.37.1 | [`manager`], [`catalogue`] |
 //! | kubernetes `pkg/api/v1/pod/util.go` | v1.37.1 | [`pods`] |
 //! | apiserver `pkg/authentication/serviceaccount/util.go` | v0.24.17 | [`tokens`] |
 //! | apiserver `pkg/storage/names/generate.go` | v0.24.17 | [`tokens`] |
@@ -36,9 +36,11 @@
 //! | controller-manager `options/generic.go`, `app/helper.go` | v0.37.1 | [`manager`] |
 
 pub mod api_errors;
+pub mod catalogue;
 pub mod client;
 pub mod clock;
 pub mod controller;
+pub mod fleet;
 pub mod informer;
 pub mod keys;
 pub mod leader_election;
