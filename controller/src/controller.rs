@@ -13,6 +13,7 @@
 
 use crate::informer::Informer;
 use crate::workqueue::Activity;
+use crate::workqueue::metrics::QueueMetrics;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Resource};
@@ -57,6 +58,8 @@ where
 pub trait Task: Send + Sync {
     /// Works, on `workers` things at a time, until `stop`; returns when what is in progress has ended.
     fn work<'a>(&'a self, workers: usize, stop: &'a CancellationToken) -> BoxFuture<'a, ()>;
+    /// Counts and measures what it does from now on.
+    fn measure(&self, metrics: &QueueMetrics);
     /// How busy it is now.
     fn activity(&self) -> Activity;
     /// Waits until there is nothing to do.
@@ -102,6 +105,11 @@ impl Controller {
         debug!(workers, "starting workers");
         join_all(self.tasks.iter().map(|task| task.work(workers, &stop))).await;
         info!("controller stopped");
+    }
+
+    /// Counts and measures from now on what happens in its queues.
+    pub fn measure(&self, metrics: &QueueMetrics) {
+        self.tasks.iter().for_each(|task| task.measure(metrics));
     }
 
     /// The informers that it listens to, so that several controllers can share them.

@@ -6,6 +6,7 @@ use crate::controller::{Controller, Source};
 use crate::informer::Informer;
 use crate::legacy_token_cleaner::{self, OptionsError, Stores};
 use crate::mutation_cache::MutationCache;
+use crate::workqueue::metrics::QueueMetrics;
 use crate::{root_ca, service_accounts, tokens};
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, ServiceAccount};
@@ -59,9 +60,9 @@ impl Fleet {
     }
 
     /// Adds the publisher of the [`root_ca`].
-    pub fn add_root_ca(&mut self, client: Client, root_ca: String) {
+    pub fn add_root_ca(&mut self, client: Client, root_ca: String, metrics: root_ca::Metrics) {
         let (config_maps, namespaces) = (self.config_maps.clone(), self.namespaces.clone());
-        let controller = root_ca::controller(client, config_maps, namespaces, root_ca);
+        let controller = root_ca::controller(client, config_maps, namespaces, root_ca, metrics);
         self.members.insert(Kind::RootCaPublisher, Member { controller, workers: 1 });
     }
 
@@ -83,6 +84,11 @@ impl Fleet {
         let controller = legacy_token_cleaner::controller(client, stores, clock, options)?;
         self.members.insert(Kind::LegacyTokenCleaner, Member { controller, workers: 1 });
         Ok(())
+    }
+
+    /// Counts and measures from now on what happens in the queues.
+    pub fn measure(&self, metrics: &QueueMetrics) {
+        self.members.values().for_each(|member| member.controller.measure(metrics));
     }
 
     /// The member of that kind.

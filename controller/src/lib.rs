@@ -31,9 +31,11 @@
 //! | client-go `tools/cache/shared_informer.go`, `delta_fifo.go`, `store.go` | v0.37.1 | [`informer`] |
 //! | client-go `tools/cache/mutation_cache.go` | v0.37.1 | [`mutation_cache`] |
 //! | client-go `tools/leaderelection/leaderelection.go`, `resourcelock/leaselock.go` | v0.37.1 | [`leader_election`] |
+//! | client-go `tools/leaderelection/healthzadaptor.go`, component-base `metrics/prometheus/clientgo/leaderelection` | v0.37.1 | [`leader_status`] |
+//! | client-go `util/workqueue/metrics.go`, component-base `metrics/prometheus/workqueue` | v0.37.1 | [`workqueue::metrics`] |
 //! | client-go `util/keyutil/key.go`, `util/cert/pem.go` | v0.37.1 | [`keys`] |
 //! | client-go `rest/with_retry.go` | v0.37.1 | [`client`] |
-//! | controller-manager `options/generic.go`, `app/helper.go` | v0.37.1 | [`manager`] |
+//! | controller-manager `options/generic.go`, `app/helper.go`, `app/serve.go` | v0.37.1 | [`manager`] |
 
 pub mod api_errors;
 pub mod catalogue;
@@ -44,6 +46,7 @@ pub mod fleet;
 pub mod informer;
 pub mod keys;
 pub mod leader_election;
+pub mod leader_status;
 pub mod legacy_token_cleaner;
 pub mod manager;
 pub mod mutation_cache;

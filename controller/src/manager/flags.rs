@@ -5,6 +5,7 @@ use crate::leader_election::ElectionConfig;
 use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
 use std::io::IsTerminal;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing::Level;
@@ -42,6 +43,28 @@ pub struct Flags {
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     #[arg(action = ArgAction::Set, value_name = "BOOL")]
     pub auto_generate_tokens: bool,
+
+    /// Port to serve /healthz and /metrics on, over HTTPS. Unlike kube-controller-manager, nothing is served by default;
+    /// 0 says so.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub secure_port: u16,
+
+    /// Address to serve on.
+    #[arg(long, value_name = "IP", default_value = "0.0.0.0")]
+    pub bind_address: IpAddr,
+
+    /// Certificate to serve with, and its chain: PEM. Without it: one made at start and signed by itself, which is not
+    /// written anywhere.
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
+    pub tls_cert_file: Option<PathBuf>,
+
+    /// Private key of that certificate: PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_private_key_file: Option<PathBuf>,
+
+    /// Paths that everybody may see. For others the API server is asked, as whom the kubeconfig says.
+    #[arg(long, value_name = "PATHS", value_delimiter = ',', default_value = "/healthz,/readyz,/livez")]
+    pub authorization_always_allow_paths: Vec<String>,
 
     /// Run controllers only while holding a Lease, so that of several managers one works at a time.
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
@@ -143,6 +166,7 @@ mod tests {
             ("--concurrent-serviceaccount-token-syncs=0", "concurrent-serviceaccount-token-syncs"),
             ("--legacy-service-account-token-clean-up-period=-1h", "must not be negative"),
             ("--leader-elect=perhaps", "perhaps"),
+            ("--tls-cert-file=a", "--tls-private-key-file"),
             ("--cluster-cidr=10.0.0.0/8", "cluster-cidr"),
         ] {
             let error = parse(&[argument]).expect_err(argument);
@@ -175,6 +199,8 @@ mod tests {
         assert!(flags.leader_elect && flags.auto_generate_tokens);
         assert_eq!(flags.concurrent_serviceaccount_token_syncs, 5);
         assert_eq!(flags.legacy_service_account_token_clean_up_period, DEFAULT_CLEAN_UP_PERIOD);
+        assert_eq!((flags.secure_port, flags.bind_address.to_string().as_str()), (0, "0.0.0.0"));
+        assert_eq!(flags.authorization_always_allow_paths, ["/healthz", "/readyz", "/livez"]);
         let election = flags.election("me".into());
         assert_eq!((election.namespace.as_str(), election.name.as_str()), ("kube-system", "kube-controller-manager"));
         let durations = [election.lease_duration, election.renew_deadline, election.retry_period];

@@ -5,6 +5,7 @@
 //! election and not after it is won, so that a mistake shows at once.
 
 mod flags;
+pub mod serving;
 mod signals;
 
 pub use flags::Flags;
@@ -16,16 +17,24 @@ use crate::clock::system_clock;
 use crate::fleet::Fleet;
 use crate::keys::{SigningKey, check_certificates};
 use crate::leader_election::LeaderElector;
-use crate::{legacy_token_cleaner, service_accounts, tokens};
+use crate::workqueue::metrics::QueueMetrics;
+use crate::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use prometheus_client::registry::Registry;
+use serving::{Endpoint, Identity, Site};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
+
+/// How long after its Lease has expired a leader that still leads is healthy.
+const RENEWAL_TOLERANCE: Duration = Duration::from_secs(20);
 
 /// Runs what `flags` ask for until `stop`.
 ///
@@ -33,18 +42,55 @@ use tracing::warn;
 /// If a file that a flag names is unreadable or not what it should be, or if the election was lost.
 pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
-    let fleet = fleet(&flags, &cluster)?;
-    let work = async |stop: CancellationToken| fleet.run(stop).await;
-    if !flags.leader_elect {
-        work(stop).await;
-        return Ok(());
+    let mut registry = Registry::default();
+    let fleet = fleet(&flags, &cluster, &mut registry)?;
+    let elector = match flags.leader_elect {
+        true => Some(LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?),
+        false => None,
+    };
+    let election = elector.as_ref().map(|elector| {
+        let status = elector.status();
+        status.register(&flags.leader_elect_resource_name, &mut registry);
+        (status, flags.leader_elect_lease_duration + RENEWAL_TOLERANCE)
+    });
+    let endpoint = endpoint(&flags).await?;
+    let site = Site {
+        client: cluster.client("serving")?,
+        always_allow_paths: flags.authorization_always_allow_paths.clone(),
+        election,
+        registry,
+    };
+
+    // What is served ends last, and with the rest however that ends.
+    let stop_serving = CancellationToken::new();
+    let _guard = stop_serving.clone().drop_guard();
+    if let Some(endpoint) = endpoint {
+        tokio::spawn(endpoint.serve(site, stop_serving));
     }
-    let elector = LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?;
-    Ok(elector.run(stop, work).await?)
+    match elector {
+        Some(elector) => Ok(elector.run(stop, async |stop| fleet.run(stop).await).await?),
+        None => {
+            fleet.run(stop).await;
+            Ok(())
+        }
+    }
+}
+
+/// Where to serve, if anything is to be served.
+async fn endpoint(flags: &Flags) -> Result<Option<Endpoint>> {
+    if flags.secure_port == 0 {
+        return Ok(None);
+    }
+    let address = SocketAddr::new(flags.bind_address, flags.secure_port);
+    let identity = match (&flags.tls_cert_file, &flags.tls_private_key_file) {
+        (Some(certificate), Some(key)) => Identity { certificate_pem: read(certificate)?, key_pem: read(key)? },
+        _ => Identity::generate(address)?,
+    };
+    Ok(Some(Endpoint::bind(address, &identity).await?))
 }
 
 /// The controllers that are enabled.
-fn fleet(flags: &Flags, cluster: &Cluster) -> Result<Fleet> {
+fn fleet(flags: &Flags, cluster: &Cluster, registry: &mut Registry) -> Result<Fleet> {
     let mut fleet = Fleet::new(cluster.client("shared-informers")?);
     let root_ca = match &flags.root_ca_file {
         Some(file) => read_ca(file).with_context(|| format!("error parsing root-ca-file at {}", file.display()))?,
@@ -71,7 +117,11 @@ fn fleet(flags: &Flags, cluster: &Cluster) -> Result<Fleet> {
             }
             Kind::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),
             // As in Go, whatever is no UTF-8 would be replaced in JSON.
-            Kind::RootCaPublisher => fleet.add_root_ca(client, String::from_utf8_lossy(&root_ca).into_owned()),
+            Kind::RootCaPublisher => {
+                let metrics = root_ca::Metrics::default();
+                metrics.register(registry);
+                fleet.add_root_ca(client, String::from_utf8_lossy(&root_ca).into_owned(), metrics);
+            }
             Kind::LegacyTokenCleaner => {
                 let options = legacy_token_cleaner::Options {
                     clean_up_period: flags.legacy_service_account_token_clean_up_period,
@@ -82,6 +132,9 @@ fn fleet(flags: &Flags, cluster: &Cluster) -> Result<Fleet> {
             }
         }
     }
+    let metrics = QueueMetrics::default();
+    metrics.register(registry);
+    fleet.measure(&metrics);
     Ok(fleet)
 }
 

@@ -11,6 +11,7 @@ mod objects;
 mod retry_after;
 mod root_ca;
 mod service_accounts;
+mod serving;
 mod setup;
 mod steps;
 mod token_creation;

@@ -47,7 +47,8 @@ impl Stage {
 
     fn controller(&self) -> Controller {
         let client = client(&self.server, USER_AGENT);
-        root_ca::controller(client, self.config_maps.clone(), self.namespaces.clone(), "fake-root-ca".into())
+        let (config_maps, namespaces) = (self.config_maps.clone(), self.namespaces.clone());
+        root_ca::controller(client, config_maps, namespaces, "fake-root-ca".into(), Default::default())
     }
 
     /// Creates `config_map` on the server, and returns what it has become.
@@ -98,9 +99,10 @@ async fn it_restores_its_config_map_and_no_other() {
     enum To {
         Deleted,
         Missed,
-        Is(ConfigMap),
+        Is(Box<ConfigMap>),
     }
     use To::*;
+    let is = |config_map| Is(Box::new(config_map));
     let right = || config_map(NAME, Some(DESCRIPTION), data("fake-root-ca"));
     let other = || config_map("other", None, json!({}));
     let with = |extra: Value| {
@@ -117,31 +119,31 @@ async fn it_restores_its_config_map_and_no_other() {
         (
             "update ca configmap with adding field",
             right(),
-            Is(with(json!({"data": {"ca.crt": "fake-root-ca", "test": "test"}}))),
+            is(with(json!({"data": {"ca.crt": "fake-root-ca", "test": "test"}}))),
             &[UPDATE],
         ),
-        ("update ca configmap with modifying field", right(), Is(with(data("abc"))), &[UPDATE]),
+        ("update ca configmap with modifying field", right(), is(with(data("abc"))), &[UPDATE]),
         (
             "update ca configmap with removing data",
             right(),
-            Is(config_map(NAME, Some(DESCRIPTION), json!({}))),
+            is(config_map(NAME, Some(DESCRIPTION), json!({}))),
             &[UPDATE],
         ),
-        ("update with other configmap", other(), Is(config_map("other", None, json!({"data": {"aa": "bb"}}))), &[]),
-        ("update with binary data, which is no business of ours", right(), Is(with(binary)), &[]),
+        ("update with other configmap", other(), is(config_map("other", None, json!({"data": {"aa": "bb"}}))), &[]),
+        ("update with binary data, which is no business of ours", right(), is(with(binary)), &[]),
         (
             "binary data is kept",
             right(),
-            Is(with(stray)),
+            is(with(stray)),
             &[r#"update configmaps/default/kube-root-ca.crt ok binaryData={"mine":"AAE="}"#],
         ),
-        ("update-configmap-annotation", right(), Is(config_map(NAME, None, data("fake-root-ca"))), &[UPDATE]),
-        ("an empty description is none", right(), Is(config_map(NAME, Some(""), data("fake-root-ca"))), &[UPDATE]),
-        ("no-update-configmap-if-annotation-present-and-equal", right(), Is(right()), &[]),
+        ("update-configmap-annotation", right(), is(config_map(NAME, None, data("fake-root-ca"))), &[UPDATE]),
+        ("an empty description is none", right(), is(config_map(NAME, Some(""), data("fake-root-ca"))), &[UPDATE]),
+        ("no-update-configmap-if-annotation-present-and-equal", right(), is(right()), &[]),
         (
             "no-update-configmap-if-annotation-present-and-different",
             right(),
-            Is(config_map(NAME, Some("different"), data("fake-root-ca"))),
+            is(config_map(NAME, Some("different"), data("fake-root-ca"))),
             &[],
         ),
     ] {
