@@ -13,12 +13,14 @@
 
 use crate::informer::Informer;
 use crate::workqueue::Activity;
+use crate::workqueue::metrics::QueueMetrics;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Resource};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info};
 
@@ -56,6 +58,8 @@ where
 pub trait Task: Send + Sync {
     /// Works, on `workers` things at a time, until `stop`; returns when what is in progress has ended.
     fn work<'a>(&'a self, workers: usize, stop: &'a CancellationToken) -> BoxFuture<'a, ()>;
+    /// Counts and measures what it does from now on.
+    fn measure(&self, metrics: &QueueMetrics);
     /// How busy it is now.
     fn activity(&self) -> Activity;
     /// Waits until there is nothing to do.
@@ -73,12 +77,13 @@ pub struct Controller {
     client: Client,
     informers: Vec<Arc<dyn Source>>,
     tasks: Vec<Box<dyn Task>>,
+    paused: AtomicBool,
 }
 
 impl Controller {
     /// A controller that acts through `client`, and works on `tasks` once the informers know everything.
     pub fn new(client: Client, informers: Vec<Arc<dyn Source>>, tasks: Vec<Box<dyn Task>>) -> Self {
-        Controller { client, informers, tasks }
+        Controller { client, informers, tasks, paused: AtomicBool::new(false) }
     }
 
     /// Runs the informers and, once they know everything, `workers` workers on each task, until `stop`. Returns when the
@@ -100,6 +105,11 @@ impl Controller {
         debug!(workers, "starting workers");
         join_all(self.tasks.iter().map(|task| task.work(workers, &stop))).await;
         info!("controller stopped");
+    }
+
+    /// Counts and measures from now on what happens in its queues.
+    pub fn measure(&self, metrics: &QueueMetrics) {
+        self.tasks.iter().for_each(|task| task.measure(metrics));
     }
 
     /// The informers that it listens to, so that several controllers can share them.
@@ -130,12 +140,19 @@ impl Controller {
 
     /// Begins no sync from now on; waits until those in progress have ended.
     pub async fn pause(&self) {
+        self.paused.store(true, Ordering::Relaxed);
         join_all(self.tasks.iter().map(|task| task.pause())).await;
     }
 
     /// Goes on after a pause.
     pub fn resume(&self) {
+        self.paused.store(false, Ordering::Relaxed);
         self.tasks.iter().for_each(|task| task.resume());
+    }
+
+    /// It is paused.
+    pub fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::Relaxed)
     }
 
     /// In a pause: syncs the next key, once the informers know all that `client` sees, and says which. A key that waits

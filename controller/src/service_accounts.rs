@@ -63,7 +63,7 @@ pub fn controller(
     });
     let informers: Vec<Arc<dyn Source>> = vec![service_accounts.clone(), namespaces.clone()];
     let syncer = Arc::new(Syncer { client: client.clone(), service_accounts, namespaces, options });
-    let worker = Worker::new(queue, None, move |namespace: String| {
+    let worker = Worker::new("serviceaccount", queue, None, move |namespace: String| {
         let syncer = syncer.clone();
         async move { Outcome::of(&namespace, syncer.sync(&namespace).await) }
     });

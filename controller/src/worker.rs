@@ -8,6 +8,7 @@
 //! ```
 
 use crate::controller::Task;
+use crate::workqueue::metrics::QueueMetrics;
 use crate::workqueue::{Activity, RateLimitingQueue};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
@@ -41,14 +42,17 @@ impl Outcome {
 
 /// A queue and what is done with its keys.
 pub struct Worker<K> {
+    name: &'static str,
     queue: Arc<RateLimitingQueue<K>>,
     max_retries: Option<u32>,
     sync: Box<dyn Fn(K) -> BoxFuture<'static, Outcome> + Send + Sync>,
 }
 
 impl<K: Clone + Debug + Eq + Hash> Worker<K> {
-    /// Syncs the keys of `queue` by `sync`. A failing key is retried `max_retries` times, or for ever.
+    /// Syncs the keys of `queue`, which is measured under `name`, by `sync`. A failing key is retried `max_retries` times, or
+    /// for ever.
     pub fn new<F>(
+        name: &'static str,
         queue: Arc<RateLimitingQueue<K>>,
         max_retries: Option<u32>,
         sync: impl Fn(K) -> F + Send + Sync + 'static,
@@ -56,7 +60,7 @@ impl<K: Clone + Debug + Eq + Hash> Worker<K> {
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        Worker { queue, max_retries, sync: Box::new(move |key| sync(key).boxed()) }
+        Worker { name, queue, max_retries, sync: Box::new(move |key| sync(key).boxed()) }
     }
 
     async fn drain(&self, stop: &CancellationToken) {
@@ -92,6 +96,10 @@ impl<K: Clone + Display + Debug + Eq + Hash + Send + Sync> Task for Worker<K> {
             };
             tokio::join!(join_all((0..workers).map(|_| self.drain(stop))), shut_down);
         })
+    }
+
+    fn measure(&self, metrics: &QueueMetrics) {
+        self.queue.measure(metrics, self.name);
     }
 
     fn activity(&self) -> Activity {

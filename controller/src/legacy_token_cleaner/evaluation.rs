@@ -6,6 +6,7 @@
 use super::Cleaner;
 use crate::controller::Task;
 use crate::worker::{Outcome, Worker};
+use crate::workqueue::metrics::QueueMetrics;
 use crate::workqueue::{Activity, RateLimitingQueue};
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ impl Evaluations {
         let queue = Arc::new(RateLimitingQueue::new());
         queue.add(EVALUATION);
         let cleaner = Arc::new(cleaner);
-        let worker = Worker::new(queue.clone(), None, move |_| {
+        let worker = Worker::new("", queue.clone(), None, move |_| {
             let cleaner = cleaner.clone();
             async move {
                 cleaner.evaluate().await;
@@ -56,6 +57,9 @@ impl Task for Evaluations {
             }
         })
     }
+
+    /// Upstream has no queue to measure.
+    fn measure(&self, _: &QueueMetrics) {}
 
     fn activity(&self) -> Activity {
         self.worker.activity()

@@ -48,6 +48,9 @@ pub const NAMESPACE_DATA_KEY: &str = "namespace";
 /// Where a token secret keeps the certificates to trust the API server by (`v1.ServiceAccountRootCAKey`).
 pub const ROOT_CA_DATA_KEY: &str = "ca.crt";
 
+/// What both queues are measured as; so they are upstream.
+const QUEUES: &str = "serviceaccount_tokens_service";
+
 /// How often a failing key is retried if nobody says otherwise.
 pub const DEFAULT_MAX_RETRIES: u32 = 10;
 
@@ -101,14 +104,14 @@ pub fn controller(
         secrets,
     });
     let max_retries = Some(options.max_retries);
-    let service_account_worker = Worker::new(service_account_queue, max_retries, {
+    let service_account_worker = Worker::new(QUEUES, service_account_queue, max_retries, {
         let syncer = syncer.clone();
         move |key| {
             let syncer = syncer.clone();
             async move { syncer.sync_service_account(key).await }
         }
     });
-    let secret_worker = Worker::new(secret_queue, max_retries, move |key| {
+    let secret_worker = Worker::new(QUEUES, secret_queue, max_retries, move |key| {
         let syncer = syncer.clone();
         async move { syncer.sync_secret(key).await }
     });

@@ -21,9 +21,11 @@
 //! runs in the background. Time is tokio's, so a test that pauses it decides when delays end.
 
 mod items;
+pub mod metrics;
 pub mod rate_limit;
 
 use items::Items;
+use metrics::QueueMetrics;
 use rate_limit::ControllerRateLimiter;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -63,9 +65,14 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         }
     }
 
+    /// Counts and measures from now on what happens, under `name`. Queues of one name are counted together.
+    pub fn measure(&self, metrics: &QueueMetrics, name: &'static str) {
+        self.change(|items, _| items.measure(metrics.of(name)));
+    }
+
     /// Marks `item` as needing work. Ignored after [`shut_down`](Self::shut_down).
     pub fn add(&self, item: T) {
-        self.change(|items, _| items.add(item));
+        self.change(|items, now| items.add(item, now));
     }
 
     /// [`add`](Self::add)s `item` once `delay` has passed; of several delays of one item the earliest end counts.
@@ -85,7 +92,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         loop {
             // Created before looking, so that no change between looking and waiting is missed.
             let changed = self.changed.notified();
-            let next_ready = match self.update(|items, _| items.take()) {
+            let next_ready = match self.update(|items, now| items.take(now)) {
                 items::Taken::Item(item) => return Some(item),
                 items::Taken::ShutDown => return None,
                 items::Taken::NothingBefore(next_ready) => next_ready,
@@ -102,7 +109,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
 
     /// Ends the processing of `item`; if it was added meanwhile it is ready again.
     pub fn done(&self, item: &T) {
-        self.change(|items, _| items.done(item));
+        self.change(|items, now| items.done(item, now));
     }
 
     /// Forgets the failures of `item`: the next [`add_rate_limited`](Self::add_rate_limited) starts from the shortest delay.
@@ -127,7 +134,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
 
     /// The next item, even in a pause, and even if it is still delayed; call [`done`](Self::done) with it afterwards.
     pub fn take_at_once(&self) -> Option<T> {
-        self.update(|items, _| items.take_at_once())
+        self.update(|items, now| items.take_at_once(now))
     }
 
     /// Refuses new items and drops delayed ones. What is ready is still handed out, unless the queue is paused, then every

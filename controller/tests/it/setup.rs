@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// How the controller under test calls itself.
-pub(crate) const USER_AGENT: &str = "tokens-controller";
+pub(crate) const USER_AGENT: &str = "controller-under-test";
 
 /// A server that remembers its requests.
 pub(crate) async fn server() -> FakeApiServer {
@@ -30,6 +30,21 @@ pub(crate) async fn server() -> FakeApiServer {
 /// A client that calls itself `user_agent`.
 pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
     controller::client::new(server.kube_config(), user_agent).expect("the server's own configuration is sound")
+}
+
+/// A fault that answers requests of the controller with `code`.
+pub(crate) fn fail(server: &FakeApiServer, verb: &str, resource: &str, code: u16, times: Option<u32>) {
+    let when =
+        Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
+    server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
+}
+
+/// Lets `controller` work until there is nothing left to do.
+pub(crate) async fn settle(controller: &Controller) {
+    tokio::select! {
+        () = controller.work(1, CancellationToken::new()) => {}
+        () = controller.idle() => {}
+    }
 }
 
 /// Makes the same token for whatever claims, after failing as often as it is told.
@@ -129,9 +144,7 @@ impl Setup {
 
     /// A fault that answers requests of the controller with `code`.
     pub(crate) fn fail(&self, verb: &str, resource: &str, code: u16, times: Option<u32>) {
-        let when =
-            Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
-        self.server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
+        fail(&self.server, verb, resource, code, times);
     }
 
     /// A controller on the informers as they are now: what they hold so far is no event to it.
@@ -149,10 +162,7 @@ impl Setup {
 
     /// Lets `controller` work until there is nothing left to do. Returns its calls.
     pub(crate) async fn settle(&self, controller: &Controller) -> Vec<String> {
-        tokio::select! {
-            () = controller.work(1, CancellationToken::new()) => {}
-            () = controller.idle() => {}
-        }
+        settle(controller).await;
         self.calls()
     }
 
