@@ -4,6 +4,7 @@ use crate::admission::Chain;
 use crate::api;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
+use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects};
 use crate::fault::Faults;
 use crate::http::Documents;
@@ -21,10 +22,14 @@ pub(crate) struct Cluster {
     pub(crate) authorizer: Box<dyn Authorizer>,
     /// The admission plugins that were asked for.
     pub(crate) admission: Chain,
+    /// Roles and bindings, if they mean anything here.
+    pub(crate) rbac: Option<Arc<Rbac>>,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
+    /// Whether cluster roles are filled with the rules of others.
+    pub(crate) cluster_role_aggregation: bool,
     /// Made when first asked for: most clients that are tests never are curious.
     pub(crate) documents: OnceLock<Documents>,
 }

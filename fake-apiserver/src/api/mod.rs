@@ -2,12 +2,14 @@
 
 mod admission;
 mod binding;
+mod cluster_roles;
 mod continue_token;
 mod create;
 mod decode;
 mod delete;
 mod delete_collection;
 mod draft;
+mod escalation;
 mod get;
 mod list;
 mod namespace_controller;
@@ -15,6 +17,7 @@ mod namespaces;
 mod options;
 mod patch;
 mod preconditions;
+mod rbac_policy;
 mod reviews;
 mod selection;
 mod token;
@@ -23,6 +26,7 @@ mod watch;
 
 pub(crate) use list::Listing;
 pub(crate) use namespaces::create_initial as create_initial_namespaces;
+pub(crate) use rbac_policy::create as create_rbac_policy;
 pub(crate) use token::record_use as record_token_use;
 pub(crate) use watch::{Watch, too_old};
 
@@ -110,6 +114,14 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
 
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    let reply = serve(request, verb)?;
+    if cluster_roles::are(request.kind) && !matches!(verb, "get" | "list" | "watch") {
+        cluster_roles::aggregate(request.cluster)?;
+    }
+    Ok(reply)
+}
+
+fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
         ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
         ("create", None) => create::create(request),

@@ -19,6 +19,7 @@ mod memo;
 mod metadata;
 pub mod modes;
 pub mod oidc;
+pub mod rbac;
 pub mod reviews;
 mod service_account;
 #[cfg(test)]

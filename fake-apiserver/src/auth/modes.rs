@@ -22,6 +22,8 @@ pub enum AuthorizationMode {
     AlwaysAllow,
     /// Nobody may do anything.
     AlwaysDeny,
+    /// Roles say what those who are bound to them may do.
+    Rbac,
 }
 
 /// Modes that cannot be.
@@ -43,13 +45,15 @@ pub enum ModeError {
 
 impl AuthorizationMode {
     /// All that there are.
-    pub const ALL: [AuthorizationMode; 2] = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny];
+    pub const ALL: [AuthorizationMode; 3] =
+        [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny, AuthorizationMode::Rbac];
 
     /// As the flag has it.
     pub fn as_str(self) -> &'static str {
         match self {
             AuthorizationMode::AlwaysAllow => "AlwaysAllow",
             AuthorizationMode::AlwaysDeny => "AlwaysDeny",
+            AuthorizationMode::Rbac => "RBAC",
         }
     }
 }
@@ -60,7 +64,7 @@ impl FromStr for AuthorizationMode {
     fn from_str(text: &str) -> Result<Self, ModeError> {
         let known = AuthorizationMode::ALL.into_iter().find(|mode| mode.as_str() == text);
         known.ok_or_else(|| match text {
-            "ABAC" | "Webhook" | "RBAC" | "Node" => ModeError::Unsupported(text.into()),
+            "ABAC" | "Webhook" | "Node" => ModeError::Unsupported(text.into()),
             _ => ModeError::Unknown(text.into()),
         })
     }

@@ -21,6 +21,7 @@ use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
+use crate::object::selector::exact_name;
 use crate::registry;
 use crate::view::View;
 use bytes::Bytes;
@@ -255,6 +256,8 @@ impl<'r> Exchange<'r> {
     }
 
     fn authorize(&self, user: &User) -> ApiResult<()> {
+        let selected =
+            matches!(self.verb, "list" | "watch").then(|| exact_name(self.query.get("fieldSelector"))).flatten();
         let (verb, target) = match &self.resource {
             Some(path) => (
                 self.verb.to_string(),
@@ -264,7 +267,7 @@ impl<'r> Exchange<'r> {
                     resource: path.resource,
                     subresource: path.subresource,
                     namespace: path.namespace(),
-                    name: &path.name,
+                    name: selected.as_deref().unwrap_or(&path.name),
                 },
             ),
             None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),

@@ -95,6 +95,7 @@ pub struct Builder {
     record_requests: bool,
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
+    cluster_role_aggregation: bool,
 }
 
 impl Default for Builder {
@@ -115,6 +116,7 @@ impl Default for Builder {
             record_requests: false,
             audit_log: None,
             namespace_controller: true,
+            cluster_role_aggregation: true,
         }
     }
 }
@@ -228,8 +230,10 @@ impl Builder {
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
         let store = Store::new(self.history);
+        let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let cluster = Arc::new(Cluster {
-            authorizer: authorization::authorizer(&self.authorization),
+            authorizer,
+            rbac,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
@@ -237,9 +241,13 @@ impl Builder {
             faults: Faults::default(),
             log,
             namespace_controller: self.namespace_controller,
+            cluster_role_aggregation: self.cluster_role_aggregation,
             documents: OnceLock::new(),
         });
         api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        if cluster.rbac.is_some() {
+            api::create_rbac_policy(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        }
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;
