@@ -26,7 +26,7 @@ fn text_that_a_real_server_can_check_was_checked_and_recorded_by_one() {
     let truth = Truth::load(&fixtures(""), &scenarios).unwrap();
     let mut recorded = 0;
     for scenario in &scenarios {
-        let beyond = [Power::Clock, Power::Controllers, Power::Faults, Power::Replicas];
+        let beyond = [Power::Clock, Power::Controllers, Power::Faults, Power::Legacy, Power::Replicas];
         let blessed = scenario.text.blessed_by().is_some();
         let possible = !scenario.needs.iter().any(|need| beyond.contains(need));
         assert!(blessed || !possible, "{}: run `cargo xtask conformance bless`", scenario.name);

@@ -1,5 +1,6 @@
 //! The server from outside.
 
+mod admission;
 mod auth;
 mod binary;
 mod concurrency;

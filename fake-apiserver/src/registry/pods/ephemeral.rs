@@ -2,9 +2,10 @@
 //!
 //! Follows `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go`, `validateEphemeralContainers` and
 //! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1). Where the real server
-//! appends a diff of its Go structs, there is none.
+//! appends a diff of its Go structs, the changed fields are listed.
 
 use super::containers::common;
+use super::update::differences;
 use super::validate::{Findings, pod_and_spec};
 use crate::error::FieldError;
 use crate::object::generation::equal;
@@ -42,18 +43,20 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
 /// Findings about what joins a pod.
 pub(super) fn changes(new: &Value, old: &Value) -> Findings {
     if meta::annotations(old).get(MIRROR_POD).is_some() {
-        return vec![FieldError::forbidden("", "static pods do not support ephemeral containers")];
+        return vec![FieldError::forbidden("[]", "static pods do not support ephemeral containers")];
     }
     let mut errors = pod_and_spec(new);
     let now = items(new, "/spec/ephemeralContainers");
     for container in items(old, "/spec/ephemeralContainers") {
         let name = text(container, "/name");
         let fate = match now.iter().rfind(|other| text(other, "/name") == name) {
-            None => "removed",
-            Some(other) if !equal(Some(other), Some(container)) => "changed",
+            None => "removed\n".to_string(),
+            Some(other) if !equal(Some(other), Some(container)) => {
+                format!("changed\n{}", differences(other, container))
+            }
             Some(_) => continue,
         };
-        let detail = format!("existing ephemeral containers {name:?} may not be {fate}\n");
+        let detail = format!("existing ephemeral containers {name:?} may not be {fate}");
         errors.push(FieldError::forbidden("spec.ephemeralContainers", detail));
     }
     errors
