@@ -136,7 +136,7 @@ pub(super) struct Lease(Arc<Connection>);
 /// Why there is no answer.
 pub(super) enum SendError {
     /// The request was never sent; another connection may have more luck.
-    Unsent(Request<Body>),
+    Unsent(Box<Request<Body>>),
     /// What became of the request is not known, or nothing would be gained by trying again.
     Failed(hyper::Error),
 }
@@ -159,7 +159,7 @@ impl Lease {
                     return Err(SendError::Failed(error.into_error()));
                 }
                 *request.uri_mut() = uri;
-                Err(SendError::Unsent(request))
+                Err(SendError::Unsent(Box::new(request)))
             }
         }
     }

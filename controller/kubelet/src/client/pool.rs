@@ -50,7 +50,7 @@ impl Pool {
         loop {
             match self.lease().await?.send(request).await {
                 Ok(response) => return Ok(response),
-                Err(SendError::Unsent(unsent)) => request = unsent,
+                Err(SendError::Unsent(unsent)) => request = *unsent,
                 Err(SendError::Failed(error)) => return Err(error.into()),
             }
         }
