@@ -270,23 +270,30 @@ impl<O: Observer> AtomicWriter<O> {
         give_to(&path, first.and_then(|(_, file)| file.owner))
     }
 
-    /// Removes visible links to what is no longer there, and whatever begins with `..` but the current data.
+    /// Removes visible links to what is no longer there, then whatever begins with `..` but the current data.
     fn remove_leftovers(&self, current: &str, visible: &BTreeSet<&str>) -> Result<(), WriteError> {
+        let (mut links, mut own) = (BTreeSet::new(), BTreeSet::new());
         for entry in fs::read_dir(&self.target).map_err(failed("open", &self.target))? {
             let entry = entry.map_err(failed("read", &self.target))?;
-            let (name, path) = (entry.file_name(), entry.path());
-            let Some(name) = name.to_str().filter(|name| *name != DATA_DIR && *name != current) else { continue };
-            let own = match fs::read_link(&path) {
-                _ if name.starts_with("..") => true,
-                Ok(link) => link == Path::new(DATA_DIR).join(name) && !visible.contains(name),
-                Err(_) => false,
-            };
-            if own {
-                self.observer.before(Step::Remove(name.to_owned()));
-                let is_directory = entry.file_type().map_err(failed("stat", &path))?.is_dir();
-                let removed = if is_directory { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-                removed.map_err(failed("remove", &path))?;
+            match entry.file_name().to_str() {
+                None | Some(DATA_DIR) => {}
+                Some(name) if name == current || visible.contains(name) => {}
+                Some(name) if name.starts_with("..") => {
+                    own.insert(name.to_owned());
+                }
+                Some(name) => {
+                    if fs::read_link(entry.path()).is_ok_and(|link| link == Path::new(DATA_DIR).join(name)) {
+                        links.insert(name.to_owned());
+                    }
+                }
             }
+        }
+        for name in links.into_iter().chain(own) {
+            let path = self.target.join(&name);
+            self.observer.before(Step::Remove(name));
+            let is_directory = fs::symlink_metadata(&path).map_err(failed("stat", &path))?.is_dir();
+            let removed = if is_directory { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            removed.map_err(failed("remove", &path))?;
         }
         Ok(())
     }
