@@ -12,6 +12,7 @@
 //! | kubernetes `pkg/serviceaccount/legacy.go` | v1.24.17 | [`tokens::LegacyClaims`] |
 //! | kubernetes `pkg/serviceaccount/jwt.go` | v1.37.1 | [`keys`] |
 //! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go` | v1.37.1 | [`manager`] |
+//! | kubernetes `pkg/api/v1/pod/util.go` | v1.37.1 | [`pods`] |
 //! | apiserver `pkg/authentication/serviceaccount/util.go` | v0.24.17 | [`tokens`] |
 //! | apiserver `pkg/storage/names/generate.go` | v0.24.17 | [`tokens`] |
 //! | apimachinery `pkg/api/errors/errors.go` | v0.37.1 | [`api_errors`] |
@@ -35,6 +36,7 @@ pub mod keys;
 pub mod leader_election;
 pub mod manager;
 pub mod mutation_cache;
+pub mod pods;
 pub mod retry;
 pub mod tokens;
 pub mod workqueue;
