@@ -2,4 +2,10 @@
 
 pub mod client;
 pub mod clock;
+pub mod field_path;
+mod go;
 pub mod objects;
+mod quantity;
+pub mod resources;
+pub mod tokens;
+pub mod volumes;

@@ -52,7 +52,7 @@ pub enum GetError {
     #[error("failed to sync {0} cache: timed out waiting for the condition")]
     NotSynced(&'static str),
     /// What the API server said, word for word.
-    #[error("{0}")]
+    #[error("{}", .0.message)]
     Api(Box<kube::core::Status>),
     /// The request failed before the API server could say anything.
     #[error(transparent)]
