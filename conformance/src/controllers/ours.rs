@@ -56,7 +56,7 @@ fn port(cluster: &dyn Cluster, user: &str, kind: Kind) -> Result<Controller> {
             let stores = Stores { service_accounts: Arc::default(), secrets: Arc::default(), pods: Arc::default() };
             legacy_token_cleaner::controller(client, stores, cluster.clock(), Default::default())?
         }
-        Kind::RootCa => root_ca::controller(client, Arc::default(), Arc::default(), root_ca),
+        Kind::RootCa => root_ca::controller(client, Arc::default(), Arc::default(), root_ca, Default::default()),
         Kind::ServiceAccounts => {
             service_accounts::controller(client, Arc::default(), Arc::default(), Default::default())
         }
