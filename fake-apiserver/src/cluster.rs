@@ -1,7 +1,7 @@
 //! What all replicas of one control plane share.
 
 use crate::admission::Chain;
-use crate::api;
+use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::{Authenticator, Objects};
@@ -24,6 +24,7 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    pub(crate) token_tracking: TokenTracking,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
     /// Cancelled when open watches have to end; those opened later hang on another one.

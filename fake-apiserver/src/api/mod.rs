@@ -18,12 +18,13 @@ mod preconditions;
 mod reviews;
 mod selection;
 mod token;
+mod token_tracking;
 mod update;
 mod watch;
 
 pub(crate) use list::Listing;
-pub(crate) use namespaces::create_initial as create_initial_namespaces;
 pub(crate) use token::record_use as record_token_use;
+pub(crate) use token_tracking::TokenTracking;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::auth::User;
@@ -105,8 +106,20 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     Ok(Reply::object(201, line.into()))
 }
 
+/// Makes what a real server makes at its first start.
+pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    namespaces::create_initial(cluster, now)?;
+    token_tracking::sync(cluster, now)
+}
+
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    let reply = perform(request, verb);
+    token_tracking::follow(request, verb);
+    reply
+}
+
+fn perform(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
         ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
         ("create", None) => create::create(request),
