@@ -1,7 +1,7 @@
 //! What a scenario is played on: a running cluster, the names bound so far, what is still open, and the history.
 
 use crate::client::Endpoint;
-use crate::controllers::TokensController;
+use crate::controllers::Running as Controller;
 use crate::history::{Event, Recorder, Reply, Request};
 use crate::names::Names;
 use crate::scenario::command::{Credential, Prefixes, Route};
@@ -31,7 +31,7 @@ pub struct Stage<'a> {
     /// Open watches by the name the scenario gave them.
     pub watches: BTreeMap<String, Stream>,
     /// Running controllers by name.
-    pub controllers: BTreeMap<String, Box<dyn TokensController>>,
+    pub controllers: BTreeMap<String, Box<dyn Controller>>,
     /// How many calls of each user the scenario has looked at.
     pub calls_read: BTreeMap<String, usize>,
     /// How many lines of each replica's log the scenario has looked at.

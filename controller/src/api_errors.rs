@@ -21,6 +21,21 @@ pub fn is_conflict(error: &Error) -> bool {
     has_reason_or_code(error, reason::CONFLICT, 409)
 }
 
+/// There is an object of that name already. No code says so by itself: 409 may be a conflict.
+pub fn is_already_exists(error: &Error) -> bool {
+    status(error).is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
+}
+
+/// The revision that was asked for is no longer known.
+pub fn is_expired(error: &Error) -> bool {
+    status(error).is_some_and(|status| status.reason == reason::EXPIRED) || has_reason_or_code(error, reason::GONE, 410)
+}
+
+/// The server has too much to do. Here the code counts whatever the reason is.
+pub fn is_too_many_requests(error: &Error) -> bool {
+    status(error).is_some_and(|status| status.reason == reason::TOO_MANY_REQUESTS || status.code == 429)
+}
+
 /// The answer lists `cause` as a cause.
 pub fn has_status_cause(error: &Error, cause: &str) -> bool {
     let causes = status(error).and_then(|status| status.details.as_ref()).map(|details| &details.causes);
@@ -63,9 +78,26 @@ pub(crate) mod tests {
             (FORBIDDEN, false, false),
         ] {
             let error = api_error(answer);
+            assert_eq!(is_already_exists(&error), answer.1 == "AlreadyExists", "{answer:?}");
             assert_eq!((is_not_found(&error), is_conflict(&error)), (not_found, conflict), "{answer:?}");
         }
         assert!(!is_not_found(&Error::LinesCodecMaxLineLengthExceeded), "not an answer at all");
+    }
+
+    #[test]
+    fn what_a_watch_may_be_told() {
+        for (answer, expired, too_many) in [
+            ((410, "Expired"), true, false),
+            ((410, "Gone"), true, false),
+            ((410, ""), true, false),
+            ((410, "NotFound"), false, false),
+            ((429, "TooManyRequests"), false, true),
+            ((429, "Forbidden"), false, true),
+            ((500, "InternalError"), false, false),
+        ] {
+            let error = api_error(answer);
+            assert_eq!((is_expired(&error), is_too_many_requests(&error)), (expired, too_many), "{answer:?}");
+        }
     }
 
     #[test]

@@ -5,12 +5,14 @@
 //! `rest/with_retry.go`. Its rate limit of 20 requests a second is left out.
 
 use http::{HeaderValue, Request, Response, header};
-use kube::client::{Body, ClientBuilder};
+use kube::client::{Body, ClientBuilder, DynBody};
 use kube::{Client, Config};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
+use tower::BoxError;
 use tower::buffer::BufferLayer;
 use tower::retry::{Policy, RetryLayer};
+use tower::util::BoxService;
 
 /// How often a request is repeated (`maxRetries` of `rest.Request`).
 const MAX_RETRIES: u32 = 10;
@@ -21,13 +23,28 @@ const BUFFERED_REQUESTS: usize = 1024;
 ///
 /// # Errors
 /// If `user_agent` is no header value, or `config` is unusable.
-pub fn new(mut config: Config, user_agent: &str) -> anyhow::Result<Client> {
+pub fn new(config: Config, user_agent: &str) -> anyhow::Result<Client> {
+    Ok(with_retries(ClientBuilder::try_from(named(config, user_agent)?)?))
+}
+
+/// The same `config` for somebody who calls itself `user_agent`, and retries as [`with_retries`] does, not as kube does.
+///
+/// # Errors
+/// If `user_agent` is no header value.
+pub fn named(mut config: Config, user_agent: &str) -> anyhow::Result<Config> {
     config.headers.push((header::USER_AGENT, HeaderValue::from_str(user_agent)?));
     config.default_retry = false;
+    Ok(config)
+}
+
+/// What kube puts its own layers on.
+pub type Service = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
+
+/// The client that `builder` builds, with retries when the API server says so.
+pub fn with_retries(builder: ClientBuilder<Service>) -> Client {
     let retry = RetryLayer::new(RetryAfter { retries: 0 });
     // A retry needs a service that can be cloned, which the buffer makes of any.
-    let builder = ClientBuilder::try_from(config)?.with_layer(&BufferLayer::new(BUFFERED_REQUESTS)).with_layer(&retry);
-    Ok(builder.build())
+    builder.with_layer(&BufferLayer::new(BUFFERED_REQUESTS)).with_layer(&retry).build()
 }
 
 #[derive(Clone)]

@@ -1,5 +1,6 @@
 //! The command line: kube-apiserver's flags where it has one for the purpose, and a few of a test server's own.
 
+use crate::auth::modes::AuthorizationMode;
 use crate::{Builder, FakeApiServer, duration};
 use anyhow::Context;
 use clap::Parser;
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A kube-apiserver for tests: the real wire protocol, objects in memory, no admission and no authorization.
+/// A kube-apiserver for tests: the real wire protocol, objects in memory, and everything allowed unless told otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "fake-apiserver", version, max_term_width = 100)]
 pub struct Flags {
@@ -33,9 +34,9 @@ pub struct Flags {
     /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Only AlwaysAllow exists: whoever is authenticated may do everything
-    #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", value_delimiter = ',', value_parser = authorization_mode)]
-    authorization_mode: Vec<String>,
+    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    authorization_mode: Vec<AuthorizationMode>,
 
     /// Admission plugins that are on besides those that always are, separated by commas
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
@@ -151,6 +152,7 @@ impl Flags {
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.anonymous_auth, Builder::anonymous_auth);
+        builder = given(builder, listed(&self.authorization_mode), Builder::authorization_mode);
         builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
         builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
         let extend = self.service_account_extend_token_expiration;
@@ -175,7 +177,7 @@ fn given<T>(builder: Builder, value: Option<T>, set: impl FnOnce(Builder, T) -> 
     }
 }
 
-fn listed(values: &[String]) -> Option<Vec<String>> {
+fn listed<T: Clone>(values: &[T]) -> Option<Vec<T>> {
     (!values.is_empty()).then(|| values.to_vec())
 }
 
@@ -200,16 +202,6 @@ fn go_bool(text: &str) -> Result<bool, String> {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
         "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
         _ => Err("neither true nor false".into()),
-    }
-}
-
-fn authorization_mode(text: &str) -> Result<String, String> {
-    match text {
-        "AlwaysAllow" => Ok(text.into()),
-        "AlwaysDeny" | "ABAC" | "Webhook" | "RBAC" | "Node" => {
-            Err("fake-apiserver does not support this mode; it has AlwaysAllow only".into())
-        }
-        _ => Err("no such mode; fake-apiserver has AlwaysAllow only".into()),
     }
 }
 
@@ -276,13 +268,17 @@ mod tests {
         assert_eq!(parse(&["--api-audiences=a,b", "--api-audiences=c"]).unwrap().api_audiences, ["a", "b", "c"]);
         let flags = parse(&["--clock-offset=0=-30", "--clock-offset", "1=+7"]).unwrap();
         assert_eq!(flags.clock_offset, [(0, -30), (1, 7)]);
-        assert_eq!(parse(&["--authorization-mode=AlwaysAllow"]).unwrap().authorization_mode, ["AlwaysAllow"]);
+        for arguments in
+            [&["--authorization-mode=AlwaysDeny,AlwaysAllow"][..], &["--authorization-mode", "AlwaysDeny,AlwaysAllow"]]
+        {
+            let modes = parse(arguments).unwrap().authorization_mode;
+            assert_eq!(modes, [AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]);
+        }
     }
 
     #[test]
     fn refusals_are_one_line() {
-        const MODES: &str = "for '--authorization-mode <MODE>': \
-                             fake-apiserver does not support this mode; it has AlwaysAllow only";
+        const MODES: &str = "for '--authorization-mode <MODES>': authorization-mode";
         const EXPIRATION: &str = "for '--service-account-max-token-expiration <DURATION>'";
         for (argument, expected) in [
             ("--foo", "error: unexpected argument '--foo' found".to_string()),
@@ -299,8 +295,11 @@ mod tests {
                 "--anonymous-auth=maybe",
                 "error: invalid value 'maybe' for '--anonymous-auth[=<BOOL>]': neither true nor false".into(),
             ),
-            ("--authorization-mode=Node,RBAC", format!("error: invalid value 'Node' {MODES}")),
-            ("--authorization-mode=RBAC", format!("error: invalid value 'RBAC' {MODES}")),
+            (
+                "--authorization-mode=AlwaysAllow,ABAC",
+                format!("error: invalid value 'ABAC' {MODES} \"ABAC\" is not supported by fake-apiserver"),
+            ),
+            ("--authorization-mode=rbac", format!("error: invalid value 'rbac' {MODES} \"rbac\" is not a valid mode")),
             (
                 "--tls-cert-file=x",
                 "error: the following required arguments were not provided: --tls-private-key-file <FILE>".into(),

@@ -45,5 +45,6 @@ pub mod schema;
 mod server;
 pub mod store;
 pub mod version;
+mod view;
 
 pub use server::{Builder, FakeApiServer, RunningReplica, StartError};

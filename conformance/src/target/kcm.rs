@@ -18,9 +18,9 @@ use super::{ADMINISTRATOR, Cluster, Power, Setup, Target};
 use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
-use crate::controllers::{Settings, Theirs, client};
+use crate::controllers::{Kind, Running as Controller, Standing, Theirs, client};
 use crate::scenario::Scenario;
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::future::BoxFuture;
@@ -91,6 +91,7 @@ impl Target for Kcm {
             Power::Flags,
             Power::Legacy,
             Power::Log,
+            Power::Outages,
             Power::Replicas,
             Power::Signing,
         ]
@@ -125,16 +126,24 @@ impl Managers {
         Ok(Managers { folder, others, sentinel, started: AtomicUsize::new(0), _place: place })
     }
 
-    /// Starts a tokens controller as `user`.
-    pub(super) async fn tokens_controller(
+    /// The controller of that kind, as `user` if it does not run already.
+    pub(super) async fn controller(
         &self,
         cluster: &dyn Cluster,
         user: &str,
-        settings: Settings,
-    ) -> Result<Theirs> {
+        kind: Kind,
+    ) -> Result<Box<dyn Controller>> {
+        let settings = match kind {
+            Kind::Tokens(settings) => settings,
+            Kind::RootCa | Kind::ServiceAccounts => return Ok(Box::new(Standing)),
+            Kind::LegacyTokenCleaner => {
+                bail!("the real one looks once a day, and no clock can tell it that a day is over")
+            }
+        };
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let folder = self.folder.path().join(format!("{user}-{number}"));
-        Theirs::start(cluster, user, settings, Arc::clone(&self.sentinel), &folder).await
+        let theirs = Theirs::start(cluster, user, settings, Arc::clone(&self.sentinel), &folder).await?;
+        Ok(Box::new(theirs))
     }
 
     /// Stops what still runs; returns what all have logged.

@@ -98,6 +98,7 @@ impl Target for Process {
             Power::Replicas,
             Power::Retries,
             Power::Signing,
+            Power::Steps,
         ]
     }
 

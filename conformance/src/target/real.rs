@@ -49,10 +49,19 @@ struct Tenancy {
 }
 
 /// What can be done with any control plane of ours.
-const POWERS: [Power; 6] = [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing];
+const POWERS: [Power; 7] =
+    [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
 /// With a watch cache the API server remembers what etcd has forgotten.
-const POWERS_WITHOUT_CACHE: [Power; 7] =
-    [Power::Calls, Power::Compaction, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing];
+const POWERS_WITHOUT_CACHE: [Power; 8] = [
+    Power::Calls,
+    Power::Compaction,
+    Power::Controllers,
+    Power::Flags,
+    Power::Log,
+    Power::Retries,
+    Power::Signing,
+    Power::Steps,
+];
 /// How often the audit log is looked at for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
 

@@ -191,7 +191,7 @@ impl Times {
 /// The time once at least half a second is left of the current one.
 async fn early_in_a_second(stage: &Stage<'_>) -> Timestamp {
     loop {
-        let now = stage.cluster.now();
+        let now = (stage.cluster.clock())();
         let left = 1_000_000_000 - now.subsec_nanosecond().unsigned_abs();
         if left >= 500_000_000 {
             return now;

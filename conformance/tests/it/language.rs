@@ -80,8 +80,8 @@ fn nonsense_is_refused_with_its_line() {
         ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
         (
             "# Why.\n\nneeds magic\n",
-            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, replicas, \
-             retries, signing",
+            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
+             retries, signing, steps",
         ),
         ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),
         ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),

@@ -1,4 +1,11 @@
 //! The kubelet's half of service account credentials, as an ordinary client of any API server.
 
+pub mod client;
 pub mod clock;
+pub mod field_path;
+mod go;
 pub mod objects;
+mod quantity;
+pub mod resources;
+pub mod tokens;
+pub mod volumes;

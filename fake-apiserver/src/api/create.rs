@@ -3,7 +3,8 @@
 use super::decode::{self, Expected};
 use super::draft::draft;
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, admission, namespaces};
+use super::{Reply, Request, admission, escalation, namespaces};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
@@ -27,6 +28,7 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
     (request.kind.strategy.default)(&mut object);
     meta::wipe_system_fields(&mut object);
     admission::create(request, &mut object)?;
+    escalation::check(request, &object, None)?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };
     let mut taken = None;
@@ -53,6 +55,7 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
+    authorize(request)?;
     admission::validate(request, &object, None)?;
     // What is no number is not looked at, and a dry run shows what it was sent.
     let sent = parse_uint(meta::resource_version(&object)).ok();
@@ -87,6 +90,28 @@ fn prepare(request: &mut Request<'_>, object: &mut Value) {
     }
     (kind.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
+}
+
+/// Who may update what is not there need not be allowed to create it (`withAuthorization`). Creations themselves were
+/// authorized before they came here.
+fn authorize(request: &Request<'_>) -> ApiResult<()> {
+    if request.name.is_empty() {
+        return Ok(());
+    }
+    let kind = request.kind;
+    let target = Target::Resource {
+        group: kind.group,
+        version: kind.version,
+        resource: kind.resource,
+        subresource: "",
+        namespace: request.namespace,
+        name: request.name,
+    };
+    let attributes = Attributes { user: &request.user, verb: "create", target };
+    match request.cluster.authorizer.authorize(&attributes) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+    }
 }
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.

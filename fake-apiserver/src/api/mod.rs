@@ -2,12 +2,14 @@
 
 mod admission;
 mod binding;
+mod cluster_roles;
 mod continue_token;
 mod create;
 mod decode;
 mod delete;
 mod delete_collection;
 mod draft;
+mod escalation;
 mod get;
 mod list;
 mod namespace_controller;
@@ -15,6 +17,7 @@ mod namespaces;
 mod options;
 mod patch;
 mod preconditions;
+mod rbac_policy;
 mod reviews;
 mod selection;
 mod token;
@@ -34,6 +37,7 @@ use crate::http::{Body, Query};
 use crate::registry::{Kind, Subresource};
 use crate::schema;
 use crate::store::{Key, ResourceId};
+use crate::view::View;
 use bytes::Bytes;
 use decode::Expected;
 use jiff::Timestamp;
@@ -43,6 +47,8 @@ use std::sync::Arc;
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
+    /// How far the replica sees.
+    pub(crate) view: &'r View,
     /// What the clock of the replica that serves it shows.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
@@ -109,17 +115,24 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
 /// Makes what a real server makes at its first start.
 pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     namespaces::create_initial(cluster, now)?;
+    if cluster.rbac.is_some() {
+        rbac_policy::create(cluster, now)?;
+    }
     token_tracking::sync(cluster, now)
 }
 
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    let reply = perform(request, verb);
+    token_tracking::catch_up(request.cluster, request.now);
+    let reply = serve(request, verb)?;
     token_tracking::follow(request, verb);
-    reply
+    if cluster_roles::are(request.kind) && !matches!(verb, "get" | "list" | "watch") {
+        cluster_roles::aggregate(request.cluster)?;
+    }
+    Ok(reply)
 }
 
-fn perform(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
         ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
         ("create", None) => create::create(request),

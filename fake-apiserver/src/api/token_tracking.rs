@@ -6,7 +6,7 @@
 //!   gone ── half an hour after the last creation ──▶ created: since today
 //! ```
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
-//! Here it looks right after each change, and once a creation may happen that was put off, with the next request.
+//! Here it looks right after each change, and once a creation may happen that was put off, before the next request.
 //! All replicas together are one process in this.
 
 use super::Request;
@@ -73,17 +73,24 @@ fn today(now: Timestamp) -> Value {
     now.to_zoned(TimeZone::UTC).date().to_string().into()
 }
 
-/// Looks after it once a request was served.
+/// Makes up for a creation that was put off, if its time has come.
+pub(super) fn catch_up(cluster: &Cluster, now: Timestamp) {
+    if cluster.token_tracking.lock().due.is_some_and(|due| due <= now) {
+        sync_or_log(cluster, now);
+    }
+}
+
+/// Looks after it once a request was served that may have changed it.
 pub(super) fn follow(request: &Request<'_>, verb: &str) {
     let kind = request.kind;
-    let changed = kind.group.is_empty()
-        && kind.resource == "configmaps"
-        && request.namespace == NAMESPACE
-        && !matches!(verb, "get" | "list" | "watch");
-    let due = || request.cluster.token_tracking.lock().due.is_some_and(|due| due <= request.now);
-    if (changed || due())
-        && let Err(error) = sync(request.cluster, request.now)
-    {
+    let about = kind.group.is_empty() && kind.resource == "configmaps" && request.namespace == NAMESPACE;
+    if about && !matches!(verb, "get" | "list" | "watch") {
+        sync_or_log(request.cluster, request.now);
+    }
+}
+
+fn sync_or_log(cluster: &Cluster, now: Timestamp) {
+    if let Err(error) = sync(cluster, now) {
         tracing::error!(%error, "Error while syncing ConfigMap");
     }
 }

@@ -7,7 +7,7 @@ use super::create::{UNTRACKED, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, admission, namespace_controller, namespaces, preconditions};
+use super::{Reply, Request, admission, escalation, namespace_controller, namespaces, preconditions};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
@@ -45,6 +45,7 @@ pub(super) fn write(
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
         admission::update(request, &mut new, &old)?;
+        escalation::check(request, &new, Some(&old))?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);

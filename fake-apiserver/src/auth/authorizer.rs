@@ -1,7 +1,6 @@
 //! May they: the seam between requests and whoever decides.
 //!
-//! There is one decider so far, [`AllowAuthenticated`]. Refusals have the real server's texts (`forbidden`), so that
-//! another decider changes nothing but its decisions.
+//! Those who decide are in [`super::modes`]. Refusals have the real server's texts (`forbidden`), whoever decides.
 
 use super::User;
 use crate::error::{ApiError, Qualified};
@@ -64,6 +63,10 @@ pub struct Rules {
     pub resources: Vec<ResourceRule>,
     /// On paths.
     pub paths: Vec<PathRule>,
+    /// There may be more, which cannot be listed.
+    pub incomplete: bool,
+    /// Why some rules could not be found.
+    pub errors: Vec<String>,
 }
 
 /// `authorization.k8s.io/v1` `ResourceRule`.
@@ -86,45 +89,6 @@ pub struct PathRule {
     pub verbs: Vec<String>,
     /// Paths; a final `*` stands for anything.
     pub paths: Vec<String>,
-}
-
-/// Whoever is known may do everything. Others get what the real server's default roles give to everybody
-/// (`system:public-info-viewer`).
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AllowAuthenticated;
-
-/// The non-resource URLs of `system:public-info-viewer`.
-const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-
-impl Authorizer for AllowAuthenticated {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
-        let public =
-            attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
-        if public || !attributes.user.is_anonymous() {
-            Decision::Allow(String::new())
-        } else {
-            Decision::NoOpinion(String::new())
-        }
-    }
-
-    fn rules(&self, user: &User, _namespace: &str) -> Rules {
-        let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
-        if user.is_anonymous() {
-            return Rules {
-                resources: Vec::new(),
-                paths: vec![PathRule { verbs: list(&["get"]), paths: list(&PUBLIC_PATHS) }],
-            };
-        }
-        Rules {
-            resources: vec![ResourceRule {
-                verbs: list(&["*"]),
-                api_groups: list(&["*"]),
-                resources: list(&["*"]),
-                resource_names: Vec::new(),
-            }],
-            paths: vec![PathRule { verbs: list(&["*"]), paths: list(&["*"]) }],
-        }
-    }
 }
 
 /// The 403 for a request that nobody allowed. To be sent with `X-Content-Type-Options: nosniff`.

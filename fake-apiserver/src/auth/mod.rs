@@ -17,7 +17,9 @@ pub mod keys;
 mod legacy;
 mod memo;
 mod metadata;
+pub mod modes;
 pub mod oidc;
+pub mod rbac;
 pub mod reviews;
 mod service_account;
 #[cfg(test)]

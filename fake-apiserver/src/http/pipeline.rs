@@ -17,18 +17,21 @@ use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::{Authentication, User, oidc};
-use crate::clock::Clock;
+use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
+use crate::object::selector::exact_name;
 use crate::registry;
+use crate::view::View;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use std::sync::{Arc, OnceLock};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -41,13 +44,49 @@ pub(crate) struct Replica {
     /// Where clients reach it: `host:port`.
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
+    pub(crate) view: View,
+    /// Cancelled when open watches have to end; those opened later hang on another one.
+    watches: Mutex<CancellationToken>,
     /// Made when first asked for.
     pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
 
+impl Replica {
+    /// A server of `cluster` that clients reach at `address`.
+    pub(crate) fn new(
+        index: usize,
+        cluster: &Arc<Cluster>,
+        clock: &OffsetClock,
+        address: SocketAddr,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Replica {
+            index,
+            cluster: cluster.clone(),
+            clock: Arc::new(clock.clone()),
+            address: address.to_string(),
+            view: View::default(),
+            watches: Mutex::new(shutdown.child_token()),
+            shutdown,
+            issuer_documents: OnceLock::new(),
+        }
+    }
+
+    /// What ends a watch that is opened now.
+    pub(super) fn end_of_watches(&self) -> CancellationToken {
+        self.watches.lock().expect("no holder of this lock can panic").clone()
+    }
+
+    /// Ends all open watches; what ends later ones is `next`.
+    pub(crate) fn end_watches(&self, next: CancellationToken) {
+        let mut current = self.watches.lock().expect("no holder of this lock can panic");
+        std::mem::replace(&mut *current, next).cancel();
+    }
+}
+
 /// A request whose path is understood.
 struct Exchange<'r> {
-    replica: &'r Replica,
+    replica: &'r Arc<Replica>,
     parts: &'r Parts,
     now: Timestamp,
     resource: Option<ResourcePath<'r>>,
@@ -91,7 +130,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
 }
 
 impl<'r> Exchange<'r> {
-    fn new(replica: &'r Replica, parts: &'r Parts) -> Self {
+    fn new(replica: &'r Arc<Replica>, parts: &'r Parts) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(parts.uri.path()) {
             Route::Resource(path) => Some(path),
@@ -126,6 +165,7 @@ impl<'r> Exchange<'r> {
         trace.body.clone_from(&body.bytes);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
+            view: &self.replica.view,
             now: self.now,
             user: authentication.user,
             kind: served.kind,
@@ -216,6 +256,8 @@ impl<'r> Exchange<'r> {
     }
 
     fn authorize(&self, user: &User) -> ApiResult<()> {
+        let selected =
+            matches!(self.verb, "list" | "watch").then(|| exact_name(self.query.get("fieldSelector"))).flatten();
         let (verb, target) = match &self.resource {
             Some(path) => (
                 self.verb.to_string(),
@@ -225,7 +267,7 @@ impl<'r> Exchange<'r> {
                     resource: path.resource,
                     subresource: path.subresource,
                     namespace: path.namespace(),
-                    name: &path.name,
+                    name: selected.as_deref().unwrap_or(&path.name),
                 },
             ),
             None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),

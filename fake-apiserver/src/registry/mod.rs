@@ -11,6 +11,7 @@ mod namespaces;
 mod nodes;
 mod pods;
 mod quantity;
+mod rbac;
 mod reviews;
 mod secrets;
 mod service_accounts;
@@ -19,6 +20,7 @@ pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
 pub(crate) use pods::references;
+pub use rbac::GROUP as RBAC_GROUP;
 
 use serde_json::{Map, Value};
 

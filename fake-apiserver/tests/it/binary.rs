@@ -28,7 +28,11 @@ fn refusals_are_one_line() {
     let taken = taken.local_addr().expect("an address").port().to_string();
     for (arguments, expected) in [
         (&["--foo"][..], "error: unexpected argument '--foo' found"),
-        (&["--authorization-mode=RBAC"], "error: invalid value 'RBAC' for '--authorization-mode <MODE>': "),
+        (&["--authorization-mode=ABAC"], "error: invalid value 'ABAC' for '--authorization-mode <MODES>': "),
+        (
+            &["--authorization-mode=RBAC,RBAC"],
+            "error: authorization-mode [\"RBAC\" \"RBAC\"] has mode specified more than once",
+        ),
         (&["--tls-cert-file", &garbage], "error: the following required arguments were not provided: "),
         (&["--tls-cert-file", &garbage, "--tls-private-key-file", &garbage], "error: invalid certificate: "),
         (

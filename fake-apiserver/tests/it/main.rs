@@ -9,6 +9,7 @@ mod library;
 mod list;
 mod oidc;
 mod protobuf;
+mod replicas;
 mod robustness;
 mod schema;
 mod support;

@@ -1,4 +1,30 @@
 //! Secrets and config maps as pods see them: managers that keep what registered pods refer to.
+//!
+//! There are three, chosen by a [`Strategy`]:
+//!
+//! | strategy | who refers to what | where objects come from |
+//! |---|---|---|
+//! | `Watch` | [`registry`] | [`watched`]: one [`reflector`] an object |
+//! | `Cache` | [`registry`] | [`cached`]: requests, whose answers are good for a time that the node says |
+//! | `Get` | nobody asks | [`live`]: a request each time |
+
+mod backoff;
+mod cached;
+mod kind;
+mod live;
+mod reflector;
+mod registry;
+mod strategy;
+mod ttl;
+mod watched;
+
+pub use cached::CachedObjects;
+pub use kind::PodObject;
+pub use live::LiveObjects;
+pub use registry::{Registry, Store};
+pub use strategy::{Settings, Strategy, UnknownStrategy};
+pub use ttl::{NodeTtl, TTL_ANNOTATION, ttl_of_node};
+pub use watched::WatchedObjects;
 
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::Pod;
@@ -26,7 +52,7 @@ pub enum GetError {
     #[error("failed to sync {0} cache: timed out waiting for the condition")]
     NotSynced(&'static str),
     /// What the API server said, word for word.
-    #[error("{0}")]
+    #[error("{}", .0.message)]
     Api(Box<kube::core::Status>),
     /// The request failed before the API server could say anything.
     #[error(transparent)]
@@ -37,5 +63,14 @@ impl GetError {
     /// Whether the object certainly does not exist. Optional references tolerate this, and nothing else.
     pub fn is_not_found(&self) -> bool {
         matches!(self, GetError::Api(status) if status.code == 404)
+    }
+}
+
+impl From<kube::Error> for GetError {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => GetError::Api(status),
+            other => GetError::Client(other),
+        }
     }
 }

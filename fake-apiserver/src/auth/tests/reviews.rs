@@ -1,7 +1,8 @@
 //! Reviews and refusals. Answers as a real server, but for who is allowed what.
 
 use super::*;
-use crate::auth::authorizer::{AllowAuthenticated, Attributes, Authorizer, Decision, Rules, Target, forbidden};
+use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
+use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, ModeError, Union, check};
 use crate::auth::reviews::{access, own, token};
 use crate::error::ApiResult;
 
@@ -314,4 +315,44 @@ fn refusals_say_what_was_refused() {
     let target = Target::Path("/x");
     let error = forbidden(&Attributes { user: &user, verb: "get", target }, "<because>");
     assert_eq!(error.to_string(), "forbidden: User \"system:anonymous\" cannot get path \"/x\": <because>");
+}
+
+#[test]
+fn modes_are_asked_in_order() {
+    let union = |modes: &[AuthorizationMode]| {
+        let decider = |mode: &AuthorizationMode| -> Box<dyn Authorizer> {
+            match mode {
+                AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
+                _ => Box::new(AllowAuthenticated),
+            }
+        };
+        Union::new(modes.iter().map(|mode| (*mode, decider(mode))).collect())
+    };
+    let (deny, both) = (
+        union(&[AuthorizationMode::AlwaysDeny]),
+        union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
+    );
+    let decide = |authorizer: &Union, user: &User| {
+        authorizer.authorize(&Attributes { user, verb: "get", target: Target::Path("/metrics") })
+    };
+    let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
+    assert_eq!(decide(&deny, &alice()), refusal);
+    assert_eq!(decide(&both, &alice()), Decision::Allow(String::new()));
+    assert_eq!(decide(&both, &User::anonymous()), refusal);
+    let master = User { groups: vec!["system:masters".into()], ..alice() };
+    assert_eq!(decide(&deny, &master), Decision::Allow(String::new()));
+    assert_eq!(deny.rules(&alice(), "default"), Rules::default());
+    assert_eq!(both.rules(&alice(), "default"), AllowAuthenticated.rules(&alice(), "default"));
+}
+
+#[test]
+fn modes_that_the_real_server_refuses() {
+    let twice = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow];
+    let message =
+        "authorization-mode [\"AlwaysAllow\" \"AlwaysDeny\" \"AlwaysAllow\"] has mode specified more than once";
+    assert_eq!(check(&twice).unwrap_err().to_string(), message);
+    assert_eq!(check(&twice[..2]), Ok(()));
+    assert_eq!(check(&[]), Err(ModeError::None));
+    let unknown = "alwaysallow".parse::<AuthorizationMode>().unwrap_err();
+    assert_eq!(unknown.to_string(), "authorization-mode \"alwaysallow\" is not a valid mode");
 }

@@ -4,6 +4,7 @@
 //! is the kind's to say; a selector is bound to its kind when it is read.
 
 use crate::error::{ApiError, ApiResult};
+use crate::object::name::path_segment;
 use crate::registry::Kind;
 use std::fmt;
 
@@ -24,15 +25,7 @@ impl FieldSelector {
     /// # Errors
     /// 400, if the text is malformed or asks for a field that the kind does not offer.
     pub fn parse(text: &str, kind: &Kind) -> ApiResult<Self> {
-        let mut parts: Vec<&str> = split(text).into_iter().filter(|part| !part.is_empty()).collect();
-        parts.sort_unstable();
-        let mut raw = Vec::new();
-        for part in parts {
-            let (label, equal, value) = cut(part).ok_or_else(|| {
-                ApiError::bad_request(format!("invalid selector: '{text}'; can't understand '{part}'"))
-            })?;
-            raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
-        }
+        let raw = raw_terms(text)?;
         let bind = |(label, equal, value)| Ok(Term { label: resolve(label, kind)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
@@ -51,6 +44,26 @@ impl FieldSelector {
     pub fn exact(&self, label: &str) -> Option<&str> {
         self.0.iter().find(|term| term.label == label && term.equal).map(|term| term.value.as_str())
     }
+}
+
+/// The one name that a selector lets objects have, if it says so and could be a name: by it a list of one object is authorized.
+pub fn exact_name(text: &str) -> Option<String> {
+    let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).ok()? };
+    let (.., name) = terms.into_iter().find(|(label, equal, _)| *label == "metadata.name" && *equal)?;
+    path_segment(&name).is_empty().then_some(name)
+}
+
+/// Label, whether its value must be equal, and that value, unescaped.
+fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
+    let mut parts: Vec<&str> = split(text).into_iter().filter(|part| !part.is_empty()).collect();
+    parts.sort_unstable();
+    let mut raw = Vec::new();
+    for part in parts {
+        let (label, equal, value) = cut(part)
+            .ok_or_else(|| ApiError::bad_request(format!("invalid selector: '{text}'; can't understand '{part}'")))?;
+        raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
+    }
+    Ok(raw)
 }
 
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.

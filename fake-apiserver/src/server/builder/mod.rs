@@ -2,15 +2,15 @@
 
 mod admission;
 mod authentication;
+mod authorization;
 
-use super::listener::{self, Listener};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission::{self as admission_chain, PluginError};
 use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
-use crate::auth::authorizer::AllowAuthenticated;
 use crate::auth::keys::KeyError;
+use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{self, Authenticator, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
@@ -24,10 +24,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What most clusters call themselves.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
@@ -51,6 +50,9 @@ pub enum StartError {
     /// Issuers or expirations contradict what the real server demands.
     #[error(transparent)]
     Authentication(#[from] ConfigError),
+    /// Authorization modes that the real server would not start with.
+    #[error(transparent)]
+    Authorization(#[from] ModeError),
     /// A key of service accounts cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -83,6 +85,7 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
+    authorization: Vec<AuthorizationMode>,
     admission: admission_chain::Config,
     replicas: usize,
     clock: Arc<dyn Clock>,
@@ -92,6 +95,7 @@ pub struct Builder {
     record_requests: bool,
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
+    cluster_role_aggregation: bool,
 }
 
 impl Default for Builder {
@@ -102,6 +106,7 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
+            authorization: vec![AuthorizationMode::AlwaysAllow],
             admission: admission_chain::Config::default(),
             replicas: 1,
             clock: Arc::new(SystemClock),
@@ -111,6 +116,7 @@ impl Default for Builder {
             record_requests: false,
             audit_log: None,
             namespace_controller: true,
+            cluster_role_aggregation: true,
         }
     }
 }
@@ -217,23 +223,26 @@ impl Builder {
         self.check()?;
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
-        self = self.static_token(&admin_token, "admin", &["system:masters"]);
+        self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
+        let store = Store::new(self.history);
+        let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let cluster = Arc::new(Cluster {
-            store: Store::new(self.history),
+            authorizer,
+            rbac,
+            store,
             ids,
             authenticator: Authenticator::new(authentication)?,
-            authorizer: Box::new(AllowAuthenticated),
             admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
             token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
-            watches: Mutex::new(shutdown.child_token()),
+            cluster_role_aggregation: self.cluster_role_aggregation,
             documents: OnceLock::new(),
         });
         api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
@@ -249,19 +258,21 @@ impl Builder {
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
-            tasks: TaskTracker::new(),
         };
         let tls = identity.as_ref().map(Identity::server_config);
         for (index, (secure, insecure)) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
-            server.run(index, clock, secure.zip(tls.clone()), insecure);
+            let Some((_, address)) = secure.as_ref().or(insecure.as_ref()) else { continue };
+            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone());
+            let secure = secure.zip(tls.clone());
+            server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
         }
-        server.tasks.close();
         Ok(server)
     }
 
     fn check(&self) -> Result<(), StartError> {
+        modes::check(&self.authorization)?;
         let contradiction = |text: String| Err(StartError::Contradiction(text));
         if self.replicas == 0 {
             return contradiction("a control plane has at least one replica".into());
@@ -298,35 +309,5 @@ impl Builder {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
-    }
-}
-
-impl FakeApiServer {
-    /// Lets a replica accept connections.
-    fn run(
-        &mut self,
-        index: usize,
-        clock: OffsetClock,
-        secure: Option<((TcpListener, SocketAddr), Arc<rustls::ServerConfig>)>,
-        insecure: Option<(TcpListener, SocketAddr)>,
-    ) {
-        let secure_address = secure.as_ref().map(|((_, address), _)| *address);
-        let insecure_address = insecure.as_ref().map(|(_, address)| *address);
-        let Some(address) = secure_address.or(insecure_address) else { return };
-        let replica = Arc::new(Replica {
-            index,
-            cluster: self.cluster.clone(),
-            clock: Arc::new(clock.clone()),
-            address: address.to_string(),
-            shutdown: self.shutdown.clone(),
-            issuer_documents: OnceLock::new(),
-        });
-        let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
-        let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
-        for listener in [secure, insecure].into_iter().flatten() {
-            self.tasks.spawn(listener::accept(listener, replica.clone(), self.tasks.clone()));
-        }
-        let secure = secure_address.is_some();
-        self.replicas.push(RunningReplica { address, insecure_address, secure, clock });
     }
 }

@@ -1,0 +1,235 @@
+//! One connection, and how many requests it can carry at once.
+
+use bytes::Bytes;
+use http::header::{HOST, HeaderValue};
+use http::{Request, Response, Uri};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::client::conn::{TrySendError, http1, http2};
+use hyper::rt::Executor;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use kube::client::Body;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{Mutex, Notify};
+use tracing::debug;
+
+/// Requests that share a connection even if the server allows more: its events are decoded one after the other. A real
+/// API server allows as many (`--http2-max-streams-per-connection`).
+const MAX_STREAMS: usize = 100;
+/// How long a connection may be silent before it is asked whether it is alive (`readIdleTimeout`).
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long it may take to answer that (`pingTimeout`).
+const PING: Duration = Duration::from_secs(15);
+
+/// A connection that is open, or was.
+pub(super) struct Connection {
+    sender: Sender,
+    /// Requests under way.
+    load: AtomicUsize,
+    /// How many requests the server allows at once.
+    limit: Arc<AtomicUsize>,
+    /// Whether it has ever carried an answer.
+    proven: AtomicBool,
+    broken: AtomicBool,
+}
+
+enum Sender {
+    Http1(Mutex<http1::SendRequest<Body>>),
+    Http2(http2::SendRequest<Body>),
+}
+
+type Sent = Result<Response<Incoming>, TrySendError<Request<Body>>>;
+
+impl Connection {
+    /// Shakes hands over a stream on which HTTP/1.1 is spoken.
+    pub(super) async fn http1(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Self> {
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        tokio::spawn(drive(connection));
+        Ok(Connection::new(Sender::Http1(Mutex::new(sender)), Arc::new(AtomicUsize::new(1))))
+    }
+
+    /// Shakes hands over a stream on which HTTP/2 is spoken, and waits until the server has said how many requests it
+    /// allows at once.
+    pub(super) async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Self> {
+        let tasks = Tasks::default();
+        let mut builder = http2::Builder::new(tasks.clone());
+        builder.timer(TokioTimer::new()).keep_alive_interval(SILENCE).keep_alive_timeout(PING);
+        builder.initial_max_send_streams(0);
+        let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        let mut connection = Box::pin(connection);
+        loop {
+            let progress = tasks.progress.notified();
+            if connection.current_max_send_streams() > 0 {
+                break;
+            }
+            tokio::select! {
+                () = progress => {}
+                ended = &mut connection => {
+                    ended.map_err(io::Error::other)?;
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+        }
+        let limit = Arc::new(AtomicUsize::new(connection.current_max_send_streams()));
+        let current = limit.clone();
+        // A server may change its mind.
+        let connection = poll_fn(move |context| {
+            let ended = connection.as_mut().poll(context);
+            current.store(connection.current_max_send_streams(), Ordering::Relaxed);
+            ended
+        });
+        tokio::spawn(drive(connection));
+        Ok(Connection::new(Sender::Http2(sender), limit))
+    }
+
+    fn new(sender: Sender, limit: Arc<AtomicUsize>) -> Self {
+        Connection { sender, load: AtomicUsize::new(0), limit, proven: AtomicBool::new(false), broken: false.into() }
+    }
+
+    /// Whether it can take no more requests, ever.
+    pub(super) fn is_closed(&self) -> bool {
+        let closed = match &self.sender {
+            // Somebody is just sending over it.
+            Sender::Http1(sender) => sender.try_lock().is_ok_and(|sender| sender.is_closed()),
+            Sender::Http2(sender) => sender.is_closed(),
+        };
+        closed || self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Requests under way.
+    pub(super) fn load(&self) -> usize {
+        self.load.load(Ordering::Relaxed)
+    }
+
+    /// Room for a request, if there is any. Calls must not overlap.
+    pub(super) fn reserve(self: &Arc<Self>) -> Option<Lease> {
+        let limit = self.limit.load(Ordering::Relaxed).min(MAX_STREAMS);
+        if self.load() >= limit {
+            return None;
+        }
+        self.load.fetch_add(1, Ordering::Relaxed);
+        Some(Lease(self.clone()))
+    }
+
+    async fn try_send(&self, request: Request<Body>) -> Sent {
+        match &self.sender {
+            Sender::Http1(sender) => {
+                let mut sender = sender.lock().await;
+                // If it is not going to be ready, sending says so and gives the request back.
+                let _ = sender.ready().await;
+                sender.try_send_request(in_origin_form(request)).await
+            }
+            Sender::Http2(sender) => sender.clone().try_send_request(request).await,
+        }
+    }
+}
+
+/// Room for one request on a connection, until it is dropped.
+pub(super) struct Lease(Arc<Connection>);
+
+/// Why there is no answer.
+pub(super) enum SendError {
+    /// The request was never sent; another connection may have more luck.
+    Unsent(Box<Request<Body>>),
+    /// What became of the request is not known, or nothing would be gained by trying again.
+    Failed(hyper::Error),
+}
+
+impl Lease {
+    /// Sends a request with an absolute URI. The room is free again when the answer's body is dropped.
+    pub(super) async fn send(self, request: Request<Body>) -> Result<Response<LeasedBody>, SendError> {
+        let connection = &self.0;
+        let uri = request.uri().clone();
+        match connection.try_send(request).await {
+            Ok(response) => {
+                connection.proven.store(true, Ordering::Relaxed);
+                Ok(response.map(|body| LeasedBody { body, _lease: self }))
+            }
+            Err(mut error) => {
+                let Some(mut request) = error.take_message() else { return Err(SendError::Failed(error.into_error())) };
+                connection.broken.store(true, Ordering::Relaxed);
+                // A server that takes connections only to drop them is not to be asked for ever.
+                if !connection.proven.load(Ordering::Relaxed) {
+                    return Err(SendError::Failed(error.into_error()));
+                }
+                *request.uri_mut() = uri;
+                Err(SendError::Unsent(Box::new(request)))
+            }
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.0.load.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// An answer's body, which has room on a connection as long as it is there.
+pub(super) struct LeasedBody {
+    body: Incoming,
+    _lease: Lease,
+}
+
+impl hyper::body::Body for LeasedBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Runs what hyper wants to have run, and tells whenever some of it has made progress: only then can a server's settings
+/// have come, of which hyper says nothing.
+#[derive(Clone, Default)]
+struct Tasks {
+    progress: Arc<Notify>,
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Tasks {
+    fn execute(&self, task: F) {
+        let progress = self.progress.clone();
+        let mut task = Box::pin(task);
+        tokio::spawn(poll_fn(move |context| {
+            let polled = task.as_mut().poll(context);
+            progress.notify_waiters();
+            polled
+        }));
+    }
+}
+
+async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
+    if let Err(error) = connection.await {
+        debug!(%error, "a connection broke");
+    }
+}
+
+/// HTTP/1.1 has the host in a header, not in the target.
+fn in_origin_form(mut request: Request<Body>) -> Request<Body> {
+    let host = request.uri().authority().and_then(|authority| HeaderValue::from_str(authority.as_str()).ok());
+    if let Some(host) = host {
+        request.headers_mut().entry(HOST).or_insert(host);
+    }
+    if let Some(target) = request.uri().path_and_query() {
+        *request.uri_mut() = Uri::from(target.clone());
+    }
+    request
+}

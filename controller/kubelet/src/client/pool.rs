@@ -1,0 +1,92 @@
+//! The connections to one API server, as many as it takes.
+
+use super::connection::{Connection, Lease, LeasedBody, SendError};
+use super::endpoint::{DialError, Endpoint};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use http::{Request, Response};
+use kube::Config;
+use kube::client::Body;
+use std::sync::{Arc, Mutex, MutexGuard};
+use tower::BoxError;
+
+/// Connections to one API server. Clones share them.
+#[derive(Clone)]
+pub struct Pool {
+    endpoint: Arc<Endpoint>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    connections: Vec<Arc<Connection>>,
+    /// The connection that is being made, for all who have found no room.
+    dial: Option<Dial>,
+}
+
+type Dial = Shared<BoxFuture<'static, Result<Arc<Connection>, DialError>>>;
+
+impl Pool {
+    /// No connections yet, to the server of `config`.
+    ///
+    /// # Errors
+    /// If the server's URL or certificates are unusable, or there is a proxy in the way.
+    pub fn new(config: &Config) -> anyhow::Result<Self> {
+        Ok(Pool { endpoint: Arc::new(Endpoint::new(config)?), state: Arc::default() })
+    }
+
+    /// How many connections are open.
+    pub fn connections(&self) -> usize {
+        self.state().open().len()
+    }
+
+    /// How many requests are under way, watches among them.
+    pub fn requests(&self) -> usize {
+        self.state().open().iter().map(|connection| connection.load()).sum()
+    }
+
+    /// Sends a request with an absolute URI.
+    pub(super) async fn send(self, mut request: Request<Body>) -> Result<Response<LeasedBody>, BoxError> {
+        loop {
+            match self.lease().await?.send(request).await {
+                Ok(response) => return Ok(response),
+                Err(SendError::Unsent(unsent)) => request = *unsent,
+                Err(SendError::Failed(error)) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Room for a request, on a new connection if there is none.
+    async fn lease(&self) -> Result<Lease, DialError> {
+        loop {
+            let dial = {
+                let mut state = self.state();
+                if let Some(lease) = state.open().iter().find_map(Connection::reserve) {
+                    return Ok(lease);
+                }
+                state.dial.get_or_insert_with(|| self.endpoint.clone().connect().boxed().shared()).clone()
+            };
+            let dialled = dial.clone().await;
+            let mut state = self.state();
+            if state.dial.as_ref().is_some_and(|current| current.ptr_eq(&dial)) {
+                state.dial = None;
+                state.connections.extend(dialled.clone());
+            }
+            drop(state);
+            dialled?;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of this lock can panic")
+    }
+}
+
+impl State {
+    /// The connections that can take requests, oldest first: so those that are left over run empty, and are closed by the
+    /// server.
+    fn open(&mut self) -> &[Arc<Connection>] {
+        self.connections.retain(|connection| !connection.is_closed());
+        &self.connections
+    }
+}

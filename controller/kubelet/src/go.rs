@@ -1,0 +1,73 @@
+//! Text as Go writes it, where Kubernetes promises nothing else.
+
+/// `strconv.Quote`: what `%q` prints.
+pub(crate) fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\0'..=' ' | '\u{7f}' if character != ' ' => quoted.push_str(&format!("\\x{:02x}", u32::from(character))),
+            _ if is_printable(character) => quoted.push(character),
+            '\0'..='\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(character))),
+            _ => quoted.push_str(&format!("\\U{:08x}", u32::from(character))),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// `strconv.IsPrint`. Rust knows it too, but says so only by escaping; behind another character it spares combining marks.
+fn is_printable(character: char) -> bool {
+    matches!(character, '\'') || format!("x{character}").escape_debug().count() == 2
+}
+
+/// An error made of many, without repetitions (`utilerrors.NewAggregate`).
+pub(crate) fn aggregate(messages: &[String]) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for message in messages {
+        if !seen.contains(&message.as_str()) {
+            seen.push(message);
+        }
+    }
+    match seen[..] {
+        [only] => only.to_owned(),
+        _ => format!("[{}]", seen.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_print_is_escaped() {
+        for (text, expected) in [
+            ("", r#""""#),
+            ("value\n", r#""value\n""#),
+            (r#"say "no" \ 'yes'"#, r#""say \"no\" \\ 'yes'""#),
+            ("\u{7}\u{8}\u{c}\r\t\u{b}", r#""\a\b\f\r\t\v""#),
+            ("\0\u{1b} \u{7f}", r#""\x00\x1b \x7f""#),
+            ("größer 世界 e\u{301}", "\"größer 世界 e\u{301}\""),
+            ("\u{a0}\u{2028}\u{feff}", r#""\u00a0\u2028\ufeff""#),
+            ("😀\u{10ffff}", r#""😀\U0010ffff""#),
+        ] {
+            assert_eq!(quote(text), expected);
+        }
+    }
+
+    #[test]
+    fn errors_are_gathered_without_repetitions() {
+        let messages = |all: &[&str]| aggregate(&all.iter().map(|text| text.to_string()).collect::<Vec<_>>());
+        assert_eq!(messages(&["one"]), "one");
+        assert_eq!(messages(&["one", "two", "one"]), "[one, two]");
+    }
+}

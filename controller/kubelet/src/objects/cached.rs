@@ -1,0 +1,139 @@
+//! The strategy `Cache`: objects that were read are good for a while.
+//!
+//! ```text
+//!              add reference                      read: object            read: 404
+//!   (any state) ───────────▶ nothing ──┬──────────────────────▶ object ◀──────────▶ missing
+//!                               ▲      │ read: other error         │ good: no request
+//!                               └──────┘ (told to the caller)      │ stale: read from the API server's cache;
+//!                                                                  │ what fails or is older changes nothing
+//! ```
+//!
+//! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/cache_based_manager.go` (`objectStore`).
+
+use super::registry::Store;
+use super::{GetError, NodeTtl, PodObject};
+use crate::clock::Clock;
+use controller::informer::ObjectKey;
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+use kube::api::GetParams;
+use kube::core::Status;
+use kube::{Api, Client, ResourceExt};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// For how long an object is good if the node does not say (`defaultTTL`).
+const DEFAULT_TTL: SignedDuration = SignedDuration::from_mins(1);
+
+/// Objects that are referred to, with the last answer about each.
+pub struct CachedObjects<K> {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    node_ttl: NodeTtl,
+    items: Mutex<HashMap<ObjectKey, Item<K>>>,
+}
+
+struct Item<K> {
+    references: usize,
+    /// Whoever reads holds the lock, so that the others find what it has read. A new reference puts another in its place.
+    answer: Arc<tokio::sync::Mutex<Answer<K>>>,
+}
+
+/// The last answer that counts.
+enum Answer<K> {
+    Nothing,
+    Object { object: Arc<K>, read: Timestamp },
+    Missing(Box<Status>),
+}
+
+impl<K: PodObject> CachedObjects<K> {
+    /// An empty store that reads through `client`. `node_ttl` is asked on every read.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, node_ttl: NodeTtl) -> Self {
+        CachedObjects { client, clock, node_ttl, items: Mutex::default() }
+    }
+
+    fn items(&self) -> MutexGuard<'_, HashMap<ObjectKey, Item<K>>> {
+        self.items.lock().expect("no holder of this lock can panic")
+    }
+
+    async fn get(&self, namespace: &str, name: &str) -> Result<Arc<K>, GetError> {
+        let answer = self.items().get(&ObjectKey::new(namespace, name)).map(|item| item.answer.clone());
+        let answer = answer.ok_or_else(|| GetError::NotRegistered(namespace.to_owned(), name.to_owned()))?;
+        let mut answer = answer.lock().await;
+        if !self.is_good(&answer) {
+            let params = match *answer {
+                Answer::Object { .. } => GetParams::any(),
+                Answer::Nothing | Answer::Missing(_) => GetParams::default(),
+            };
+            let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
+            let read = api.get_with(name, &params).await;
+            answer.update(read, self.clock.now())?;
+        }
+        answer.told()
+    }
+
+    fn is_good(&self, answer: &Answer<K>) -> bool {
+        let Answer::Object { read, .. } = answer else { return false };
+        let ttl = (self.node_ttl)().unwrap_or(DEFAULT_TTL);
+        read.saturating_add(ttl).is_ok_and(|stale| self.clock.now() < stale)
+    }
+}
+
+impl<K: PodObject> Answer<K> {
+    /// Takes what was read `now`, if it counts. An error is for the caller, who has nothing better.
+    fn update(&mut self, read: kube::Result<K>, now: Timestamp) -> Result<(), GetError> {
+        match read {
+            Ok(object) if !self.is_newer_than(&object) => {
+                *self = Answer::Object { object: Arc::new(object), read: now };
+            }
+            Err(kube::Error::Api(status)) if status.is_not_found() => *self = Answer::Missing(status),
+            Err(error) if matches!(self, Answer::Nothing) => return Err(error.into()),
+            Ok(_) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn is_newer_than(&self, object: &K) -> bool {
+        matches!(self, Answer::Object { object: known, .. } if revision(object) < revision(known.as_ref()))
+    }
+
+    fn told(&self) -> Result<Arc<K>, GetError> {
+        match self {
+            Answer::Object { object, .. } => Ok(object.clone()),
+            Answer::Missing(status) => Err(GetError::Api(status.clone())),
+            Answer::Nothing => unreachable!("an update without an error leaves something"),
+        }
+    }
+}
+
+/// The revision as a number, 0 if it is none (`APIObjectVersioner`).
+fn revision<K: PodObject>(object: &K) -> u64 {
+    object.resource_version().and_then(|revision| revision.parse().ok()).unwrap_or(0)
+}
+
+impl<K: PodObject> Store<K> for CachedObjects<K> {
+    fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>> {
+        Box::pin(self.get(namespace, name))
+    }
+
+    fn add_reference(&self, namespace: &str, name: &str, _: &str) {
+        let answer = Arc::new(tokio::sync::Mutex::new(Answer::Nothing));
+        let mut items = self.items();
+        let item = items.entry(ObjectKey::new(namespace, name));
+        let item = item.or_insert_with(|| Item { references: 0, answer: answer.clone() });
+        item.references += 1;
+        // The next read asks the API server.
+        item.answer = answer;
+    }
+
+    fn delete_reference(&self, namespace: &str, name: &str, _: &str) {
+        let key = ObjectKey::new(namespace, name);
+        let mut items = self.items();
+        if let Some(item) = items.get_mut(&key) {
+            item.references -= 1;
+            if item.references == 0 {
+                items.remove(&key);
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The strategy `Get`: every read is a request, whoever asks, for whatever object.
+
+use super::{GetError, ObjectManager, PodObject};
+use futures::future::BoxFuture;
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client};
+use std::sync::Arc;
+
+/// Objects straight from the API server (`simpleSecretManager`, `simpleConfigMapManager`).
+#[derive(Clone)]
+pub struct LiveObjects {
+    client: Client,
+}
+
+impl LiveObjects {
+    /// Reads through `client`.
+    pub fn new(client: Client) -> Self {
+        LiveObjects { client }
+    }
+}
+
+impl<K: PodObject> ObjectManager<K> for LiveObjects {
+    fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>> {
+        Box::pin(async move {
+            let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
+            Ok(Arc::new(api.get(name).await?))
+        })
+    }
+
+    fn register_pod(&self, _: &Pod) {}
+
+    fn unregister_pod(&self, _: &Pod) {}
+}

@@ -1,0 +1,225 @@
+//! One object as the API server shows it, for as long as it is wanted: listed, then watched.
+//!
+//! ```text
+//!            ┌──────────────────────── pause ◀───────────────────────┐
+//!            ▼                  error                                │
+//!   ──▶ list the object ───────────────────────────────────────────▶ │
+//!            │                                                       │
+//!            ▼       refused, busy: pause       error, 410, or closed│at once without an event
+//!   ┌─▶ watch from the last revision ──────────────────────────────▶─┘
+//!   └────────┘ closed
+//! ```
+//!
+//! Follows client-go v0.37.1 `tools/cache/reflector.go`, as `pkg/kubelet/util/manager/watch_based_manager.go` of kubernetes
+//! v1.37.1 uses it:
+//! * The first list may come from the API server's cache (revision 0); later ones are no older than what was seen, even
+//!   if the reflector was stopped in between. Only if that revision is not to be had, the list is of the newest one.
+//! * A watch lasts a random time between 30 and 60 minutes. One that was closed is resumed at once, where it ended.
+//!
+//! Left out: `WatchListClient`, on by default in v1.37.1, which begins with a watch that sends the initial objects and
+//! falls back to this. For one object that would save a request, and no data.
+
+use super::PodObject;
+use super::backoff::Backoff;
+use crate::clock::Clock;
+use controller::api_errors::{has_status_cause, is_expired, is_too_many_requests};
+use futures::io::{AsyncBufRead, AsyncBufReadExt};
+use http::Request;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ListMeta;
+use kube::api::{ListParams, WatchEvent, WatchParams};
+use kube::{Client, Error, ResourceExt};
+use serde::Deserialize;
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::io;
+use std::marker::PhantomData;
+use std::pin::pin;
+use std::sync::Arc;
+use tracing::{debug, warn};
+
+/// How long a watch lasts at least, in seconds (`MinWatchTimeout`); it may be twice as much.
+const WATCH_SECONDS: u32 = 30 * 60;
+/// A watch that is closed sooner than that without an event was worth nothing (`VeryShortWatchError`).
+const VERY_SHORT: SignedDuration = SignedDuration::from_secs(1);
+/// `StatusCause` of a request for a revision that is still to come (`CauseTypeResourceVersionTooLarge`).
+const TOO_LARGE: &str = "ResourceVersionTooLarge";
+
+/// Whom a reflector tells.
+pub(super) trait Sink<K> {
+    /// This is how things are.
+    fn listed(&self, object: Option<K>);
+
+    /// This is how things are now, after a [`listed`](Self::listed).
+    fn changed(&self, object: Option<K>);
+}
+
+/// What it takes to follow an object, and how far it was followed.
+pub(super) struct Reflector<K> {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    requests: kube::core::Request,
+    name: String,
+    backoff: Backoff,
+    /// The last revision that was seen.
+    revision: Option<String>,
+    /// The server did not have that revision.
+    revision_unavailable: bool,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// A list, as far as it matters.
+#[derive(Deserialize)]
+struct List<K> {
+    metadata: ListMeta,
+    items: Vec<K>,
+}
+
+/// How a watch ended that had begun well.
+enum End {
+    /// The server closed it after so many events.
+    Closed { events: usize },
+    /// The server said what is wrong, or something that makes no sense.
+    Failed(Error),
+}
+
+impl<K: PodObject> Reflector<K> {
+    pub(super) fn new(client: Client, clock: Arc<dyn Clock>, namespace: &str, name: &str) -> Self {
+        let backoff = Backoff::new(clock.now());
+        let requests = kube::core::Request::new(K::url_path(&(), Some(namespace)));
+        let name = name.to_owned();
+        Reflector {
+            client,
+            clock,
+            requests,
+            name,
+            backoff,
+            revision: None,
+            revision_unavailable: false,
+            kind: PhantomData,
+        }
+    }
+
+    /// Tells `sink` of the object until it is dropped.
+    pub(super) async fn run(&mut self, sink: &impl Sink<K>) -> Infallible {
+        loop {
+            if let Err(error) = self.list_and_watch(sink).await {
+                warn!(kind = K::NOUN, name = self.name, %error, "failed to list or watch, trying again");
+            }
+            self.pause().await;
+        }
+    }
+
+    async fn list_and_watch(&mut self, sink: &impl Sink<K>) -> kube::Result<()> {
+        self.list(sink).await?;
+        loop {
+            let begin = self.clock.now();
+            let end = match self.client.request_stream(self.watch_request()?).await {
+                Ok(events) => self.follow(events, sink).await,
+                Err(error) if is_refused(&error) || is_too_many_requests(&error) => End::Failed(error),
+                Err(error) => return Err(error),
+            };
+            match end {
+                End::Closed { events: 0 } if self.clock.now().duration_since(begin) < VERY_SHORT => {
+                    debug!(kind = K::NOUN, name = self.name, "a watch without events was closed at once");
+                    return Ok(());
+                }
+                End::Closed { .. } => {}
+                End::Failed(error) if is_refused(&error) || is_too_many_requests(&error) => self.pause().await,
+                End::Failed(error) if is_expired(&error) => return Ok(()),
+                End::Failed(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn list(&mut self, sink: &impl Sink<K>) -> kube::Result<()> {
+        let mut list = self.client.request(self.list_request()?).await;
+        if list.as_ref().is_err_and(|error| is_expired(error) || has_status_cause(error, TOO_LARGE)) {
+            self.revision_unavailable = true;
+            list = self.client.request(self.list_request()?).await;
+        }
+        let List { metadata, items } = list?;
+        self.revision_unavailable = false;
+        self.revision = metadata.resource_version;
+        sink.listed(items.into_iter().find(|object| self.is_meant(object)));
+        Ok(())
+    }
+
+    async fn follow(&mut self, events: impl AsyncBufRead, sink: &impl Sink<K>) -> End {
+        let mut stream = pin!(events);
+        let mut events = 0;
+        loop {
+            let mut line = Vec::new();
+            match stream.read_until(b'\n', &mut line).await {
+                Ok(_) if line.ends_with(b"\n") => {}
+                // A line without an end says nothing, and where it ended the watch can be resumed.
+                Ok(_) => return End::Closed { events },
+                Err(error) => {
+                    debug!(kind = K::NOUN, name = self.name, %error, "a watch broke off");
+                    return End::Closed { events };
+                }
+            }
+            match serde_json::from_slice(&line) {
+                Ok(WatchEvent::Added(object) | WatchEvent::Modified(object)) => self.see(object, Some, sink),
+                Ok(WatchEvent::Deleted(object)) => self.see(object, |_| None, sink),
+                Ok(WatchEvent::Bookmark(bookmark)) => self.revision = Some(bookmark.metadata.resource_version),
+                Ok(WatchEvent::Error(status)) => return End::Failed(Error::Api(status)),
+                Err(error) => return End::Failed(Error::SerdeError(error)),
+            }
+            events += 1;
+        }
+    }
+
+    fn see(&mut self, object: K, left: impl Fn(K) -> Option<K>, sink: &impl Sink<K>) {
+        self.revision = object.resource_version();
+        if self.is_meant(&object) {
+            sink.changed(left(object));
+        }
+    }
+
+    /// Whether it is the object that was asked for, and not one that a careless server sent as well.
+    fn is_meant(&self, object: &K) -> bool {
+        object.meta().name.as_ref() == Some(&self.name)
+    }
+
+    async fn pause(&mut self) {
+        let now = self.clock.now();
+        let wait = self.backoff.step(now);
+        let end = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
+        self.clock.sleep_until(end).await;
+    }
+
+    fn list_request(&self) -> kube::Result<Request<Vec<u8>>> {
+        let params = ListParams::default().fields(&self.selector());
+        let params = match &self.revision {
+            _ if self.revision_unavailable => params,
+            Some(revision) => ListParams { resource_version: Some(revision.clone()), ..params },
+            None => ListParams { resource_version: Some("0".to_owned()), ..params },
+        };
+        self.requests.list(&params).map_err(Error::BuildRequest)
+    }
+
+    fn watch_request(&self) -> kube::Result<Request<Vec<u8>>> {
+        let timeout = fastrand::u32(WATCH_SECONDS..=2 * WATCH_SECONDS);
+        let params = WatchParams::default().fields(&self.selector()).timeout(timeout);
+        let revision = self.revision.as_deref().unwrap_or_default();
+        self.requests.watch(&params, revision).map_err(Error::BuildRequest)
+    }
+
+    fn selector(&self) -> String {
+        format!("metadata.name={}", escape(&self.name))
+    }
+}
+
+/// Makes a value of a field selector of any text (`fields.EscapeValue`).
+fn escape(value: &str) -> String {
+    value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=")
+}
+
+/// Whether nobody listened at the server's address: nothing is lost that cannot be asked for later.
+fn is_refused(error: &Error) -> bool {
+    let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
+    causes.any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    })
+}

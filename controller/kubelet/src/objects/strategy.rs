@@ -1,0 +1,76 @@
+//! How managers learn of changes, by the names that the kubelet's configuration has for it.
+//!
+//! Follows kubernetes v1.37.1 `pkg/kubelet/kubelet.go` (`ConfigMapAndSecretChangeDetectionStrategy`).
+
+use super::{CachedObjects, LiveObjects, NodeTtl, ObjectManager, PodObject, Registry, WatchedObjects};
+use crate::clock::Clock;
+use jiff::SignedDuration;
+use kube::Client;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// How managers learn of changes (`ResourceChangeDetectionStrategy`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// Each object is watched.
+    #[default]
+    Watch,
+    /// What was read is good for a while.
+    Cache,
+    /// Every read is a request.
+    Get,
+}
+
+impl FromStr for Strategy {
+    type Err = UnknownStrategy;
+
+    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
+        match name {
+            "Watch" => Ok(Strategy::Watch),
+            "Cache" => Ok(Strategy::Cache),
+            "Get" => Ok(Strategy::Get),
+            other => Err(UnknownStrategy(other.to_owned())),
+        }
+    }
+}
+
+impl Display for Strategy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// No strategy has that name.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown configmap and secret manager mode: {0}")]
+pub struct UnknownStrategy(pub String);
+
+/// What managers need besides a client.
+#[derive(Clone)]
+pub struct Settings {
+    /// The time, for the age of what is known and for all waits.
+    pub clock: Arc<dyn Clock>,
+    /// How often the kubelet syncs each pod (`syncFrequency`): what is not read for five times as long is no longer
+    /// watched.
+    pub sync_frequency: SignedDuration,
+    /// For how long what was read is good.
+    pub node_ttl: NodeTtl,
+    /// Ends all watches.
+    pub shutdown: CancellationToken,
+}
+
+impl Strategy {
+    /// A manager of one kind. It must be called within a tokio runtime.
+    pub fn manager<K: PodObject>(self, client: Client, settings: Settings) -> Arc<dyn ObjectManager<K>> {
+        let Settings { clock, sync_frequency, node_ttl, shutdown } = settings;
+        match self {
+            Strategy::Watch => {
+                Arc::new(Registry::new(WatchedObjects::<K>::new(client, clock, sync_frequency * 5, shutdown)))
+            }
+            Strategy::Cache => Arc::new(Registry::new(CachedObjects::<K>::new(client, clock, node_ttl))),
+            Strategy::Get => Arc::new(LiveObjects::new(client)),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Requests and limits of a container, as its own files and variables show them.
+//!
+//! Follows kubernetes v1.37.1 `pkg/api/v1/resource/helpers.go`.
+
+use crate::quantity::{MILLI, ONE, in_units_of, nano};
+use crate::volumes::ownership::containers;
+use k8s_openapi::api::core::v1::{Container, Pod, ResourceFieldSelector};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use std::collections::BTreeMap;
+
+/// Amounts by the names of resources.
+pub type ResourceList = BTreeMap<String, Quantity>;
+
+/// What a container without limits may use at most.
+const LIMITED_BY_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+const ZERO: &str = "0";
+
+/// Why a resource has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ResourceError {
+    /// The pod has no such container.
+    #[error("container {0} not found")]
+    NoContainer(String),
+    /// Nothing is known of that resource.
+    #[error("unsupported container resource : {0}")]
+    Unsupported(String),
+    /// An amount is none.
+    #[error("invalid quantity {0:?}")]
+    Quantity(String),
+}
+
+/// The value that `selector` asks for of a container of the pod. Where it has no limit, `allocatable` is its limit
+/// (`ExtractResourceValueByContainerNameAndNodeAllocatable`).
+///
+/// # Errors
+/// If there is no such container or resource.
+pub fn extract(
+    selector: &ResourceFieldSelector,
+    pod: &Pod,
+    allocatable: &ResourceList,
+) -> Result<String, ResourceError> {
+    let name = selector.container_name.as_deref().unwrap_or_default();
+    let no_container = || ResourceError::NoContainer(name.to_owned());
+    let spec = pod.spec.as_ref().ok_or_else(no_container)?;
+    let container = containers(spec).find(|container| container.name == name).ok_or_else(no_container)?;
+    extract_of(selector, container, allocatable)
+}
+
+/// The same of a container that is known (`ExtractContainerResourceValue`).
+///
+/// # Errors
+/// If there is no such resource.
+pub fn extract_of(
+    selector: &ResourceFieldSelector,
+    container: &Container,
+    allocatable: &ResourceList,
+) -> Result<String, ResourceError> {
+    let unsupported = || ResourceError::Unsupported(selector.resource.clone());
+    let (kind, resource) = selector.resource.split_once('.').ok_or_else(unsupported)?;
+    let by_node = LIMITED_BY_NODE.contains(&resource);
+    if !by_node && !resource.starts_with("hugepages-") {
+        return Err(unsupported());
+    }
+    let resources = container.resources.as_ref();
+    let amount = |list: Option<&ResourceList>| list.and_then(|list| list.get(resource)).map(value).transpose();
+    let amount = match kind {
+        "requests" => amount(resources.and_then(|resources| resources.requests.as_ref()))?,
+        "limits" => {
+            let own = amount(resources.and_then(|resources| resources.limits.as_ref()))?;
+            let lent = by_node && own.is_none_or(|own| own == 0);
+            if lent { amount(Some(allocatable))?.or(own) } else { own }
+        }
+        _ => return Err(unsupported()),
+    };
+    let divisor = selector.divisor.as_ref().map(value).transpose()?.filter(|divisor| *divisor != 0).unwrap_or(ONE);
+    let unit = if resource == "cpu" { MILLI } else { ONE };
+    // In floating point, as upstream.
+    let ratio = in_units_of(amount.unwrap_or(0), unit) as f64 / in_units_of(divisor, unit) as f64;
+    Ok(format!("{}", ratio.ceil() as i64))
+}
+
+fn value(quantity: &Quantity) -> Result<i128, ResourceError> {
+    let text = if quantity.0.is_empty() { ZERO } else { &quantity.0 };
+    nano(&Quantity(text.to_owned())).ok_or_else(|| ResourceError::Quantity(quantity.0.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    // TestExtractContainerResourceValue, and the limits that the node lends.
+    #[test]
+    fn amounts_are_counted_in_divisors_and_rounded_up() {
+        let pod: Pod = serde_json::from_value(json!({"spec": {
+            "initContainers": [{"name": "init", "resources": {"limits": {"cpu": "9m"}}}],
+            "containers": [{"name": "foo", "resources": {
+                "requests": {"cpu": "100m", "memory": "64Mi", "ephemeral-storage": "100Mi", "hugepages-2Mi": "4Mi"},
+                "limits": {"cpu": "1500m", "memory": "0", "hugepages-1Gi": "1Gi"},
+            }}],
+        }}))
+        .expect("a pod");
+        let allocatable: ResourceList = [("memory", "2Gi"), ("cpu", "4"), ("hugepages-2Mi", "1Gi")]
+            .map(|(name, amount)| (name.into(), Quantity(amount.into())))
+            .into();
+        for (container, resource, divisor, expected) in [
+            ("foo", "requests.cpu", "0", Ok("1")),
+            ("foo", "requests.cpu", "", Ok("1")),
+            ("foo", "requests.cpu", "1m", Ok("100")),
+            ("foo", "limits.cpu", "1", Ok("2")),
+            ("foo", "requests.memory", "1", Ok("67108864")),
+            ("foo", "requests.memory", "1Mi", Ok("64")),
+            ("foo", "requests.memory", "1M", Ok("68")),
+            ("foo", "requests.ephemeral-storage", "1Mi", Ok("100")),
+            ("foo", "limits.memory", "1Mi", Ok("2048")),
+            ("foo", "limits.ephemeral-storage", "1", Ok("0")),
+            ("foo", "requests.hugepages-2Mi", "1", Ok("4194304")),
+            ("foo", "limits.hugepages-1Gi", "1Mi", Ok("1024")),
+            ("foo", "limits.hugepages-2Mi", "1", Ok("0")),
+            ("init", "limits.cpu", "1m", Ok("9")),
+            ("init", "requests.cpu", "1m", Ok("0")),
+            ("bar", "limits.cpu", "1", Err("container bar not found")),
+            ("foo", "limits.gpu", "1", Err("unsupported container resource : limits.gpu")),
+            ("foo", "cpu", "1", Err("unsupported container resource : cpu")),
+            ("foo", "wishes.cpu", "1", Err("unsupported container resource : wishes.cpu")),
+            ("foo", "limits.cpu", "many", Err("invalid quantity \"many\"")),
+        ] {
+            let selector = ResourceFieldSelector {
+                container_name: Some(container.into()),
+                divisor: Some(Quantity(divisor.into())),
+                resource: resource.into(),
+            };
+            let found = extract(&selector, &pod, &allocatable).map_err(|error| error.to_string());
+            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{container} {resource} {divisor}");
+        }
+    }
+}

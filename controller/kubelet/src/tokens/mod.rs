@@ -1,0 +1,195 @@
+//! Tokens of service accounts for pods: asked for with `serviceaccounts/token`, kept, renewed before they expire.
+//!
+//! Follows kubernetes v1.37.1 `pkg/kubelet/token/token_manager.go`. As there, callers who ask for the same at the same time
+//! may each make a request, and a request that fails is repeated with the next call. What differs:
+//! * A pod's tokens are found by what was asked, so an answer that does not say what a token is bound to does no harm.
+//! * Whether the API server has TokenRequest at all is asked again if it could not be found out.
+//! * Nothing runs by itself: [`TokenManager::sweep`] is to be called every [`SWEEP_PERIOD`].
+
+mod cache;
+mod spec;
+
+pub use cache::{is_expired, requires_refresh};
+pub use spec::{BoundObject, TokenSpec};
+
+use crate::clock::Clock;
+use cache::TokenCache;
+use controller::api_errors;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::authentication::v1::TokenRequest;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::api::PostParams;
+use kube::{Api, Client};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use tracing::{error, warn};
+
+/// How often expired tokens are to be dropped (`gcPeriod`).
+pub const SWEEP_PERIOD: SignedDuration = SignedDuration::from_mins(1);
+/// Renewal comes up to this many seconds early, less one (`maxJitter`).
+const MAX_JITTER_SECONDS: i64 = 10;
+
+/// A token as the API server gave it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The token itself.
+    pub token: String,
+    /// When it expires.
+    pub expires: Timestamp,
+    /// For how long it was given, if the API server said so.
+    pub lifetime_seconds: Option<i64>,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Token { token: _, expires, lifetime_seconds } = self;
+        f.debug_struct("Token")
+            .field("expires", expires)
+            .field("lifetime_seconds", lifetime_seconds)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there is no token.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// There was none, and none could be had.
+    #[error("failed to fetch token: {0}")]
+    Fetch(FetchError),
+    /// There was one, but it has expired.
+    #[error("token {0} expired and refresh failed: {1}")]
+    Expired(Box<TokenSpec>, FetchError),
+}
+
+/// Why the API server gave no token.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// What the API server said, word for word.
+    #[error("{}", .0.message)]
+    Api(Box<kube::core::Status>),
+    /// It does not know the request.
+    #[error("the API server does not have TokenRequest endpoints enabled")]
+    Unsupported,
+    /// It answered without a token, or without its end.
+    #[error("the API server's answer has no token")]
+    Incomplete,
+    /// The request failed before the API server could say anything.
+    #[error(transparent)]
+    Client(kube::Error),
+}
+
+impl From<kube::Error> for FetchError {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => FetchError::Api(status),
+            other => FetchError::Client(other),
+        }
+    }
+}
+
+/// Asks for tokens and keeps them.
+pub struct TokenManager {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    jitter: Mutex<fastrand::Rng>,
+    cache: Mutex<TokenCache>,
+    supported: OnceLock<bool>,
+}
+
+impl TokenManager {
+    /// A manager without tokens. When exactly they are renewed is drawn from `jitter`.
+    pub fn new(client: Client, clock: Arc<dyn Clock>, jitter: fastrand::Rng) -> Self {
+        let (jitter, cache) = (Mutex::new(jitter), Mutex::default());
+        TokenManager { client, clock, jitter, cache, supported: OnceLock::new() }
+    }
+
+    /// The token for `spec`: the last one if it is fresh enough, else a new one. If none can be had, the last one as long
+    /// as it lives.
+    ///
+    /// # Errors
+    /// If none can be had and there is no last one, or it has expired.
+    pub async fn get(&self, spec: &TokenSpec) -> Result<Token, TokenError> {
+        let kept = self.cache().get(spec);
+        if let Some(token) = &kept
+            && !self.requires_refresh(token)
+        {
+            return Ok(token.clone());
+        }
+        match (self.fetch(spec).await, kept) {
+            (Ok(token), _) => {
+                if token.lifetime_seconds.is_none() {
+                    warn!(key = %spec, "Expiration seconds was nil for token request");
+                }
+                self.cache().set(spec.clone(), token.clone());
+                Ok(token)
+            }
+            (Err(error), None) => Err(TokenError::Fetch(error)),
+            (Err(error), Some(token)) if is_expired(&token, self.clock.now()) => {
+                Err(TokenError::Expired(Box::new(spec.clone()), error))
+            }
+            (Err(error), Some(token)) => {
+                error!(key = %spec, %error, "Couldn't update token");
+                Ok(token)
+            }
+        }
+    }
+
+    /// Forgets the tokens of the pod of that uid (`DeleteServiceAccountToken`).
+    pub fn delete_bound_to(&self, pod_uid: &str) {
+        self.cache().delete_bound_to(pod_uid);
+    }
+
+    /// Forgets the tokens that have expired.
+    pub fn sweep(&self) {
+        let now = self.clock.now();
+        self.cache().sweep(now);
+    }
+
+    /// How many tokens there are.
+    pub fn count(&self) -> usize {
+        self.cache().len()
+    }
+
+    fn requires_refresh(&self, token: &Token) -> bool {
+        let seconds = self.jitter.lock().expect("no holder of this lock can panic").i64(0..MAX_JITTER_SECONDS);
+        requires_refresh(token, self.clock.now(), SignedDuration::from_secs(seconds))
+    }
+
+    async fn fetch(&self, spec: &TokenSpec) -> Result<Token, FetchError> {
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), &spec.namespace);
+        let params = PostParams::default();
+        match accounts.create_token_request(&spec.service_account, &params, &spec.request()).await {
+            Ok(answer) => token(answer).ok_or(FetchError::Incomplete),
+            Err(error) if api_errors::is_not_found(&error) && self.is_unsupported().await => {
+                Err(FetchError::Unsupported)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the API server certainly has no `serviceaccounts/token`. Its answer is remembered.
+    async fn is_unsupported(&self) -> bool {
+        if let Some(supported) = self.supported.get() {
+            return !supported;
+        }
+        let Ok(known) = self.client.list_core_api_resources("v1").await else { return false };
+        let supported = known.resources.iter().any(|resource| resource.name == "serviceaccounts/token");
+        !self.supported.get_or_init(|| supported)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, TokenCache> {
+        self.cache.lock().expect("no holder of this lock can panic")
+    }
+}
+
+impl fmt::Debug for TokenManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenManager").field("tokens", &self.count()).finish_non_exhaustive()
+    }
+}
+
+fn token(answer: TokenRequest) -> Option<Token> {
+    let status = answer.status?;
+    let lifetime_seconds = answer.spec.and_then(|spec| spec.expiration_seconds);
+    Some(Token { token: status.token?, expires: status.expiration_timestamp?.0, lifetime_seconds })
+}

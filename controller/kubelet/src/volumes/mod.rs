@@ -1,0 +1,164 @@
+//! Volumes of pods: secrets, config maps, tokens and what a pod may know of itself, as files that change all at once.
+//!
+//! | Go file (kubernetes v1.37.1, `pkg/volume/`) | module |
+//! |---|---|
+//! | `secret/secret.go`, `configmap/configmap.go` | [`keyed`], [`sources`] |
+//! | `downwardapi/downwardapi.go` | [`downward_api`] |
+//! | `projected/projected.go` | [`sources`] |
+//! | `util/atomic_writer.go` | [`atomic_writer`] |
+//! | `volume_linux.go` | [`ownership`] |
+//! | `SetUpAt` and `TearDownAt` of them all | [`mounter`] |
+//!
+//! Volumes are plain directories: nothing is mounted, not even a memory file system for secrets. The kinds that
+//! are not named here, and the projections of cluster trust bundles and of pod certificates, are refused by name.
+
+pub mod atomic_writer;
+pub mod downward_api;
+pub mod keyed;
+pub mod mounter;
+pub mod ownership;
+mod paths;
+pub mod sources;
+
+pub use paths::InvalidPath;
+
+use crate::go::aggregate;
+use crate::objects::GetError;
+use crate::tokens::TokenError;
+use atomic_writer::WriteError;
+use k8s_openapi::api::core::v1::{
+    ConfigMapVolumeSource, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, Volume,
+};
+use std::io;
+use std::path::PathBuf;
+
+/// Why a volume is not as it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum VolumeError {
+    /// The API server fills it in; a pod without has not been there.
+    #[error("no defaultMode used, not even the default value for it")]
+    NoDefaultMode,
+    /// An item names a key that the secret does not have.
+    #[error("references non-existent secret key: {0}")]
+    NoSecretKey(String),
+    /// An item names a key that the config map does not have.
+    #[error("configmap references non-existent config key: {0}")]
+    NoConfigMapKey(String),
+    /// A secret or config map could not be had.
+    #[error(transparent)]
+    Object(#[from] GetError),
+    /// A token could not be had.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The node could not be read.
+    #[error("error retrieving node: {0}")]
+    Node(kube::Error),
+    /// Several things went wrong, or one of several.
+    #[error("{}", aggregate(.0))]
+    Aggregate(Vec<String>),
+    /// The kind of volume is none of those above.
+    #[error("volume source {0} is not supported")]
+    UnsupportedVolume(String),
+    /// The kind of projection is none of those above.
+    #[error("projected volume source {0} is not supported")]
+    UnsupportedProjection(String),
+    /// The files could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A directory could not be made or removed.
+    #[error("{}: {source}", path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+/// What a volume is made of.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind<'a> {
+    /// A secret.
+    Secret(&'a SecretVolumeSource),
+    /// A config map.
+    ConfigMap(&'a ConfigMapVolumeSource),
+    /// Fields of the pod.
+    DownwardApi(&'a DownwardAPIVolumeSource),
+    /// Several of these, and tokens.
+    Projected(&'a ProjectedVolumeSource),
+    /// Nothing.
+    EmptyDir,
+    /// What the machine has there already.
+    HostPath,
+}
+
+impl<'a> Kind<'a> {
+    /// The kind of `volume`.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn of(volume: &'a Volume) -> Result<Self, VolumeError> {
+        Ok(match volume {
+            Volume { secret: Some(source), .. } => Kind::Secret(source),
+            Volume { config_map: Some(source), .. } => Kind::ConfigMap(source),
+            Volume { downward_api: Some(source), .. } => Kind::DownwardApi(source),
+            Volume { projected: Some(source), .. } => Kind::Projected(source),
+            Volume { empty_dir: Some(_), .. } => Kind::EmptyDir,
+            Volume { host_path: Some(_), .. } => Kind::HostPath,
+            other => return Err(VolumeError::UnsupportedVolume(other_field(other, &["name"]))),
+        })
+    }
+
+    /// The name of the plugin as a directory; none for what is elsewhere.
+    pub fn directory(self) -> Option<&'static str> {
+        match self {
+            Kind::Secret(_) => Some("kubernetes.io~secret"),
+            Kind::ConfigMap(_) => Some("kubernetes.io~configmap"),
+            Kind::DownwardApi(_) => Some("kubernetes.io~downward-api"),
+            Kind::Projected(_) => Some("kubernetes.io~projected"),
+            Kind::EmptyDir => Some("kubernetes.io~empty-dir"),
+            Kind::HostPath => None,
+        }
+    }
+}
+
+/// The field of `object` that is set besides those `known`.
+fn other_field(object: &impl serde::Serialize, known: &[&str]) -> String {
+    let fields = serde_json::to_value(object).ok().and_then(|value| value.as_object().cloned()).unwrap_or_default();
+    fields.keys().find(|field| !known.contains(&field.as_str())).cloned().unwrap_or_else(|| "(none)".to_owned())
+}
+
+/// Permission bits as the API counts them.
+fn mode(mode: i32) -> u32 {
+    mode.unsigned_abs() & 0o7777
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn kinds_are_known_or_named() {
+        for (source, expected) in [
+            (json!({"secret": {}}), Ok(Some("kubernetes.io~secret"))),
+            (json!({"configMap": {}}), Ok(Some("kubernetes.io~configmap"))),
+            (json!({"downwardAPI": {}}), Ok(Some("kubernetes.io~downward-api"))),
+            (json!({"projected": {}}), Ok(Some("kubernetes.io~projected"))),
+            (json!({"emptyDir": {}}), Ok(Some("kubernetes.io~empty-dir"))),
+            (json!({"hostPath": {"path": "/"}}), Ok(None)),
+            (json!({"csi": {"driver": "d"}}), Err("volume source csi is not supported")),
+            (
+                json!({"persistentVolumeClaim": {"claimName": "c"}}),
+                Err("volume source persistentVolumeClaim is not supported"),
+            ),
+            (json!({}), Err("volume source (none) is not supported")),
+        ] {
+            let mut volume = source.clone();
+            volume["name"] = "v".into();
+            let volume: Volume = serde_json::from_value(volume).expect("a volume");
+            let directory = Kind::of(&volume).map(Kind::directory).map_err(|error| error.to_string());
+            assert_eq!(directory, expected.map_err(str::to_owned), "{source}");
+        }
+    }
+}

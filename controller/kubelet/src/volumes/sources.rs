@@ -1,0 +1,190 @@
+//! What volumes are filled with: gathered whole before anything is written.
+//!
+//! Follows kubernetes v1.37.1 `collectData` of `pkg/volume/projected/projected.go`, and the first half of `SetUpAt` of the secret,
+//! configmap and downwardapi plugins. One source that fails fails the volume; the others are asked nevertheless, so that all
+//! that is wrong is said. If the node does not exist, it has nothing to give.
+
+use super::atomic_writer::{FileProjection, Payload};
+use super::keyed::{Selection, config_map_payload, secret_payload};
+use super::ownership::Owners;
+use super::{Kind, VolumeError, downward_api, other_field};
+use crate::objects::ObjectManager;
+use crate::resources::ResourceList;
+use crate::tokens::{BoundObject, TokenManager, TokenSpec};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, DownwardAPIVolumeFile, KeyToPath, Node, Pod, ProjectedVolumeSource, Secret,
+    ServiceAccountTokenProjection, VolumeProjection,
+};
+use kube::{Api, ResourceExt};
+use std::sync::Arc;
+
+/// A token that is for one user or one group is for nobody else; the pass over the volume lets the group in.
+const PRIVATE: u32 = 0o600;
+
+/// Where the content of volumes comes from.
+#[derive(Clone)]
+pub struct Sources {
+    /// Secrets.
+    pub secrets: Arc<dyn ObjectManager<Secret>>,
+    /// Config maps.
+    pub config_maps: Arc<dyn ObjectManager<ConfigMap>>,
+    /// Tokens.
+    pub tokens: Arc<TokenManager>,
+    /// Nodes, of which one is read: what containers may use that have no limits is up to it.
+    pub nodes: Api<Node>,
+    /// That one.
+    pub node_name: String,
+}
+
+impl Sources {
+    /// The files of a volume of `pod`; `None` if it has none of its own.
+    ///
+    /// # Errors
+    /// If something is missing that may not, or cannot be had.
+    pub async fn collect(&self, pod: &Pod, kind: Kind<'_>, owners: Owners) -> Result<Option<Payload>, VolumeError> {
+        Ok(Some(match kind {
+            Kind::Secret(source) => {
+                let name = source.secret_name.as_deref().unwrap_or_default();
+                self.secret(pod, name, &source.items, source.optional, default_mode(source.default_mode)).await?
+            }
+            Kind::ConfigMap(source) => {
+                let mode = default_mode(source.default_mode);
+                self.config_map(pod, &source.name, &source.items, source.optional, mode).await?
+            }
+            Kind::DownwardApi(source) => {
+                self.downward_api(pod, &source.items, default_mode(source.default_mode)).await?
+            }
+            Kind::Projected(source) => self.projected(pod, source, owners).await?,
+            Kind::EmptyDir | Kind::HostPath => return Ok(None),
+        }))
+    }
+
+    async fn projected(
+        &self,
+        pod: &Pod,
+        source: &ProjectedVolumeSource,
+        owners: Owners,
+    ) -> Result<Payload, VolumeError> {
+        let mode = default_mode(source.default_mode)?;
+        let (mut payload, mut errors) = (Payload::new(), Vec::new());
+        for projection in source.sources.iter().flatten() {
+            match self.projection(pod, projection, mode, owners).await {
+                Ok(files) => payload.extend(files),
+                Err(VolumeError::Aggregate(messages)) => errors.extend(messages),
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        if errors.is_empty() { Ok(payload) } else { Err(VolumeError::Aggregate(errors)) }
+    }
+
+    async fn projection(
+        &self,
+        pod: &Pod,
+        projection: &VolumeProjection,
+        mode: u32,
+        owners: Owners,
+    ) -> Result<Payload, VolumeError> {
+        match projection {
+            VolumeProjection { secret: Some(source), .. } => {
+                self.secret(pod, &source.name, &source.items, source.optional, Ok(mode)).await
+            }
+            VolumeProjection { config_map: Some(source), .. } => {
+                self.config_map(pod, &source.name, &source.items, source.optional, Ok(mode)).await
+            }
+            VolumeProjection { downward_api: Some(source), .. } => {
+                self.downward_api(pod, &source.items, Ok(mode)).await
+            }
+            VolumeProjection { service_account_token: Some(source), .. } => self.token(pod, source, mode, owners).await,
+            other => Err(VolumeError::UnsupportedProjection(other_field(other, &[]))),
+        }
+    }
+
+    async fn secret(
+        &self,
+        pod: &Pod,
+        name: &str,
+        items: &Option<Vec<KeyToPath>>,
+        optional: Option<bool>,
+        default_mode: Result<u32, VolumeError>,
+    ) -> Result<Payload, VolumeError> {
+        let optional = optional.unwrap_or_default();
+        let secret = get(&*self.secrets, pod, name, optional).await?;
+        let items = items.as_deref().unwrap_or_default();
+        secret_payload(&Selection { items, default_mode: default_mode?, optional }, &secret)
+    }
+
+    async fn config_map(
+        &self,
+        pod: &Pod,
+        name: &str,
+        items: &Option<Vec<KeyToPath>>,
+        optional: Option<bool>,
+        default_mode: Result<u32, VolumeError>,
+    ) -> Result<Payload, VolumeError> {
+        let optional = optional.unwrap_or_default();
+        let config_map = get(&*self.config_maps, pod, name, optional).await?;
+        let items = items.as_deref().unwrap_or_default();
+        config_map_payload(&Selection { items, default_mode: default_mode?, optional }, &config_map)
+    }
+
+    async fn downward_api(
+        &self,
+        pod: &Pod,
+        items: &Option<Vec<DownwardAPIVolumeFile>>,
+        default_mode: Result<u32, VolumeError>,
+    ) -> Result<Payload, VolumeError> {
+        let items = items.as_deref().unwrap_or_default();
+        let allocatable =
+            if downward_api::needs_allocatable(items) { self.allocatable().await? } else { ResourceList::new() };
+        downward_api::payload(items, pod, default_mode?, &allocatable)
+    }
+
+    async fn allocatable(&self) -> Result<ResourceList, VolumeError> {
+        let node = self.nodes.get_opt(&self.node_name).await.map_err(VolumeError::Node)?;
+        Ok(node.and_then(|node| node.status).and_then(|status| status.allocatable).unwrap_or_default())
+    }
+
+    async fn token(
+        &self,
+        pod: &Pod,
+        source: &ServiceAccountTokenProjection,
+        default_mode: u32,
+        owners: Owners,
+    ) -> Result<Payload, VolumeError> {
+        let account = pod.spec.as_ref().and_then(|spec| spec.service_account_name.clone());
+        let spec = TokenSpec {
+            namespace: pod.namespace().unwrap_or_default(),
+            service_account: account.unwrap_or_default(),
+            service_account_uid: None,
+            audiences: source.audience.clone().filter(|audience| !audience.is_empty()).map(|audience| vec![audience]),
+            expiration_seconds: source.expiration_seconds,
+            bound_object: Some(BoundObject {
+                api_version: "v1".to_owned(),
+                kind: "Pod".to_owned(),
+                name: pod.name_any(),
+                uid: pod.uid().unwrap_or_default(),
+            }),
+        };
+        let data = self.tokens.get(&spec).await?.token.into_bytes();
+        let private = owners.fs_user.is_some() || owners.fs_group.is_some();
+        let mode = if private { PRIVATE } else { default_mode };
+        Ok([(source.path.clone(), FileProjection { data, mode, owner: owners.fs_user })].into())
+    }
+}
+
+fn default_mode(mode: Option<i32>) -> Result<u32, VolumeError> {
+    mode.map(super::mode).ok_or(VolumeError::NoDefaultMode)
+}
+
+/// The object; an empty one if there is none and there need not be.
+async fn get<K: Default>(
+    manager: &dyn ObjectManager<K>,
+    pod: &Pod,
+    name: &str,
+    optional: bool,
+) -> Result<Arc<K>, VolumeError> {
+    match manager.get(&pod.namespace().unwrap_or_default(), name).await {
+        Err(error) if optional && error.is_not_found() => Ok(Arc::default()),
+        found => Ok(found?),
+    }
+}

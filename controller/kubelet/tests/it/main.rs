@@ -1,0 +1,7 @@
+//! The crate as its users see it: over the wire, on a file system, through its public interface, and as a process.
+
+mod atomic_writer;
+mod killed_writer;
+mod setup;
+mod token_manager;
+mod volume_content;

@@ -1,0 +1,162 @@
+//! When tokens are asked for, and what happens if there are none: with the requests counted by the server.
+
+use crate::setup::{NAMESPACE, Setup};
+use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
+use kube::ResourceExt;
+use kube::api::DeleteParams;
+use kubelet::tokens::{BoundObject, TokenSpec};
+use serde_json::json;
+
+const HOUR: i64 = 3600;
+
+fn spec(expiration_seconds: i64) -> TokenSpec {
+    TokenSpec {
+        namespace: NAMESPACE.to_owned(),
+        service_account: "builder".to_owned(),
+        expiration_seconds: Some(expiration_seconds),
+        ..TokenSpec::default()
+    }
+}
+
+fn bound_to(pod: &Pod) -> TokenSpec {
+    let (name, uid) = (pod.name_any(), pod.uid().expect("a uid"));
+    let object = BoundObject { api_version: "v1".into(), kind: "Pod".into(), name, uid };
+    TokenSpec { bound_object: Some(object), ..spec(HOUR) }
+}
+
+// TestTokenCachingAndExpiration.
+#[tokio::test]
+async fn tokens_are_kept_until_their_time_has_come() {
+    for (life, advance) in [(HOUR, SignedDuration::from_mins(50)), (40 * HOUR, SignedDuration::from_hours(25))] {
+        let setup = Setup::new().await;
+        let tokens = setup.tokens();
+        let first = tokens.get(&spec(life)).await.expect("a token");
+        assert_eq!(tokens.get(&spec(life)).await.expect("a token"), first);
+        assert_eq!(setup.token_requests(), 1, "the second is from the cache");
+        setup.advance(advance);
+        let second = tokens.get(&spec(life)).await.expect("a token");
+        assert_eq!(setup.token_requests(), 2, "renewed after {advance:?} of {life} s");
+        assert_ne!(second.token, first.token);
+        assert_eq!(second.expires, first.expires + advance);
+    }
+}
+
+#[tokio::test]
+async fn renewal_comes_in_the_ten_seconds_before_a_fifth_is_left() {
+    let setup = Setup::new().await;
+    let tokens = setup.tokens();
+    tokens.get(&spec(HOUR)).await.expect("a token");
+    setup.advance(SignedDuration::from_secs(2870));
+    for _ in 0..100 {
+        tokens.get(&spec(HOUR)).await.expect("a token");
+    }
+    assert_eq!(setup.token_requests(), 1, "no jitter is larger than 9 seconds");
+    setup.advance(SignedDuration::from_secs(11));
+    tokens.get(&spec(HOUR)).await.expect("a token");
+    assert_eq!(setup.token_requests(), 2, "none is smaller than 0");
+}
+
+#[tokio::test]
+async fn the_old_token_will_do_until_it_expires() {
+    let setup = Setup::new().await;
+    let tokens = setup.tokens();
+    let first = tokens.get(&spec(HOUR)).await.expect("a token");
+    setup.fail("create", "serviceaccounts", "token", 500);
+    for (minutes, requests) in [(50, 2), (10, 3)] {
+        setup.advance(SignedDuration::from_mins(minutes));
+        assert_eq!(tokens.get(&spec(HOUR)).await.expect("the old one"), first);
+        assert_eq!(setup.token_requests(), requests, "every call tries again");
+    }
+    setup.advance(SignedDuration::from_secs(1));
+    let error = tokens.get(&spec(HOUR)).await.expect_err("it has expired").to_string();
+    let expected = format!("token {} expired and refresh failed: ", spec(HOUR));
+    assert!(error.starts_with(&expected), "{error}");
+    setup.server.faults().clear();
+    assert_ne!(tokens.get(&spec(HOUR)).await.expect("a new one").token, first.token);
+}
+
+#[tokio::test]
+async fn without_a_token_the_servers_words_are_passed_on() {
+    let setup = Setup::new().await;
+    let missing = TokenSpec { service_account: "nobody".into(), ..spec(HOUR) };
+    let error = setup.tokens().get(&missing).await.expect_err("there is no such account").to_string();
+    assert_eq!(error, r#"failed to fetch token: serviceaccounts "nobody" not found"#);
+    let error = setup.tokens().get(&spec(1)).await.expect_err("too short").to_string();
+    assert!(error.contains("may not specify a duration less than 10 minutes"), "{error}");
+}
+
+// The cases of TestTokenCachingAndExpiration and TestKeyFunc about the account's uid.
+#[tokio::test]
+async fn an_account_made_anew_has_tokens_of_its_own() {
+    let setup = Setup::new().await;
+    let tokens = setup.tokens();
+    let of = |account: &ServiceAccount| TokenSpec { service_account_uid: account.uid(), ..spec(HOUR) };
+    let old = setup.live::<ServiceAccount>().get("builder").await.expect("the account");
+    tokens.get(&of(&old)).await.expect("a token");
+    tokens.get(&of(&old)).await.expect("a token");
+    assert_eq!(setup.token_requests(), 1);
+    setup.live::<ServiceAccount>().delete("builder", &DeleteParams::default()).await.expect("deleted");
+    let new: ServiceAccount = setup.create(json!({"metadata": {"name": "builder"}})).await;
+    tokens.get(&of(&new)).await.expect("a token");
+    assert_eq!(setup.token_requests(), 2);
+}
+
+// TestDeleteServiceAccountToken.
+#[tokio::test]
+async fn what_failed_is_not_kept_and_what_a_pod_had_goes_with_it() {
+    const BAD: usize = 3;
+    for (asked, deleted, left) in [
+        (&[0, 1, 2][..], &[][..], &[0, 1, 2][..]),
+        (&[0, 1, 2], &[0], &[1, 2]),
+        (&[0, 1, 2], &[0, 2], &[1]),
+        (&[0, 1, 2], &[0, 1, 2], &[]),
+        (&[0, 1, 2, BAD], &[], &[0, 1, 2]),
+        (&[0, 1, 2, BAD], &[1], &[0, 2]),
+        (&[0, 1, 2, BAD, 3], &[], &[0, 1, 2, 3]),
+        (&[0, 1, 2, BAD, 3], &[3], &[0, 1, 2]),
+        (&[0, 1, 2, BAD, 3], &[0], &[1, 2, 3]),
+    ] {
+        let setup = Setup::new().await;
+        let tokens = setup.tokens();
+        let mut specs = Vec::new();
+        for pod in ["a", "b", "c", "d"] {
+            specs.push(bound_to(&setup.create_pod(pod, json!({}), json!([])).await));
+        }
+        let mut fails = true;
+        for index in asked {
+            if *index == BAD && fails {
+                fails = false;
+                setup.fail("create", "serviceaccounts", "token", 503);
+                tokens.get(&specs[*index]).await.expect_err("the server fails");
+                setup.server.faults().clear();
+            } else {
+                tokens.get(&specs[*index]).await.expect("a token");
+            }
+        }
+        for index in deleted {
+            tokens.delete_bound_to(&specs[*index].bound_object.as_ref().expect("a pod").uid);
+        }
+        tokens.delete_bound_to("of nobody");
+        assert_eq!(tokens.count(), left.len(), "{asked:?} {deleted:?}");
+        let before = setup.token_requests();
+        for index in left {
+            tokens.get(&specs[*index]).await.expect("a token");
+        }
+        assert_eq!(setup.token_requests(), before, "{asked:?} {deleted:?}: those are kept");
+    }
+}
+
+#[tokio::test]
+async fn expired_tokens_are_swept() {
+    let setup = Setup::new().await;
+    let tokens = setup.tokens();
+    tokens.get(&spec(HOUR)).await.expect("a token");
+    tokens.get(&spec(2 * HOUR)).await.expect("a token");
+    setup.advance(SignedDuration::from_mins(60));
+    tokens.sweep();
+    assert_eq!(tokens.count(), 2);
+    setup.advance(SignedDuration::from_secs(1));
+    tokens.sweep();
+    assert_eq!(tokens.count(), 1);
+}
