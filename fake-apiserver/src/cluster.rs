@@ -1,7 +1,7 @@
 //! What all replicas of one control plane share.
 
 use crate::admission::Chain;
-use crate::api;
+use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
@@ -26,6 +26,7 @@ pub(crate) struct Cluster {
     pub(crate) rbac: Option<Arc<Rbac>>,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    pub(crate) token_tracking: TokenTracking,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
     /// Whether cluster roles are filled with the rules of others.

@@ -21,13 +21,13 @@ mod rbac_policy;
 mod reviews;
 mod selection;
 mod token;
+mod token_tracking;
 mod update;
 mod watch;
 
 pub(crate) use list::Listing;
-pub(crate) use namespaces::create_initial as create_initial_namespaces;
-pub(crate) use rbac_policy::create as create_rbac_policy;
 pub(crate) use token::record_use as record_token_use;
+pub(crate) use token_tracking::TokenTracking;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::auth::User;
@@ -112,9 +112,20 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     Ok(Reply::object(201, line.into()))
 }
 
+/// Makes what a real server makes at its first start.
+pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    namespaces::create_initial(cluster, now)?;
+    if cluster.rbac.is_some() {
+        rbac_policy::create(cluster, now)?;
+    }
+    token_tracking::sync(cluster, now)
+}
+
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    token_tracking::catch_up(request.cluster, request.now);
     let reply = serve(request, verb)?;
+    token_tracking::follow(request, verb);
     if cluster_roles::are(request.kind) && !matches!(verb, "get" | "list" | "watch") {
         cluster_roles::aggregate(request.cluster)?;
     }

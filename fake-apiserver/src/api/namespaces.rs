@@ -33,7 +33,7 @@ pub(super) fn key(name: &str) -> Key {
 }
 
 /// Makes the namespaces of a new cluster.
-pub(crate) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+pub(super) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let (resource, kind) = resource();
     for name in INITIAL {
         let mut object = json!({

@@ -7,7 +7,7 @@ mod authorization;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission::{self as admission_chain, PluginError};
-use crate::api;
+use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
@@ -240,14 +240,12 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
+            token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
             cluster_role_aggregation: self.cluster_role_aggregation,
             documents: OnceLock::new(),
         });
-        api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
-        if cluster.rbac.is_some() {
-            api::create_rbac_policy(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
-        }
+        api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;
