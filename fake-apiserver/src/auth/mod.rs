@@ -12,6 +12,7 @@ mod attestations;
 pub mod authorizer;
 mod bound;
 mod claims;
+pub mod impersonation;
 pub mod jwt;
 pub mod keys;
 mod legacy;
@@ -31,7 +32,7 @@ mod user;
 pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use token_request::TokenRequestOutcome;
-pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
+pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};
 
 use crate::error::aggregate;
 use http::HeaderMap;
@@ -188,7 +189,7 @@ impl Authenticator {
                 issuers: config.issuers,
                 keys,
                 lookup: config.lookup,
-                verified: Memo::new(),
+                verified: Memo::default(),
             },
             anonymous: config.anonymous.then(|| Arc::new(User::anonymous())),
             signing_key: config.signing_key,
