@@ -17,7 +17,7 @@ use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::impersonation::{self, Impersonated, Impersonation};
-use crate::auth::{User, oidc};
+use crate::auth::{ClientCertificate, User, oidc};
 use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -92,6 +92,7 @@ impl Replica {
 struct Exchange<'r> {
     replica: &'r Arc<Replica>,
     parts: &'r Parts,
+    certificate: Option<&'r ClientCertificate>,
     now: Timestamp,
     resource: Option<ResourcePath<'r>>,
     verb: &'static str,
@@ -113,10 +114,14 @@ struct Trace {
     unsniffable: bool,
 }
 
-/// Serves one request.
-pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> Response<ReplyBody> {
+/// Serves one request, from a client that showed that certificate.
+pub(crate) async fn serve(
+    replica: Arc<Replica>,
+    certificate: Option<Arc<ClientCertificate>>,
+    request: Request<Incoming>,
+) -> Response<ReplyBody> {
     let (parts, mut incoming) = request.into_parts();
-    let exchange = Exchange::new(&replica, &parts);
+    let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer(&mut incoming, &mut trace).await;
     // An HTTP/2 client that is still sending when it gets its answer may take the stream for broken.
@@ -139,7 +144,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
 }
 
 impl<'r> Exchange<'r> {
-    fn new(replica: &'r Arc<Replica>, parts: &'r Parts) -> Self {
+    fn new(replica: &'r Arc<Replica>, parts: &'r Parts, certificate: Option<&'r ClientCertificate>) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(parts.uri.path()) {
             Route::Resource(path) => Some(path),
@@ -149,7 +154,7 @@ impl<'r> Exchange<'r> {
         let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
         let verb = verb(&parts.method, named, watch);
         let selected = matches!(verb, "list" | "watch").then(|| exact_name(query.get("fieldSelector"))).flatten();
-        Exchange { replica, parts, now: replica.clock.now(), resource, verb, query, selected }
+        Exchange { replica, parts, certificate, now: replica.clock.now(), resource, verb, query, selected }
     }
 
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
@@ -246,7 +251,7 @@ impl<'r> Exchange<'r> {
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
-        match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
+        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
             Ok(authentication) => {
                 trace.warnings.clone_from(&authentication.notes.warnings);
                 trace.user = Some(authentication.user.clone());

@@ -2,6 +2,7 @@
 
 mod auth;
 mod binary;
+mod certificates;
 mod concurrency;
 mod kinds;
 mod library;
