@@ -37,7 +37,7 @@ pub struct Flags {
     /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC
+    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 

@@ -26,7 +26,7 @@ mod watch;
 
 pub(crate) use list::Listing;
 pub(crate) use namespaces::create_initial as create_initial_namespaces;
-pub(crate) use rbac_policy::create as create_rbac_policy;
+pub(crate) use rbac_policy::{create as create_rbac_policy, node_rules};
 pub(crate) use token::record_use as record_token_use;
 pub(crate) use watch::{Watch, too_old};
 

@@ -246,11 +246,8 @@ impl Inquiry<'_> {
     }
 
     fn may_be(&self, group: &str, resource: &str, subresource: &str, namespace: &str, name: &str) -> ApiResult<()> {
-        self.ask(&Attributes {
-            user: self.requester,
-            verb: self.mode.verb(),
-            target: Target::Resource { group, version: "v1", resource, subresource, namespace, name },
-        })
+        let target = Target::Resource { group, version: "v1", resource, subresource, namespace, name };
+        self.ask(&Attributes::new(self.requester, self.mode.verb(), target))
     }
 
     fn ask(&self, attributes: &Attributes<'_>) -> ApiResult<()> {
@@ -262,7 +259,7 @@ impl Inquiry<'_> {
 
     fn refusal(&self, group: &str, resource: &str, name: &str, why: &str) -> ApiError {
         let target = Target::Resource { group, version: "v1", resource, subresource: "", namespace: "", name };
-        forbidden(&Attributes { user: self.requester, verb: self.mode.verb(), target }, why)
+        forbidden(&Attributes::new(self.requester, self.mode.verb(), target), why)
     }
 }
 

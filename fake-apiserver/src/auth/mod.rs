@@ -21,6 +21,7 @@ mod legacy;
 mod memo;
 mod metadata;
 pub mod modes;
+pub mod node;
 pub mod oidc;
 pub mod rbac;
 pub mod reviews;

@@ -22,7 +22,8 @@ use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
-use crate::object::selector::exact_name;
+use crate::object::name::path_segment;
+use crate::object::selector::exact_fields;
 use crate::registry;
 use crate::view::View;
 use bytes::Bytes;
@@ -97,8 +98,8 @@ struct Exchange<'r> {
     resource: Option<ResourcePath<'r>>,
     verb: &'static str,
     query: Query<'r>,
-    /// The name of the only object that is listed or watched.
-    selected: Option<String>,
+    /// The fields that all objects of a list, watch or deletecollection must have, and their values.
+    fields: Vec<(String, String)>,
 }
 
 /// What the record says besides what the request said.
@@ -153,8 +154,20 @@ impl<'r> Exchange<'r> {
         let watch = resource.as_ref().is_some_and(|path| path.watch_prefix) || query.flag("watch").unwrap_or(false);
         let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
         let verb = verb(&parts.method, named, watch);
-        let selected = matches!(verb, "list" | "watch").then(|| exact_name(query.get("fieldSelector"))).flatten();
-        Exchange { replica, parts, certificate, now: replica.clock.now(), resource, verb, query, selected }
+        let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
+            && matches!(verb, "list" | "watch" | "deletecollection");
+        let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
+        Exchange { replica, parts, certificate, now: replica.clock.now(), resource, verb, query, fields }
+    }
+
+    /// The name that authorizers and auditors see: who lists or watches no more than one object asks for that.
+    fn name(&self) -> &str {
+        let name = self.resource.as_ref().map(|path| &*path.name).unwrap_or_default();
+        if !name.is_empty() || self.verb == "deletecollection" {
+            return name;
+        }
+        let selected = self.fields.iter().find(|(field, _)| field == "metadata.name");
+        selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
     }
 
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
@@ -297,11 +310,11 @@ impl<'r> Exchange<'r> {
                 resource: path.resource,
                 subresource: path.subresource,
                 namespace: path.namespace(),
-                name: self.selected.as_deref().unwrap_or(&path.name),
+                name: self.name(),
             },
             None => Target::Path(self.parts.uri.path()),
         };
-        Attributes { user, verb, target }
+        Attributes { user, verb, target, fields: &self.fields }
     }
 
     fn authorize(&self, user: &User) -> ApiResult<()> {
@@ -369,7 +382,7 @@ impl<'r> Exchange<'r> {
             resource: path.resource.into(),
             subresource: path.subresource.into(),
             namespace: path.namespace().into(),
-            name: path.name.into(),
+            name: self.name().into(),
             body,
             code,
             authentication_error: trace.authentication_error,
