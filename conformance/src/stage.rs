@@ -172,8 +172,8 @@ impl<'a> Stage<'a> {
     async fn send(&self, outgoing: Outgoing) -> Result<http::Response<Incoming>> {
         let Outgoing { endpoint, token, body, request } = outgoing;
         let mut builder = http::Request::builder().method(request.method.as_str()).uri(target(&request));
-        for (name, value) in &request.headers {
-            builder = builder.header(name, value);
+        for (name, values) in &request.headers {
+            builder = values.split('\n').fold(builder, |builder, value| builder.header(name, value));
         }
         if let Some(token) = token {
             builder = builder.header(http::header::AUTHORIZATION, format!("Bearer {token}"));

@@ -31,10 +31,13 @@ pub struct Flags {
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
+    /// PEM file with authorities: whoever shows a certificate of theirs is the user of its common name
+    #[arg(long, value_name = "FILE")]
+    client_ca_file: Option<PathBuf>,
     /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC
+    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 
@@ -136,6 +139,11 @@ impl Flags {
         }
         if let Some(path) = &self.token_auth_file {
             builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
+        }
+        if let Some(path) = &self.client_ca_file {
+            let flag = "client-ca-file";
+            let set = builder.client_ca_pem(&read(flag, path)?);
+            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
         }
         for path in &self.service_account_key_file {
             let flag = "service-account-key-file";

@@ -8,6 +8,7 @@
 //!
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
+mod node_restriction;
 mod plugins;
 mod service_account;
 
@@ -35,7 +36,6 @@ pub(crate) enum Operation {
 pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) cluster: &'a Cluster,
-    #[allow(dead_code, reason = "the plugins so far do not discriminate")]
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) kind: &'static Kind,
@@ -46,7 +46,6 @@ pub(crate) struct Attributes<'a> {
     /// Empty as long as it is to be generated, and for all objects of a deletecollection.
     pub(crate) name: &'a str,
     /// What is stored, unless it is being created.
-    #[allow(dead_code, reason = "the plugins so far do not compare")]
     pub(crate) old: Option<&'a Value>,
 }
 

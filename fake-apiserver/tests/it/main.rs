@@ -3,6 +3,7 @@
 mod admission;
 mod auth;
 mod binary;
+mod certificates;
 mod concurrency;
 mod kinds;
 mod library;

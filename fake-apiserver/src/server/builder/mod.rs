@@ -12,7 +12,7 @@ use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 use crate::error::ApiError;
@@ -59,6 +59,9 @@ pub enum StartError {
     /// Admission plugins cannot be chosen so.
     #[error(transparent)]
     Admission(#[from] PluginError),
+    /// The authorities of client certificates cannot be used.
+    #[error(transparent)]
+    ClientAuthorities(#[from] AuthorityError),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
@@ -224,8 +227,8 @@ impl Builder {
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
         self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
-        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
+        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
@@ -285,9 +288,10 @@ impl Builder {
     }
 
     fn identity(&self) -> Result<Identity, IdentityError> {
+        let clients = self.authentication.client_authorities.as_ref();
         match &self.tls_identity {
-            Some((certificate, key)) => Identity::from_pem(certificate, key),
-            None => Identity::generate(self.bind_address),
+            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
+            None => Identity::generate(self.bind_address, clients),
         }
     }
 
