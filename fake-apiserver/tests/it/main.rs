@@ -4,6 +4,8 @@ mod admission;
 mod auth;
 mod binary;
 mod concurrency;
+#[cfg(feature = "controllers")]
+mod controllers;
 mod kinds;
 mod library;
 mod list;
