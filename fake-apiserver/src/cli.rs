@@ -74,6 +74,13 @@ pub struct Flags {
     #[arg(long, value_name = "AUDIENCES", value_delimiter = ',')]
     api_audiences: Vec<String>,
 
+    /// Controllers to run in this process, by kube-controller-manager's names: '*' is all, 'foo' is the one of that name, '-foo'
+    /// is all but that one; none by default. There are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
+    /// legacy-service-account-token-cleaner
+    #[cfg(feature = "controllers")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    controllers: Vec<crate::controllers::Choice>,
+
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
     audit_log_path: Option<PathBuf>,
@@ -154,6 +161,11 @@ impl Flags {
             let flag = "service-account-signing-key-file";
             let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
             builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
+        #[cfg(feature = "controllers")]
+        {
+            let wanted = |kind: &crate::controllers::Kind| crate::controllers::is_wanted(*kind, &self.controllers);
+            builder = builder.controllers(crate::controllers::Kind::ALL.into_iter().filter(wanted));
         }
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

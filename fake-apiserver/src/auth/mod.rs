@@ -259,6 +259,12 @@ impl Authenticator {
         &self.service_accounts.keys
     }
 
+    /// The key that signs this server's tokens.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn signing_key(&self) -> &SigningKey {
+        &self.signing_key
+    }
+
     /// The issuer of the tokens that this server signs.
     pub fn issuer(&self) -> &str {
         &self.service_accounts.issuers[0]

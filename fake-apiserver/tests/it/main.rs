@@ -5,6 +5,8 @@ mod auth;
 mod binary;
 mod certificates;
 mod concurrency;
+#[cfg(feature = "controllers")]
+mod controllers;
 mod kinds;
 mod library;
 mod list;
