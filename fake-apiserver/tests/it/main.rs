@@ -5,6 +5,7 @@ mod auth;
 mod binary;
 mod concurrency;
 mod kinds;
+mod legacy_tokens;
 mod library;
 mod list;
 mod oidc;
