@@ -91,6 +91,11 @@ impl Fleet {
         self.members.values().for_each(|member| member.controller.measure(metrics));
     }
 
+    /// Of which kind the members are.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+        self.members.keys().copied()
+    }
+
     /// The member of that kind.
     pub fn get(&self, kind: Kind) -> Option<&Controller> {
         self.members.get(&kind).map(|member| &member.controller)

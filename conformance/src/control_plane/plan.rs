@@ -180,13 +180,13 @@ impl Plan {
         invocation("kube-apiserver", arguments)
     }
 
-    /// Only the controller that the fake has built in: it empties deleted namespaces.
+    /// Only the controllers that the fake has built in: they empty deleted namespaces, and fill cluster roles with others' rules.
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
         invocation(
             "kube-controller-manager",
             [
                 format!("--kubeconfig={}", self.kubeconfig().display()),
-                "--controllers=namespace-controller".to_owned(),
+                "--controllers=namespace-controller,clusterrole-aggregation-controller".to_owned(),
                 "--leader-elect=false".to_owned(),
                 // A run deletes hundreds of namespaces, each of which takes a hundred requests.
                 "--concurrent-namespace-syncs=50".to_owned(),

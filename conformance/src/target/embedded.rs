@@ -1,7 +1,7 @@
 //! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
 
 use super::kcm::Managers;
-use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token};
+use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token, with_rbac};
 use crate::client::Endpoint;
 use crate::controllers::{Kind, Running as Controller};
 use crate::history::Call;
@@ -58,7 +58,8 @@ impl Running {
     /// A server for that scenario; `adapt` has the last word about what it is like.
     pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
         let clock = setup.manual_clock.then(|| ManualClock::new(START));
-        let flags = Flags::from_arguments(setup.flags.iter().map(String::as_str)).map_err(anyhow::Error::msg)?;
+        let flags = with_rbac(&setup.flags);
+        let flags = Flags::from_arguments(flags.iter().map(String::as_str)).map_err(anyhow::Error::msg)?;
         let mut builder = flags
             .builder()?
             .secure_port(0)

@@ -19,7 +19,8 @@ use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
 use crate::controllers::{Kind, Running as Controller, Standing, Theirs, client};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Step};
+use crate::verbs::{Verb, controllers};
 use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -97,9 +98,15 @@ impl Target for Kcm {
         ]
     }
 
-    /// The rest is about the API server alone, and would meet objects that the controllers make.
+    /// The rest is about the API server alone, and would meet objects that the controllers make. Of controllers that run from the
+    /// start to the end only what they make can be told, not their calls.
     fn concerns(&self, scenario: &Scenario) -> bool {
-        scenario.needs.contains(&Power::Controllers) || scenario.name.starts_with("namespaces/")
+        let asks_for_calls = |step: &Step| match &step.command.verb {
+            Verb::Controller(controllers::Controller::Calls { user, .. }) => !user.starts_with("tokens"),
+            _ => false,
+        };
+        let about_controllers = scenario.needs.contains(&Power::Controllers);
+        (about_controllers && !scenario.steps.iter().any(asks_for_calls)) || scenario.name.starts_with("namespaces/")
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {

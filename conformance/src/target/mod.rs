@@ -49,6 +49,13 @@ pub(crate) fn static_token(user: &str) -> String {
     format!("{user}-token")
 }
 
+/// The flags of a fake that is told `flags` beside what all targets have: RBAC, unless they say otherwise.
+fn with_rbac(flags: &[String]) -> Vec<String> {
+    let decided = flags.iter().any(|flag| flag.starts_with("--authorization-mode="));
+    let usual = if decided { None } else { Some("--authorization-mode=RBAC".to_owned()) };
+    usual.into_iter().chain(flags.iter().cloned()).collect()
+}
+
 /// Creates a namespace for `scenario` alone, as the administrator with `token`.
 async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
     let slug = scenario.replace('/', "-");

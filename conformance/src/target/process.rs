@@ -1,6 +1,8 @@
 //! The fake as a program, over TLS: a fresh process for each scenario. What it was asked it tells in its audit log.
 
-use super::{ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token};
+use super::{
+    ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token, with_rbac,
+};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -56,7 +58,7 @@ impl Process {
             .args(["--secure-port", "0", "--exit-with-stdin", "-v", "1"])
             .args(["--service-account-signing-key-file", SIGNING_KEY])
             .args(["--replicas", &setup.replicas.to_string()])
-            .args(&setup.flags)
+            .args(with_rbac(&setup.flags))
             .arg("--token-auth-file")
             .arg(path("tokens.csv"))
             .arg("--audit-log-path")

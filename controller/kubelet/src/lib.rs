@@ -3,7 +3,9 @@
 pub mod client;
 pub mod clock;
 pub mod field_path;
+pub mod flags;
 mod go;
+pub mod node;
 pub mod objects;
 mod quantity;
 pub mod resources;

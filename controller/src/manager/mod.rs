@@ -58,6 +58,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
         client: cluster.client("serving")?,
         always_allow_paths: flags.authorization_always_allow_paths.clone(),
         election,
+        controllers: fleet.kinds().map(Kind::name).collect(),
         registry,
     };
 

@@ -32,7 +32,13 @@ async fn serve(site: Site) -> (SocketAddr, tokio_util::sync::DropGuard) {
 
 fn site(server: &FakeApiServer, registry: Registry) -> Site {
     let always_allow_paths = vec!["/healthz".to_owned()];
-    Site { client: client(server, "serving"), always_allow_paths, election: None, registry }
+    Site {
+        client: client(server, "serving"),
+        always_allow_paths,
+        election: None,
+        controllers: vec![Kind::ServiceAccount.name()],
+        registry,
+    }
 }
 
 /// Gets `path` with `token`; the body, or the code and what was wrong.
@@ -58,7 +64,10 @@ async fn health_is_for_everybody_and_metrics_for_those_whom_the_api_server_lets(
     let server = server().await;
     let (address, _serving) = serve(site(&server, Registry::default())).await;
     assert_eq!(get(address, "/healthz", None).await.as_deref(), Ok("ok"));
-    assert_eq!(get(address, "/healthz?verbose", None).await.as_deref(), Ok("[+]ping ok\nhealthz check passed\n"));
+    assert_eq!(
+        get(address, "/healthz?verbose", None).await.as_deref(),
+        Ok("[+]serviceaccount-controller ok\nhealthz check passed\n")
+    );
 
     let admin = server.admin_token();
     assert_eq!(get(address, "/metrics", Some(admin)).await.as_deref(), Ok("# EOF\n"));
@@ -103,7 +112,7 @@ async fn a_leader_that_does_not_renew_its_lease_is_ill() {
     assert_eq!(master().await, r#"leader_election_master_status{name="kube-controller-manager"} 0"#);
     let stop = CancellationToken::new();
     let work = async |_| {
-        let ill = "[-]leaderElection failed: reason withheld\nhealthz check failed";
+        let ill = "[-]leaderElection failed: reason withheld\n[+]serviceaccount-controller ok\nhealthz check failed";
         assert_eq!(get(address, "/healthz", None).await, Err((500, ill.into())));
         assert_eq!(master().await, r#"leader_election_master_status{name="kube-controller-manager"} 1"#);
     };

@@ -2,6 +2,7 @@
 
 mod atomic_writer;
 mod killed_writer;
+mod node;
 mod setup;
 mod token_manager;
 mod volume_content;

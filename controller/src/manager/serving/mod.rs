@@ -37,6 +37,8 @@ pub struct Site {
     pub always_allow_paths: Vec<String>,
     /// The election, and how long a leader may fail to renew its Lease; `None` if there is none.
     pub election: Option<(LeaderStatus, Duration)>,
+    /// The controllers that run.
+    pub controllers: Vec<&'static str>,
     /// The metrics.
     pub registry: Registry,
 }
@@ -155,17 +157,23 @@ impl Site {
     }
 
     fn health(&self, query: &str) -> Response<Full<Bytes>> {
-        let (check, healthy) = match &self.election {
-            Some((status, tolerance)) => ("leaderElection", status.is_healthy(*tolerance)),
-            None => ("ping", true),
-        };
-        if !healthy {
-            let body = format!("[-]{check} failed: reason withheld\nhealthz check failed\n");
-            return text(StatusCode::INTERNAL_SERVER_ERROR, body);
-        }
+        let healthy = self.election.as_ref().is_none_or(|(status, tolerance)| status.is_healthy(*tolerance));
         let verbose = query.split('&').any(|pair| pair == "verbose" || pair.starts_with("verbose="));
-        let body = if verbose { format!("[+]{check} ok\nhealthz check passed\n") } else { "ok".to_owned() };
-        text(StatusCode::OK, body)
+        if healthy && !verbose {
+            return text(StatusCode::OK, "ok".to_owned());
+        }
+        let election = match &self.election {
+            None => "",
+            Some(_) if healthy => "[+]leaderElection ok\n",
+            Some(_) => "[-]leaderElection failed: reason withheld\n",
+        };
+        // Of a controller there is nothing to know but that it is there.
+        let controllers = self.controllers.iter().map(|name| format!("[+]{name} ok\n"));
+        let body = election.to_owned() + &controllers.collect::<String>();
+        match healthy {
+            true => text(StatusCode::OK, body + "healthz check passed\n"),
+            false => text(StatusCode::INTERNAL_SERVER_ERROR, body + "healthz check failed\n"),
+        }
     }
 
     fn metrics(&self) -> Response<Full<Bytes>> {
@@ -185,7 +193,7 @@ fn bearer(request: &Request<Incoming>) -> Option<&str> {
 fn refusal(code: StatusCode, reason: &str, message: String) -> Response<Full<Bytes>> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "code": code.as_u16(),
+        "message": message, "reason": reason, "details": {}, "code": code.as_u16(),
     });
     reply(code, "application/json", status.to_string())
 }

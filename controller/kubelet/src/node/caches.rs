@@ -1,0 +1,74 @@
+//! What a node knows of secrets and config maps, and whether it knows it all yet.
+
+use crate::objects::{ObjectManager, PodObject, Registry, Settings, Strategy, WatchedObjects};
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use kube::{Api, Client, ResourceExt};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Who is told of pods, and asked for objects.
+#[derive(Clone)]
+pub(super) struct Caches {
+    pub(super) secrets: Arc<dyn ObjectManager<Secret>>,
+    pub(super) config_maps: Arc<dyn ObjectManager<ConfigMap>>,
+    /// The same two, if they watch.
+    watched: Option<(Watched<Secret>, Watched<ConfigMap>)>,
+}
+
+type Watched<K> = Arc<Registry<K, WatchedObjects<K>>>;
+
+impl Caches {
+    /// It must be called within a tokio runtime.
+    pub(super) fn new(strategy: Strategy, client: &Client, settings: &Settings) -> Self {
+        if strategy == Strategy::Watch {
+            let (secrets, config_maps) = (watched::<Secret>(client, settings), watched::<ConfigMap>(client, settings));
+            let both = Some((secrets.clone(), config_maps.clone()));
+            return Caches { secrets, config_maps, watched: both };
+        }
+        let secrets = strategy.manager(client.clone(), settings.clone());
+        let config_maps = strategy.manager(client.clone(), settings.clone());
+        Caches { secrets, config_maps, watched: None }
+    }
+
+    pub(super) fn register(&self, pod: &Pod) {
+        self.secrets.register_pod(pod);
+        self.config_maps.register_pod(pod);
+    }
+
+    pub(super) fn unregister(&self, pod: &Pod) {
+        self.secrets.unregister_pod(pod);
+        self.config_maps.unregister_pod(pod);
+    }
+
+    /// Waits until what is watched for these pods is as the API server has it.
+    pub(super) async fn caught_up(&self, client: &Client, pods: &[Arc<Pod>]) -> kube::Result<()> {
+        if let Some((secrets, config_maps)) = &self.watched {
+            caught_up(secrets, client, pods).await?;
+            caught_up(config_maps, client, pods).await?;
+        }
+        Ok(())
+    }
+}
+
+fn watched<K: PodObject>(client: &Client, settings: &Settings) -> Watched<K> {
+    let Settings { clock, sync_frequency, shutdown, .. } = settings.clone();
+    Arc::new(Registry::new(WatchedObjects::new(client.clone(), clock, sync_frequency * 5, shutdown)))
+}
+
+async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Arc<Pod>]) -> kube::Result<()> {
+    let keys: BTreeSet<_> = pods
+        .iter()
+        .flat_map(|pod| {
+            let namespace = pod.namespace().unwrap_or_default();
+            K::referenced_by(pod).into_iter().map(move |name| (namespace.clone(), name.to_owned()))
+        })
+        .collect();
+    // What is not watched will not change: it is immutable, or nobody has read it for long.
+    for (namespace, name) in keys.iter().filter(|(namespace, name)| cache.store().is_watched(namespace, name)) {
+        let live = Api::<K>::namespaced(client.clone(), namespace).get_opt(name).await?;
+        let version = live.and_then(|live| live.resource_version());
+        let is_live = |known: Option<&K>| known.and_then(ResourceExt::resource_version) == version;
+        cache.store().until(namespace, name, is_live).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,350 @@
+//! A node as far as volumes go: the pods that are bound to it have theirs, on any API server, without containers.
+//!
+//! ```text
+//!   pods of the node ──watch──▶ Pods ──due──▶ worker ──▶ volumes, tokens, events, finished deletions
+//!                                 ▲              │
+//!                    clock ───────┴──── done ◀───┘
+//! ```
+//!
+//! A pod's volumes are made when it is seen, and brought up to date with every change of it and every sync
+//! frequency. With that, tokens are renewed. When a pod ends or is deleted, what it had is removed; directories of pods
+//! that nobody knows are removed at the start. Unlike a kubelet it runs nothing, mounts nothing and writes no status; the
+//! time between two syncs is not jittered; a pod that is being deleted has nothing to wait for, so its grace
+//! period is over at once.
+//!
+//! Everything depends on the clock that it is given. [`Node::settled`] tells when nothing is left to do at the time that the
+//! clock shows.
+
+mod caches;
+mod events;
+mod pods;
+mod ttl;
+mod worker;
+
+use crate::clock::{Clock, SystemClock};
+use crate::objects::{Settings, Strategy};
+use crate::tokens::{SWEEP_PERIOD, TokenManager};
+use crate::volumes::mounter::Mounter;
+use crate::volumes::sources::Sources;
+use caches::Caches;
+use events::Recorder;
+use futures::StreamExt;
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::ListParams;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Api, Client};
+use pods::{Change, Pods, Work};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use tokio::sync::{Notify, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+use worker::Worker;
+
+/// How many pods are worked on at a time.
+const CONCURRENT_PODS: usize = 64;
+
+/// How a node is to be.
+#[derive(Clone)]
+pub struct Options {
+    /// Its name: pods whose `spec.nodeName` it is are its own.
+    pub name: String,
+    /// Where its pods have their directories. All that is below `pods/` is its own.
+    pub root: PathBuf,
+    /// How it learns of changes of secrets and config maps.
+    pub strategy: Strategy,
+    /// How often volumes are brought up to date (`syncFrequency`).
+    pub sync_frequency: SignedDuration,
+    /// Whether pods that are being deleted are deleted for good once they have nothing left, which nobody else does.
+    pub finish_deletions: bool,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// What decides when exactly tokens are renewed.
+    pub jitter: fastrand::Rng,
+}
+
+impl Options {
+    /// A node of that name with directories below `root`, and defaults like a kubelet's.
+    pub fn new(name: impl Into<String>, root: impl Into<PathBuf>) -> Self {
+        Options {
+            name: name.into(),
+            root: root.into(),
+            strategy: Strategy::default(),
+            sync_frequency: SignedDuration::from_mins(1),
+            finish_deletions: true,
+            clock: Arc::new(SystemClock),
+            jitter: fastrand::Rng::new(),
+        }
+    }
+}
+
+/// A node that works, until it is stopped or dropped. What it has written stays.
+pub struct Node {
+    state: Arc<State>,
+    caches: Caches,
+    client: Client,
+    mounted: PathBuf,
+    pods: Api<Pod>,
+    selection: String,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// The node has ended, or the API server did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    /// It was stopped.
+    #[error("the node was stopped")]
+    Stopped,
+    /// The pods could not be listed.
+    #[error(transparent)]
+    List(#[from] kube::Error),
+}
+
+/// What the node and those who hold it share.
+struct State {
+    pods: Mutex<Pods>,
+    clock: Arc<dyn Clock>,
+    /// Told when others have made something due.
+    hurried: Notify,
+    /// Told after every change.
+    changes: watch::Sender<()>,
+}
+
+impl State {
+    fn pods(&self) -> MutexGuard<'_, Pods> {
+        self.pods.lock().expect("no holder of this lock can panic")
+    }
+}
+
+impl Node {
+    /// Starts a node on the current tokio runtime.
+    pub fn start(client: Client, options: Options) -> Self {
+        let stop = CancellationToken::new();
+        let Options { name, root, strategy, sync_frequency, finish_deletions, clock, jitter } = options;
+        let settings = Settings {
+            clock: clock.clone(),
+            sync_frequency,
+            node_ttl: ttl::of_node(&client, &name, strategy, &stop),
+            shutdown: stop.clone(),
+        };
+        let caches = Caches::new(strategy, &client, &settings);
+        let tokens = Arc::new(TokenManager::new(client.clone(), clock.clone(), jitter));
+        let sources = Sources {
+            secrets: caches.secrets.clone(),
+            config_maps: caches.config_maps.clone(),
+            tokens: tokens.clone(),
+            nodes: Api::all(client.clone()),
+            node_name: name.clone(),
+        };
+        let worker = Worker {
+            client: client.clone(),
+            mounter: Mounter::new(&root, sources, clock.clone()),
+            recorder: Recorder::new(client.clone(), &name, clock.clone()),
+            finish_deletions,
+        };
+        let state = Arc::new(State {
+            pods: Mutex::new(Pods::new(sync_frequency)),
+            clock,
+            hurried: Notify::new(),
+            changes: watch::Sender::new(()),
+        });
+        let (pods, selection) = (Api::all(client.clone()), format!("spec.nodeName={name}"));
+        let actor = Actor {
+            state: state.clone(),
+            worker: Arc::new(worker),
+            caches: caches.clone(),
+            tokens,
+            stop: stop.clone(),
+        };
+        info!(node = name, root = %root.display(), %strategy, "node started");
+        let task = tokio::spawn(actor.run(pods.clone(), selection.clone()));
+        Node { state, caches, client, mounted: root.join("pods"), pods, selection, stop, task }
+    }
+
+    /// Waits until everything has been done that is due at the time the clock shows: every pod that a fresh list shows is
+    /// known in that version, and has been looked after; and those are gone that it does not show.
+    ///
+    /// # Errors
+    /// If the pods cannot be listed, or the node is stopped.
+    pub async fn settled(&self) -> Result<(), SettleError> {
+        let mut changes = self.state.changes.subscribe();
+        loop {
+            changes.mark_unchanged();
+            if self.is_idle() {
+                let live = self.pods.list(&ListParams::default().fields(&self.selection)).await?;
+                if self.state.pods().is_equal_to(&live.items) && self.is_idle() {
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = self.stop.cancelled() => return Err(SettleError::Stopped),
+            }
+        }
+    }
+
+    /// Waits until what the node watches of secrets and config maps is as the API server has it, for the pods that it knows.
+    /// With strategies that do not watch there is nothing to wait for. Who wants a change to be seen by the sync of a certain
+    /// time calls this after the change, and before that time.
+    ///
+    /// # Errors
+    /// If an object cannot be read.
+    pub async fn caught_up(&self) -> kube::Result<()> {
+        let pods = self.state.pods().wanted();
+        self.caches.caught_up(&self.client, &pods).await
+    }
+
+    /// Makes all volumes due now.
+    pub fn sync_now(&self) {
+        self.state.pods().hurry_all(self.state.clock.now());
+        self.state.hurried.notify_one();
+    }
+
+    /// Where everything of the pod of that uid is, if it has anything.
+    pub fn pod_directory(&self, uid: &str) -> PathBuf {
+        self.mounted.join(uid)
+    }
+
+    /// Where the directories of all pods are.
+    pub fn pods_directory(&self) -> &Path {
+        &self.mounted
+    }
+
+    /// Stops the node and waits for it.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        if let Err(error) = (&mut self.task).await {
+            error!(%error, "the node did not end well");
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.state.pods().is_idle(self.state.clock.now())
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node")
+            .field("selection", &self.selection)
+            .field("pods", &self.state.pods)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// The one task that changes the state.
+struct Actor {
+    state: Arc<State>,
+    worker: Arc<Worker>,
+    caches: Caches,
+    tokens: Arc<TokenManager>,
+    stop: CancellationToken,
+}
+
+impl Actor {
+    async fn run(self, pods: Api<Pod>, selection: String) {
+        let mut events = pin!(watcher(pods, watcher::Config::default().fields(&selection)).default_backoff());
+        let mut listed = Vec::new();
+        let mut tasks = JoinSet::new();
+        let mut sweep_due = self.state.clock.now() + SWEEP_PERIOD;
+        loop {
+            let now = self.state.clock.now();
+            for work in self.state.pods().take_due(now, CONCURRENT_PODS - tasks.len()) {
+                let worker = self.worker.clone();
+                tasks.spawn(async move { (worker.run(&work).await, work) });
+            }
+            self.state.changes.send_replace(());
+            let waiting = self.state.pods().next_due().filter(|_| tasks.len() < CONCURRENT_PODS);
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(event) => self.observe(event, &mut listed),
+                    None => return,
+                },
+                Some(done) = tasks.join_next() => self.done(done),
+                () = self.until(waiting) => {}
+                () = self.until(Some(sweep_due)) => {
+                    self.tokens.sweep();
+                    sweep_due = self.state.clock.now() + SWEEP_PERIOD;
+                }
+                () = self.state.hurried.notified() => {}
+                () = self.stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Ends at that time; never without one.
+    async fn until(&self, time: Option<Timestamp>) {
+        match time {
+            Some(time) => self.state.clock.sleep_until(time).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn observe(&self, event: Result<watcher::Event<Pod>, watcher::Error>, listed: &mut Vec<Pod>) {
+        let now = self.state.clock.now();
+        let changes = match event {
+            Ok(watcher::Event::Init) => {
+                listed.clear();
+                return;
+            }
+            Ok(watcher::Event::InitApply(pod)) => {
+                listed.push(pod);
+                return;
+            }
+            Ok(watcher::Event::InitDone) => {
+                let (changes, first) = self.state.pods().listed(std::mem::take(listed), now);
+                if first {
+                    self.remove_orphans();
+                }
+                changes
+            }
+            Ok(watcher::Event::Apply(pod)) => Vec::from_iter(self.state.pods().observe(pod, now)),
+            Ok(watcher::Event::Delete(pod)) => {
+                let uid = pod.metadata.uid.unwrap_or_default();
+                Vec::from_iter(self.state.pods().forgotten(&uid, now))
+            }
+            Err(error) => {
+                warn!(%error, "watch of pods failed, trying again");
+                return;
+            }
+        };
+        for change in changes {
+            match change {
+                Change::Register(pod) => self.caches.register(&pod),
+                Change::Unregister(pod) => self.caches.unregister(&pod),
+            }
+        }
+    }
+
+    fn done(&self, done: Result<(bool, Work), tokio::task::JoinError>) {
+        match done {
+            Ok((success, work)) => self.state.pods().done(&work, success, self.state.clock.now()),
+            // Nothing of ours panics or is aborted; if it is, the pod is lost but the node goes on.
+            Err(error) => error!(%error, "work on a pod ended abnormally"),
+        }
+    }
+
+    /// Removes the directories of pods that are not this node's.
+    fn remove_orphans(&self) {
+        let on_disk = self.worker.mounter.pods_on_disk().unwrap_or_else(|error| {
+            warn!(%error, "could not look for orphaned pods");
+            Vec::new()
+        });
+        for uid in on_disk.into_iter().filter(|uid| !self.state.pods().is_known(uid)) {
+            match self.worker.mounter.tear_down(&uid) {
+                Ok(()) => info!(uid, "Cleaned up orphaned pod volumes dir"),
+                Err(error) => error!(uid, %error, "Failed to remove orphaned pod volumes dir"),
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The pods of a node, and what is to be done about them when. No I/O, no clock.
+//!
+//! ```text
+//!              observed               it ends, or is deleted            torn down
+//!   (unknown) ──────────▶ Wanted ───────────────────────────▶ Ending ─────────────▶ Ended
+//!                          │  ▲                                │  ▲                   │
+//!                set up    ▼  │ due again: after the sync      ▼  │ failed: after     ▼ gone
+//!                         (running)   frequency, sooner if     (running)  a pause    (unknown)
+//!                                     it failed or changed
+//! ```
+//!
+//! Whatever happens to a pod while something is done about it counts when that is over.
+//!
+//! Follows what kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor` make of a pod's volumes;
+//! the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
+
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The pause after a first failure (`initialDurationBeforeRetry`); it doubles with each.
+const FIRST_PAUSE: SignedDuration = SignedDuration::from_millis(500);
+/// The longest pause (`maxDurationBeforeRetry`).
+const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(2 * 60 + 2);
+
+/// Something to be done about a pod.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    /// Its volumes are to be made or brought up to date.
+    SetUp(Arc<Pod>),
+    /// All it has is to be removed.
+    TearDown {
+        /// The pod as it was last seen.
+        pod: Arc<Pod>,
+        /// Whether the API server has forgotten it already.
+        gone: bool,
+    },
+}
+
+/// What those who keep objects for pods must know.
+#[derive(Debug, Clone)]
+pub(super) enum Change {
+    /// The pod needs its objects.
+    Register(Arc<Pod>),
+    /// It does not any more.
+    Unregister(Arc<Pod>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Wanted,
+    Ending,
+    Ended,
+}
+
+#[derive(Debug)]
+struct Entry {
+    pod: Arc<Pod>,
+    stage: Stage,
+    /// Something is being done about it.
+    running: bool,
+    /// Something happened meanwhile.
+    again: bool,
+    /// The API server has forgotten it.
+    gone: bool,
+    /// When something is to be done next.
+    due: Timestamp,
+    /// Failures in a row.
+    failures: u32,
+}
+
+/// All pods of a node by uid.
+#[derive(Debug)]
+pub(super) struct Pods {
+    sync_frequency: SignedDuration,
+    entries: BTreeMap<String, Entry>,
+    /// Who is waiting, ordered by time.
+    queue: BTreeSet<(Timestamp, String)>,
+    running: usize,
+    /// Whether there was a complete list yet.
+    listed: bool,
+}
+
+impl Pods {
+    pub(super) fn new(sync_frequency: SignedDuration) -> Self {
+        Pods { sync_frequency, entries: BTreeMap::new(), queue: BTreeSet::new(), running: 0, listed: false }
+    }
+
+    /// The API server shows `pod`.
+    pub(super) fn observe(&mut self, pod: Pod, now: Timestamp) -> Option<Change> {
+        let uid = pod.uid()?;
+        let ends = is_ending(&pod);
+        let pod = Arc::new(pod);
+        let known = self.entries.get(&uid);
+        if known.is_some_and(|known| known.pod.resource_version() == pod.resource_version()) {
+            return None;
+        }
+        let wanted = known.is_none_or(|known| known.stage == Stage::Wanted);
+        let deleted = |pod: &Pod| pod.metadata.deletion_timestamp.is_some();
+        let newly_deleted = deleted(&pod) && known.is_none_or(|known| !deleted(&known.pod));
+        let entry = self.entries.entry(uid.clone()).or_insert_with(|| Entry {
+            pod: pod.clone(),
+            stage: Stage::Wanted,
+            running: false,
+            again: false,
+            gone: false,
+            due: now,
+            failures: 0,
+        });
+        entry.pod = pod.clone();
+        match (wanted, ends) {
+            (true, false) => {
+                self.hurry(&uid, now);
+                Some(Change::Register(pod))
+            }
+            (true, true) => {
+                entry.stage = Stage::Ending;
+                self.hurry(&uid, now);
+                Some(Change::Unregister(pod))
+            }
+            (false, _) => {
+                if newly_deleted {
+                    entry.stage = Stage::Ending;
+                    self.hurry(&uid, now);
+                }
+                None
+            }
+        }
+    }
+
+    /// The API server has forgotten the pod of that uid.
+    pub(super) fn forgotten(&mut self, uid: &str, now: Timestamp) -> Option<Change> {
+        let entry = self.entries.get_mut(uid)?;
+        entry.gone = true;
+        let before = entry.stage;
+        match before {
+            Stage::Ended if !entry.running => {
+                self.entries.remove(uid);
+                None
+            }
+            _ => {
+                entry.stage = Stage::Ending;
+                let change = (before == Stage::Wanted).then(|| Change::Unregister(entry.pod.clone()));
+                self.hurry(uid, now);
+                change
+            }
+        }
+    }
+
+    /// The API server shows `pods` and no others. The second result tells whether this is so for the first time.
+    pub(super) fn listed(&mut self, pods: Vec<Pod>, now: Timestamp) -> (Vec<Change>, bool) {
+        let uids: BTreeSet<_> = pods.iter().filter_map(ResourceExt::uid).collect();
+        let missed: Vec<_> = self.entries.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
+        let mut changes: Vec<_> = pods.into_iter().filter_map(|pod| self.observe(pod, now)).collect();
+        changes.extend(missed.iter().filter_map(|uid| self.forgotten(uid, now)));
+        (changes, !std::mem::replace(&mut self.listed, true))
+    }
+
+    /// At most `room` things that are due; they count as running until [`done`](Self::done).
+    pub(super) fn take_due(&mut self, now: Timestamp, room: usize) -> Vec<Work> {
+        let mut taken = Vec::new();
+        while taken.len() < room
+            && let Some((due, uid)) = self.queue.first().cloned()
+            && due <= now
+        {
+            self.queue.pop_first();
+            let Some(entry) = self.entries.get_mut(&uid) else { continue };
+            entry.running = true;
+            self.running += 1;
+            let pod = entry.pod.clone();
+            taken.push(match entry.stage {
+                Stage::Wanted => Work::SetUp(pod),
+                Stage::Ending | Stage::Ended => Work::TearDown { pod, gone: entry.gone },
+            });
+        }
+        taken
+    }
+
+    /// `work` is over, well or not.
+    pub(super) fn done(&mut self, work: &Work, success: bool, now: Timestamp) {
+        let (Work::SetUp(pod) | Work::TearDown { pod, .. }) = work;
+        let Some(uid) = pod.uid() else { return };
+        let Some(entry) = self.entries.get_mut(&uid) else { return };
+        self.running -= 1;
+        entry.running = false;
+        entry.failures = if success { 0 } else { entry.failures.saturating_add(1) };
+        let again = std::mem::take(&mut entry.again);
+        let torn_down = success && matches!(work, Work::TearDown { .. });
+        if torn_down && entry.gone {
+            self.entries.remove(&uid);
+            return;
+        }
+        if torn_down && !again {
+            entry.stage = Stage::Ended;
+            return;
+        }
+        entry.due = match (again, success) {
+            (true, _) => now,
+            (false, true) => now + self.sync_frequency,
+            (false, false) => now + pause(entry.failures),
+        };
+        self.queue.insert((entry.due, uid));
+    }
+
+    /// Everything is to be done at once that waits for its time.
+    pub(super) fn hurry_all(&mut self, now: Timestamp) {
+        let wanted = self.entries.iter().filter(|(_, entry)| entry.stage != Stage::Ended);
+        let uids: Vec<_> = wanted.map(|(uid, _)| uid.clone()).collect();
+        uids.iter().for_each(|uid| self.hurry(uid, now));
+    }
+
+    /// When something is due next.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.queue.first().map(|(due, _)| *due)
+    }
+
+    /// Whether there is nothing to do until after `now`.
+    pub(super) fn is_idle(&self, now: Timestamp) -> bool {
+        self.listed && self.running == 0 && self.next_due().is_none_or(|due| due > now)
+    }
+
+    /// Whether these are the pods, all of them, in those versions.
+    pub(super) fn is_equal_to(&self, live: &[Pod]) -> bool {
+        let version = |pod: &Pod| (pod.uid(), pod.resource_version());
+        let known = self.entries.values().filter(|entry| !entry.gone).map(|entry| version(&entry.pod));
+        known.collect::<BTreeSet<_>>() == live.iter().map(version).collect()
+    }
+
+    /// The pods that have volumes.
+    pub(super) fn wanted(&self) -> Vec<Arc<Pod>> {
+        let wanted = self.entries.values().filter(|entry| entry.stage == Stage::Wanted);
+        wanted.map(|entry| entry.pod.clone()).collect()
+    }
+
+    pub(super) fn is_known(&self, uid: &str) -> bool {
+        self.entries.contains_key(uid)
+    }
+
+    /// The pod of that uid is to be looked after at once.
+    fn hurry(&mut self, uid: &str, now: Timestamp) {
+        let Some(entry) = self.entries.get_mut(uid) else { return };
+        if entry.running {
+            entry.again = true;
+            return;
+        }
+        self.queue.remove(&(entry.due, uid.to_owned()));
+        entry.due = now;
+        self.queue.insert((now, uid.to_owned()));
+    }
+}
+
+/// Whether a pod needs its volumes no more: it has run to completion, or is being deleted, and there are no containers to
+/// wait for.
+fn is_ending(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    matches!(phase, Some("Succeeded" | "Failed")) || pod.metadata.deletion_timestamp.is_some()
+}
+
+/// How long to wait after so many failures in a row.
+fn pause(failures: u32) -> SignedDuration {
+    let doubled = 2i32.checked_pow(failures.saturating_sub(1)).and_then(|factor| FIRST_PAUSE.checked_mul(factor));
+    doubled.unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What is done about one pod: its volumes set up, or all it has removed.
+
+use super::events::Recorder;
+use super::pods::Work;
+use crate::go::quote;
+use crate::volumes::mounter::Mounter;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DeleteParams, Preconditions};
+use kube::{Api, Client, ResourceExt};
+use tracing::{debug, error, info, warn};
+
+/// Reason of events about volumes that are not as they should be (`FailedMountVolume`).
+const FAILED_MOUNT: &str = "FailedMount";
+
+/// Does things about pods.
+pub(super) struct Worker {
+    pub(super) client: Client,
+    pub(super) mounter: Mounter,
+    pub(super) recorder: Recorder,
+    pub(super) finish_deletions: bool,
+}
+
+impl Worker {
+    /// Does it. Returns whether all went well; whatever did not has been said.
+    pub(super) async fn run(&self, work: &Work) -> bool {
+        match work {
+            Work::SetUp(pod) => self.set_up(pod).await,
+            Work::TearDown { pod, gone } => self.tear_down(pod, *gone).await,
+        }
+    }
+
+    async fn set_up(&self, pod: &Pod) -> bool {
+        let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
+        let mut all = true;
+        for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
+            match self.mounter.set_up(pod, volume).await {
+                Ok(true) => info!(namespace, pod = name, volume = volume.name, "MountVolume.SetUp succeeded"),
+                Ok(false) => debug!(namespace, pod = name, volume = volume.name, "volume is up to date"),
+                Err(error) => {
+                    all = false;
+                    let message = format!("MountVolume.SetUp failed for volume {} : {error}", quote(&volume.name));
+                    error!(namespace, pod = name, "{message}");
+                    self.recorder.warn(pod, FAILED_MOUNT, &message).await;
+                }
+            }
+        }
+        all
+    }
+
+    async fn tear_down(&self, pod: &Pod, gone: bool) -> bool {
+        let (namespace, name, uid) = (pod.namespace().unwrap_or_default(), pod.name_any(), pod.uid());
+        let removed = {
+            let (mounter, uid) = (self.mounter.clone(), uid.clone().unwrap_or_default());
+            tokio::task::spawn_blocking(move || mounter.tear_down(&uid)).await
+        };
+        match removed {
+            Ok(Ok(())) => info!(namespace, pod = name, "volumes removed"),
+            Ok(Err(error)) => {
+                error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
+                return false;
+            }
+            Err(error) => {
+                error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
+                return false;
+            }
+        }
+        self.recorder.forget(uid.as_deref().unwrap_or_default());
+        let finish = self.finish_deletions && !gone && pod.metadata.deletion_timestamp.is_some();
+        !finish || self.finish_deletion(&namespace, &name, uid).await
+    }
+
+    /// Tells the API server that nothing of the pod is left (`canBeDeleted` in `pkg/kubelet/status/status_manager.go`).
+    async fn finish_deletion(&self, namespace: &str, name: &str, uid: Option<String>) -> bool {
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
+        let params = DeleteParams {
+            grace_period_seconds: Some(0),
+            preconditions: Some(Preconditions { uid, resource_version: None }),
+            ..DeleteParams::default()
+        };
+        match pods.delete(name, &params).await {
+            Ok(_) => {
+                info!(namespace, pod = name, "Pod fully terminated and removed from etcd");
+                true
+            }
+            // Somebody else was faster; if there is another of that name, it is none of our business.
+            Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
+            Err(error) => {
+                warn!(namespace, pod = name, %error, "Failed to delete status for pod");
+                false
+            }
+        }
+    }
+}
