@@ -52,6 +52,8 @@ pub struct RequestRecord {
     pub code: u16,
     /// Why the requester could not be told, in the words that the client does not get.
     pub authentication_error: Option<String>,
+    /// What is worth an auditor's attention in the credentials that came or were issued, by the real server's keys.
+    pub annotations: Vec<(&'static str, String)>,
 }
 
 /// The record of requests. Keeping and writing are off unless asked for.
@@ -112,6 +114,9 @@ impl RequestRecord {
             "requestReceivedTimestamp": time, "stageTimestamp": time,
             "annotations": {"fake-apiserver/replica": self.replica.to_string()},
         });
+        for (key, value) in &self.annotations {
+            event["annotations"][key] = value.as_str().into();
+        }
         if let Some(user) = &self.user {
             event["user"] = user_info(user);
         }

@@ -20,9 +20,11 @@ use crate::auth::User;
 use crate::cluster::Cluster;
 use crate::error::ApiError;
 use crate::object::meta;
-use crate::registry::Kind;
+use crate::registry::{self, Kind};
 use crate::store::Key;
+use crate::view::View;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What is done to an object. Nothing that is served is a `CONNECT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) enum Operation {
 pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) cluster: &'a Cluster,
+    /// How far the replica sees.
+    pub(crate) view: &'a View,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) kind: &'static Kind,
@@ -53,6 +57,14 @@ impl Attributes<'_> {
     /// Whether the write is about that resource and subresource ("" for the object itself) of the core group.
     pub(crate) fn is_about(&self, resource: &str, subresource: &str) -> bool {
         self.kind.group.is_empty() && self.kind.resource == resource && self.subresource == subresource
+    }
+
+    /// An object of the core group, in the namespace of the write, as the replica's informers know it.
+    pub(crate) fn seen(&self, resource: &str, name: &str) -> Option<Arc<Value>> {
+        let id = registry::by_resource("", "v1", resource)?;
+        let snapshot = self.view.snapshot(&self.cluster.store);
+        let entry = snapshot.get(&Key::new(id.into(), self.namespace, name))?;
+        serde_json::from_slice(entry.json()).ok().map(Arc::new)
     }
 
     /// 403 in the words of `NewForbidden`.

@@ -64,6 +64,7 @@ fn attributes<'a>(
 ) -> Attributes<'a> {
     Attributes {
         cluster: request.cluster,
+        view: request.view,
         user: &request.user,
         operation,
         kind: request.kind,

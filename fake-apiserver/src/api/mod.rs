@@ -64,6 +64,8 @@ pub(crate) struct Request<'r> {
     pub(crate) body: Body<'r>,
     /// To be sent as `Warning` headers.
     pub(crate) warnings: Vec<String>,
+    /// For the audit event.
+    pub(crate) annotations: Vec<(&'static str, String)>,
     /// What a refusal may have been for want of.
     pub(crate) awaited: Option<Key>,
 }

@@ -26,6 +26,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         &cluster.ids,
     )?;
     request.warnings.extend(outcome.notes.warnings);
+    request.annotations.extend(outcome.notes.annotations);
     encode_reply(&expected, &outcome.response)
 }
 

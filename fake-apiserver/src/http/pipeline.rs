@@ -110,6 +110,7 @@ struct Trace {
     authentication_error: Option<String>,
     /// What there is to warn of, whatever becomes of the request.
     warnings: Vec<String>,
+    annotations: Vec<(&'static str, String)>,
     body: Bytes,
     /// Whether a refusal says that browsers must not guess its type, whatever its reason.
     unsniffable: bool,
@@ -203,6 +204,7 @@ impl<'r> Exchange<'r> {
             query: &self.query,
             body,
             warnings: std::mem::take(&mut trace.warnings),
+            annotations: std::mem::take(&mut trace.annotations),
             awaited: None,
         };
         let result = self.dispatch(&mut request).await;
@@ -212,6 +214,7 @@ impl<'r> Exchange<'r> {
             Err(error) => refusal(&error, self.preferences().pretty_refusal()),
         };
         add_warnings(&mut response, &request.warnings);
+        trace.annotations = request.annotations;
         Ok(response)
     }
 
@@ -267,11 +270,13 @@ impl<'r> Exchange<'r> {
         match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
             Ok(authentication) => {
                 trace.warnings.clone_from(&authentication.notes.warnings);
+                trace.annotations.clone_from(&authentication.notes.annotations);
                 trace.user = Some(authentication.user.clone());
                 Ok(authentication.user)
             }
             Err(refusal) => {
                 trace.warnings = refusal.notes.warnings;
+                trace.annotations = refusal.notes.annotations;
                 let error = refusal.reason;
                 if !error.is_empty() {
                     tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
@@ -386,6 +391,7 @@ impl<'r> Exchange<'r> {
             body,
             code,
             authentication_error: trace.authentication_error,
+            annotations: trace.annotations,
         });
     }
 }

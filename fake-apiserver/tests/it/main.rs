@@ -8,6 +8,7 @@ mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod kinds;
+mod legacy_tokens;
 mod library;
 mod list;
 mod oidc;

@@ -78,7 +78,7 @@ fn is_mirror(pod: &Value) -> bool {
     meta::annotations(pod).get(MIRROR_POD).is_some()
 }
 
-/// What the pod acts as. 403 without; the account `default` may be about to be made.
+/// What the pod acts as, in the eyes of the replica and, if it knows of none, in truth. 403 without; the account `default` may be about to be made.
 fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refusal> {
     let (namespace, name) = (attributes.namespace, text(pod, "/spec/serviceAccountName"));
     if name.is_empty() {
@@ -86,7 +86,8 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refus
         let why = format!("no service account specified for pod {namespace}/{pod_name}");
         return Err(attributes.forbidden(pod, why).into());
     }
-    attributes.cluster.object("serviceaccounts", namespace, name).ok_or_else(|| {
+    let live = || attributes.cluster.object("serviceaccounts", namespace, name);
+    attributes.seen("serviceaccounts", name).or_else(live).ok_or_else(|| {
         let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
         let resource = registry::by_resource("", "v1", "serviceaccounts").filter(|_| name == DEFAULT);
         Refusal {

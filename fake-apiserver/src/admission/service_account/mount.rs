@@ -3,7 +3,6 @@
 //! Ports `mountServiceAccountToken` (v1.37.1), and of v1.20 what it did before there were bound tokens.
 
 use crate::admission::Attributes;
-use crate::auth::Objects;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::registry::{child, items, text};
@@ -101,13 +100,13 @@ fn projected() -> Value {
     ] })
 }
 
-/// `getReferencedServiceAccountToken`: the first of the account's secrets that holds a token of it.
+/// `getReferencedServiceAccountToken`: the first of the account's secrets that holds a token of it. Unlike the account,
+/// a secret that the replica has not seen yet does not exist.
 fn token_secret(attributes: &Attributes<'_>, account: &Value) -> Option<String> {
     let names = items(account, "/secrets").iter().map(|reference| text(reference, "/name"));
-    names.map(str::to_string).find(|name| {
-        let secret = attributes.cluster.object("secrets", attributes.namespace, name);
-        secret.is_some_and(|secret| is_token_of(&secret, account))
-    })
+    names
+        .map(str::to_string)
+        .find(|name| attributes.seen("secrets", name).is_some_and(|secret| is_token_of(&secret, account)))
 }
 
 /// `IsServiceAccountToken`.
