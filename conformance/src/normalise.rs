@@ -207,9 +207,14 @@ fn is_collection(fields: &Map<String, Value>) -> bool {
     fields.get("metadata").and_then(Value::as_object).is_some_and(unborn)
 }
 
-/// The name in these metadata and what it was generated from, if it was.
-fn generated(metadata: &Map<String, Value>) -> Option<(&str, &str)> {
-    let (name, base) = (metadata.get("name")?.as_str()?, metadata.get("generateName")?.as_str()?);
+/// What admission names the volumes after that it gives pods for their tokens.
+const TOKEN_VOLUME: &str = "kube-api-access-";
+
+/// The name in these metadata, or of this volume, and what it was generated from, if it was.
+fn generated(fields: &Map<String, Value>) -> Option<(&str, &str)> {
+    let token_volume = || fields.contains_key("projected").then_some(TOKEN_VOLUME);
+    let base = fields.get("generateName").and_then(Value::as_str).or_else(token_volume)?;
+    let name = fields.get("name")?.as_str()?;
     // The server cuts the base to leave room for five characters.
     let kept = name.len().checked_sub(5).filter(|kept| *kept > 0 && base.starts_with(&name[..*kept]))?;
     Some((name, &base[..kept]))
@@ -297,6 +302,10 @@ mod tests {
             (
                 json!({"metadata": {"name": "base-x7k2p", "generateName": "base-"}}),
                 json!({"metadata": {"name": "base-<generated 1>", "generateName": "base-"}}),
+            ),
+            (
+                json!([{"name": "kube-api-access-x7k2p", "projected": {}}, {"name": "kube-api-access-x7k2p"}]),
+                json!([{"name": "kube-api-access-<generated 1>", "projected": {}}, {"name": "kube-api-access-<generated 1>"}]),
             ),
             (json!({"cells": ["a", "12s"], "exp": 5}), json!({"cells": ["a", "<age>"], "exp": "<seconds>"})),
         ] {

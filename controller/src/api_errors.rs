@@ -21,6 +21,11 @@ pub fn is_conflict(error: &Error) -> bool {
     has_reason_or_code(error, reason::CONFLICT, 409)
 }
 
+/// There is an object of that name already. No code says so by itself: 409 may be a conflict.
+pub fn is_already_exists(error: &Error) -> bool {
+    status(error).is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
+}
+
 /// The revision that was asked for is no longer known.
 pub fn is_expired(error: &Error) -> bool {
     status(error).is_some_and(|status| status.reason == reason::EXPIRED) || has_reason_or_code(error, reason::GONE, 410)
@@ -73,6 +78,7 @@ pub(crate) mod tests {
             (FORBIDDEN, false, false),
         ] {
             let error = api_error(answer);
+            assert_eq!(is_already_exists(&error), answer.1 == "AlreadyExists", "{answer:?}");
             assert_eq!((is_not_found(&error), is_conflict(&error)), (not_found, conflict), "{answer:?}");
         }
         assert!(!is_not_found(&Error::LinesCodecMaxLineLengthExceeded), "not an answer at all");

@@ -121,6 +121,11 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
         self.store().get(key).cloned()
     }
 
+    /// All objects, ordered by namespace and name.
+    pub fn all(&self) -> Vec<Arc<K>> {
+        self.store().values().cloned().collect()
+    }
+
     /// All objects of a namespace, ordered by name.
     pub fn in_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
         let store = self.store();

@@ -18,6 +18,7 @@
 
 use crate::api_errors::{is_conflict, is_not_found};
 use crate::clock::Clock;
+use crate::leader_status::LeaderStatus;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::{ObjectMeta, PostParams};
@@ -81,6 +82,7 @@ pub struct LeaderElector {
     read: Option<LeaseSpec>,
     /// The Lease as last read or written; updates are based on it.
     lease: Option<Lease>,
+    status: LeaderStatus,
 }
 
 impl LeaderElector {
@@ -102,7 +104,13 @@ impl LeaderElector {
             return Err(ElectionConfigError::Identity);
         }
         let leases = Api::namespaced(client, &config.namespace);
-        Ok(LeaderElector { config, leases, observed: None, read: None, lease: None })
+        let status = LeaderStatus::default();
+        Ok(LeaderElector { config, leases, observed: None, read: None, lease: None, status })
+    }
+
+    /// Tells others how the election goes while it runs.
+    pub fn status(&self) -> LeaderStatus {
+        self.status.clone()
     }
 
     /// Waits for the Lease, then does `work` and keeps the Lease, until the work ends or `stop`. The token given to
@@ -121,6 +129,7 @@ impl LeaderElector {
         if stop.run_until_cancelled(self.acquire()).await.is_none() {
             return Ok(());
         }
+        self.status.leads(true);
         let stop_work = stop.child_token();
         let work = work(stop_work.clone());
         tokio::pin!(work);
@@ -137,6 +146,7 @@ impl LeaderElector {
             }
         };
         self.release().await;
+        self.status.leads(false);
         if lost { Err(LeadershipLost) } else { Ok(()) }
     }
 
@@ -295,6 +305,7 @@ impl LeaderElector {
     fn observe(&mut self, lease: Lease) {
         self.observed = lease.spec.clone().map(|spec| (spec, Instant::now()));
         self.lease = Some(lease);
+        self.status.observed(self.is_leader());
     }
 
     fn record(&self) -> Option<&LeaseSpec> {

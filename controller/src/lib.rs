@@ -1,17 +1,24 @@
 //! Ported parts of Kubernetes that run as ordinary clients of any API server.
 //!
-//! So far this is the controller that makes, fills and deletes the secrets with the tokens of service accounts
-//! ([`tokens`]), with what it stands on, and the binary `controller-manager` that runs it as kube-controller-manager
-//! would ([`manager`]).
+//! These are controllers around service accounts, what they stand on, and the binary `controller-manager` that runs them as
+//! kube-controller-manager would ([`manager`]):
+//!
+//! * [`service_accounts`] gives every namespace its service account `default`.
+//! * [`tokens`] makes, fills and deletes the secrets with the tokens of service accounts.
+//! * [`legacy_token_cleaner`] deletes such secrets that nobody has used for long.
+//! * [`root_ca`] gives every namespace the certificates to trust the API server by.
 //!
 //! Which Go file each module follows:
 //!
 //! | Go file | version | module |
 //! |---|---|---|
 //! | kubernetes `pkg/controller/serviceaccount/tokens_controller.go` | v1.24.17 (its option covers v1.23), v1.37.1 | [`tokens`] |
+//! | kubernetes `pkg/controller/serviceaccount/serviceaccounts_controller.go` | v1.37.1 | [`service_accounts`] |
+//! | kubernetes `pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go` | v1.37.1 | [`legacy_token_cleaner`] |
+//! | kubernetes `pkg/controller/certificates/rootcacertpublisher/publisher.go` | v1.37.1 | [`root_ca`] |
 //! | kubernetes `pkg/serviceaccount/legacy.go` | v1.24.17 | [`tokens::LegacyClaims`] |
 //! | kubernetes `pkg/serviceaccount/jwt.go` | v1.37.1 | [`keys`] |
-//! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go` | v1.37.1 | [`manager`] |
+//! | kubernetes `cmd/kube-controller-manager/app/controllermanager.go`, `service_accounts.go`, `core.go`, `certificates.go` | v1.37.1 | [`manager`], [`catalogue`] |
 //! | kubernetes `pkg/api/v1/pod/util.go` | v1.37.1 | [`pods`] |
 //! | apiserver `pkg/authentication/serviceaccount/util.go` | v0.24.17 | [`tokens`] |
 //! | apiserver `pkg/storage/names/generate.go` | v0.24.17 | [`tokens`] |
@@ -24,19 +31,29 @@
 //! | client-go `tools/cache/shared_informer.go`, `delta_fifo.go`, `store.go` | v0.37.1 | [`informer`] |
 //! | client-go `tools/cache/mutation_cache.go` | v0.37.1 | [`mutation_cache`] |
 //! | client-go `tools/leaderelection/leaderelection.go`, `resourcelock/leaselock.go` | v0.37.1 | [`leader_election`] |
+//! | client-go `tools/leaderelection/healthzadaptor.go`, component-base `metrics/prometheus/clientgo/leaderelection` | v0.37.1 | [`leader_status`] |
+//! | client-go `util/workqueue/metrics.go`, component-base `metrics/prometheus/workqueue` | v0.37.1 | [`workqueue::metrics`] |
 //! | client-go `util/keyutil/key.go`, `util/cert/pem.go` | v0.37.1 | [`keys`] |
 //! | client-go `rest/with_retry.go` | v0.37.1 | [`client`] |
-//! | controller-manager `options/generic.go`, `app/helper.go` | v0.37.1 | [`manager`] |
+//! | controller-manager `options/generic.go`, `app/helper.go`, `app/serve.go` | v0.37.1 | [`manager`] |
 
 pub mod api_errors;
+pub mod catalogue;
 pub mod client;
 pub mod clock;
+pub mod controller;
+pub mod fleet;
 pub mod informer;
 pub mod keys;
 pub mod leader_election;
+pub mod leader_status;
+pub mod legacy_token_cleaner;
 pub mod manager;
 pub mod mutation_cache;
 pub mod pods;
 pub mod retry;
+pub mod root_ca;
+pub mod service_accounts;
 pub mod tokens;
+pub mod worker;
 pub mod workqueue;

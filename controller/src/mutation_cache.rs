@@ -32,6 +32,11 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
         MutationCache { backing, mutations: Mutex::new(Mutations(Vec::new())) }
     }
 
+    /// The informer beneath.
+    pub fn backing(&self) -> &Arc<Informer<K>> {
+        &self.backing
+    }
+
     /// The newest known version of the object of that key.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.with_mutations(|mutations| match self.backing.get(key) {

@@ -1,5 +1,6 @@
 //! The command line: kube-apiserver's flags where it has one for the purpose, and a few of a test server's own.
 
+use crate::auth::modes::AuthorizationMode;
 use crate::{Builder, FakeApiServer, duration};
 use anyhow::Context;
 use clap::Parser;
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A kube-apiserver for tests: the real wire protocol, objects in memory, no admission and no authorization.
+/// A kube-apiserver for tests: the real wire protocol, objects in memory, and everything allowed unless told otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "fake-apiserver", version, max_term_width = 100)]
 pub struct Flags {
@@ -30,12 +31,26 @@ pub struct Flags {
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
+    /// PEM file with authorities: whoever shows a certificate of theirs is the user of its common name
+    #[arg(long, value_name = "FILE")]
+    client_ca_file: Option<PathBuf>,
     /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Only AlwaysAllow exists: whoever is authenticated may do everything
-    #[arg(long, value_name = "MODE", default_value = "AlwaysAllow", value_delimiter = ',', value_parser = authorization_mode)]
-    authorization_mode: Vec<String>,
+    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    authorization_mode: Vec<AuthorizationMode>,
+
+    /// Admission plugins that are on besides those that always are, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    enable_admission_plugins: Vec<String>,
+    /// Admission plugins that are off, separated by commas
+    #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
+    disable_admission_plugins: Vec<String>,
+
+    /// Only BoundServiceAccountTokenVolume exists: false lets ServiceAccount mount token secrets, as before Kubernetes 1.21
+    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = feature_gate)]
+    feature_gates: Vec<bool>,
 
     /// Issuer of service account tokens; repeat to accept others. The first one signs
     #[arg(long, value_name = "ISSUER")]
@@ -58,6 +73,13 @@ pub struct Flags {
     /// Audiences of this server, separated by commas; the issuers by default
     #[arg(long, value_name = "AUDIENCES", value_delimiter = ',')]
     api_audiences: Vec<String>,
+
+    /// Controllers to run in this process, by kube-controller-manager's names: '*' is all, 'foo' is the one of that name, '-foo'
+    /// is all but that one; none by default. There are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
+    /// legacy-service-account-token-cleaner
+    #[cfg(feature = "controllers")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    controllers: Vec<crate::controllers::Choice>,
 
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
@@ -125,6 +147,11 @@ impl Flags {
         if let Some(path) = &self.token_auth_file {
             builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
         }
+        if let Some(path) = &self.client_ca_file {
+            let flag = "client-ca-file";
+            let set = builder.client_ca_pem(&read(flag, path)?);
+            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
         for path in &self.service_account_key_file {
             let flag = "service-account-key-file";
             let added = builder.service_account_key_pem(read(flag, path)?.as_bytes());
@@ -135,11 +162,17 @@ impl Flags {
             let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
             builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
         }
+        #[cfg(feature = "controllers")]
+        {
+            let wanted = |kind: &crate::controllers::Kind| crate::controllers::is_wanted(*kind, &self.controllers);
+            builder = builder.controllers(crate::controllers::Kind::ALL.into_iter().filter(wanted));
+        }
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
         builder = given(builder, self.anonymous_auth, Builder::anonymous_auth);
+        builder = given(builder, listed(&self.authorization_mode), Builder::authorization_mode);
         builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
         builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
         let extend = self.service_account_extend_token_expiration;
@@ -147,6 +180,9 @@ impl Flags {
         let max = self.service_account_max_token_expiration;
         builder = given(builder, max, Builder::service_account_max_token_expiration);
         builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = builder.enable_admission_plugins(self.enable_admission_plugins.iter().cloned());
+        builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
+        builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
         builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
@@ -161,7 +197,7 @@ fn given<T>(builder: Builder, value: Option<T>, set: impl FnOnce(Builder, T) -> 
     }
 }
 
-fn listed(values: &[String]) -> Option<Vec<String>> {
+fn listed<T: Clone>(values: &[T]) -> Option<Vec<T>> {
     (!values.is_empty()).then(|| values.to_vec())
 }
 
@@ -189,13 +225,12 @@ fn go_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-fn authorization_mode(text: &str) -> Result<String, String> {
-    match text {
-        "AlwaysAllow" => Ok(text.into()),
-        "AlwaysDeny" | "ABAC" | "Webhook" | "RBAC" | "Node" => {
-            Err("fake-apiserver does not support this mode; it has AlwaysAllow only".into())
-        }
-        _ => Err("no such mode; fake-apiserver has AlwaysAllow only".into()),
+/// The value of the only gate there is.
+fn feature_gate(text: &str) -> Result<bool, String> {
+    match text.split_once('=') {
+        Some(("BoundServiceAccountTokenVolume", value)) => go_bool(value),
+        Some((gate, _)) => Err(format!("fake-apiserver does not have the feature gate {gate}")),
+        None => Err("not GATE=BOOL".into()),
     }
 }
 
@@ -253,13 +288,17 @@ mod tests {
         assert_eq!(parse(&["--api-audiences=a,b", "--api-audiences=c"]).unwrap().api_audiences, ["a", "b", "c"]);
         let flags = parse(&["--clock-offset=0=-30", "--clock-offset", "1=+7"]).unwrap();
         assert_eq!(flags.clock_offset, [(0, -30), (1, 7)]);
-        assert_eq!(parse(&["--authorization-mode=AlwaysAllow"]).unwrap().authorization_mode, ["AlwaysAllow"]);
+        for arguments in
+            [&["--authorization-mode=AlwaysDeny,AlwaysAllow"][..], &["--authorization-mode", "AlwaysDeny,AlwaysAllow"]]
+        {
+            let modes = parse(arguments).unwrap().authorization_mode;
+            assert_eq!(modes, [AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]);
+        }
     }
 
     #[test]
     fn refusals_are_one_line() {
-        const MODES: &str = "for '--authorization-mode <MODE>': \
-                             fake-apiserver does not support this mode; it has AlwaysAllow only";
+        const MODES: &str = "for '--authorization-mode <MODES>': authorization-mode";
         const EXPIRATION: &str = "for '--service-account-max-token-expiration <DURATION>'";
         for (argument, expected) in [
             ("--foo", "error: unexpected argument '--foo' found".to_string()),
@@ -276,11 +315,20 @@ mod tests {
                 "--anonymous-auth=maybe",
                 "error: invalid value 'maybe' for '--anonymous-auth[=<BOOL>]': neither true nor false".into(),
             ),
-            ("--authorization-mode=Node,RBAC", format!("error: invalid value 'Node' {MODES}")),
-            ("--authorization-mode=RBAC", format!("error: invalid value 'RBAC' {MODES}")),
+            (
+                "--authorization-mode=AlwaysAllow,ABAC",
+                format!("error: invalid value 'ABAC' {MODES} \"ABAC\" is not supported by fake-apiserver"),
+            ),
+            ("--authorization-mode=rbac", format!("error: invalid value 'rbac' {MODES} \"rbac\" is not a valid mode")),
             (
                 "--tls-cert-file=x",
                 "error: the following required arguments were not provided: --tls-private-key-file <FILE>".into(),
+            ),
+            (
+                "--feature-gates=BoundServiceAccountTokenVolume=false,Foo=true",
+                "error: invalid value 'Foo=true' for '--feature-gates <GATE=BOOL>': \
+                 fake-apiserver does not have the feature gate Foo"
+                    .into(),
             ),
             (
                 "--service-account-max-token-expiration=5m",
@@ -298,6 +346,13 @@ mod tests {
         ] {
             assert_eq!(parse(&[argument]).err(), Some(expected), "{argument}");
         }
+    }
+
+    #[tokio::test]
+    async fn plugins_that_there_are_not() {
+        let flags = parse(&["--enable-admission-plugins=ServiceAccount,AlwaysDeny"]).unwrap();
+        let error = flags.builder().unwrap().start().await.err().unwrap();
+        assert_eq!(error.to_string(), "fake-apiserver does not have the admission plugin AlwaysDeny");
     }
 
     #[test]

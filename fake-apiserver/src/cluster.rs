@@ -1,29 +1,36 @@
 //! What all replicas of one control plane share.
 
-use crate::api;
+use crate::admission::Chain;
+use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
+use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects};
 use crate::fault::Faults;
 use crate::http::Documents;
 use crate::ids::Ids;
 use crate::registry;
-use crate::store::{Key, Store};
+use crate::store::{Key, Scope, Store};
 use serde_json::Value;
-use std::sync::{Arc, Mutex, OnceLock};
-use tokio_util::sync::CancellationToken;
+use std::future::poll_fn;
+use std::sync::{Arc, OnceLock};
 
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) ids: Ids,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
+    /// The admission plugins that were asked for.
+    pub(crate) admission: Chain,
+    /// Roles and bindings, if they mean anything here.
+    pub(crate) rbac: Option<Arc<Rbac>>,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
+    pub(crate) token_tracking: TokenTracking,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
-    /// Cancelled when open watches have to end; those opened later hang on another one.
-    pub(crate) watches: Mutex<CancellationToken>,
+    /// Whether cluster roles are filled with the rules of others.
+    pub(crate) cluster_role_aggregation: bool,
     /// Made when first asked for: most clients that are tests never are curious.
     pub(crate) documents: OnceLock<Documents>,
 }
@@ -34,15 +41,15 @@ impl Cluster {
         self.documents.get_or_init(|| Documents::new(registry::KINDS))
     }
 
-    /// What ends a watch that is opened now.
-    pub(crate) fn end_of_watches(&self) -> CancellationToken {
-        self.watches.lock().expect("no holder of this lock can panic").clone()
-    }
-
-    /// Ends all open watches; what ends later ones is `next`.
-    pub(crate) fn end_watches(&self, next: CancellationToken) {
-        let mut current = self.watches.lock().expect("no holder of this lock can panic");
-        std::mem::replace(&mut *current, next).cancel();
+    /// Resolves when there is an object under that key.
+    pub(crate) async fn appearance(&self, key: Key) {
+        let scope =
+            Scope { resource: key.resource, namespace: Some(key.namespace().into()), name: Some(key.name().into()) };
+        let (snapshot, mut events) = self.store.subscribe(scope, None);
+        if snapshot.get(&key).is_none() {
+            // The first thing that can happen to it is to be made; should that be forgotten already, it happened as well.
+            poll_fn(|context| events.poll_next(context)).await;
+        }
     }
 }
 

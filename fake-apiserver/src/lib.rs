@@ -27,12 +27,15 @@
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
 //! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 
+pub mod admission;
 mod api;
 pub mod audit;
 pub mod auth;
 pub mod cli;
 pub mod clock;
 mod cluster;
+#[cfg(feature = "controllers")]
+pub mod controllers;
 pub mod duration;
 pub mod error;
 pub mod fault;
@@ -44,5 +47,6 @@ pub mod schema;
 mod server;
 pub mod store;
 pub mod version;
+mod view;
 
 pub use server::{Builder, FakeApiServer, RunningReplica, StartError};

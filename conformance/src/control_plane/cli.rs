@@ -31,6 +31,9 @@ pub enum Task {
         /// HTTPS port; any free one by default
         #[arg(long, value_name = "PORT")]
         secure_port: Option<u16>,
+        /// More flags for kube-apiserver, behind `--`: --name=value
+        #[arg(last = true, value_name = "FLAG")]
+        flags: Vec<String>,
     },
     /// Ends it; its logs stay
     Down {
@@ -56,8 +59,15 @@ pub async fn run(task: &Task, root: &Path, target: &Path) -> Result<()> {
     let folder = |place: &Place| place.folder.clone().unwrap_or_else(|| target.join("control-plane"));
     match task {
         Task::Build { force, programs } => build::build(root, programs, *force),
-        Task::Up { place, plain, uncached, secure_port } => {
-            let options = Options { watch_cache: !uncached, rbac: !plain, audit: false, secure_port: *secure_port };
+        Task::Up { place, plain, uncached, secure_port, flags } => {
+            let secure_port = *secure_port;
+            let options = Options {
+                watch_cache: !uncached,
+                rbac: !plain,
+                secure_port,
+                flags: flags.clone(),
+                ..Options::default()
+            };
             standing::up(&folder(place), options).await
         }
         Task::Down { place } => {

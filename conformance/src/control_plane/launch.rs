@@ -54,7 +54,7 @@ impl ControlPlane {
         let mut attempt = 1;
         loop {
             let folder = tempfile::tempdir()?;
-            let plan = Plan::new(folder.path(), options)?;
+            let plan = Plan::new(folder.path(), options.clone())?;
             match launch(&plan, folder.path(), Life::Ours).await {
                 Ok(programs) => {
                     let ca_pem = std::fs::read_to_string(plan.ca())?;

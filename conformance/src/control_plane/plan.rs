@@ -8,10 +8,18 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 /// The users whose calls are recorded: those that controllers run as.
-pub const USERS_OF_CONTROLLERS: [&str; 2] = ["tokens", "tokens-b"];
+pub const USERS_OF_CONTROLLERS: [&str; 7] = [
+    "legacy-token-cleaner",
+    "root-ca",
+    "service-accounts",
+    "system:node:node-1",
+    "system:node:node-2",
+    "tokens",
+    "tokens-b",
+];
 
 /// How a control plane may differ from the usual one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Whether the API server answers from its watch cache where it may, instead of asking etcd.
     pub watch_cache: bool,
@@ -21,11 +29,13 @@ pub struct Options {
     pub audit: bool,
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
+    /// More flags of the API server, `--name=value`. They take the place of what it is usually told.
+    pub flags: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { watch_cache: true, rbac: true, audit: false, secure_port: None }
+        Options { watch_cache: true, rbac: true, audit: false, secure_port: None, flags: Vec::new() }
     }
 }
 
@@ -146,10 +156,10 @@ impl Plan {
         )
     }
 
-    /// The API server, as like the fake as flags can make it, but for authorization. Without ServiceAccount admission, as
-    /// nothing would make the accounts that it asks for.
+    /// The API server, as like the fake as flags can make it. Without ServiceAccount admission unless it is asked for, as nothing
+    /// would make the accounts that it wants.
     pub(super) fn apiserver(&self) -> Result<Invocation> {
-        let Options { watch_cache, rbac, audit, .. } = self.options;
+        let Options { watch_cache, rbac, audit, ref flags, .. } = self.options;
         let mut arguments = vec![
             format!("--etcd-servers={}", self.etcd_url()),
             "--etcd-compaction-interval=0".to_owned(),
@@ -162,9 +172,14 @@ impl Plan {
             format!("--service-account-issuer={ISSUER}"),
             format!("--service-account-key-file={SIGNING_KEY}"),
             format!("--service-account-signing-key-file={SIGNING_KEY}"),
-            "--disable-admission-plugins=ServiceAccount".to_owned(),
             format!("--watch-cache={watch_cache}"),
         ];
+        let enabled = |flag: &String| name(flag) == "--enable-admission-plugins" && flag.contains("ServiceAccount");
+        if !flags.iter().any(enabled) {
+            arguments.push("--disable-admission-plugins=ServiceAccount".to_owned());
+        }
+        arguments.retain(|usual| !flags.iter().any(|flag| name(flag) == name(usual)));
+        arguments.extend_from_slice(flags);
         if audit {
             arguments.push(format!("--audit-policy-file={}", self.text("audit-policy.json")));
             arguments.push(format!("--audit-log-path={}", self.audit_log().display()));
@@ -172,13 +187,13 @@ impl Plan {
         invocation("kube-apiserver", arguments)
     }
 
-    /// Only the controller that the fake has built in: it empties deleted namespaces.
+    /// Only the controllers that the fake has built in: they empty deleted namespaces, and fill cluster roles with others' rules.
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
         invocation(
             "kube-controller-manager",
             [
                 format!("--kubeconfig={}", self.kubeconfig().display()),
-                "--controllers=namespace-controller".to_owned(),
+                "--controllers=namespace-controller,clusterrole-aggregation-controller".to_owned(),
                 "--leader-elect=false".to_owned(),
                 // A run deletes hundreds of namespaces, each of which takes a hundred requests.
                 "--concurrent-namespace-syncs=50".to_owned(),
@@ -203,6 +218,10 @@ impl Plan {
         let path = self.file(name);
         std::fs::write(&path, text).with_context(|| path.display().to_string())
     }
+}
+
+fn name(flag: &str) -> &str {
+    flag.split_once('=').map_or(flag, |(name, _)| name)
 }
 
 fn invocation(name: &'static str, arguments: impl IntoIterator<Item = String>) -> Result<Invocation> {

@@ -1,12 +1,15 @@
-//! Our port of the tokens controller, in this process.
+//! Our ports of controllers, in this process.
 
-use super::{Settings, TokensController, client};
+use super::{Kind, Running, client};
 use crate::stage::DEADLINE;
 use crate::target::{ADMINISTRATOR, Cluster};
 use anyhow::{Result, anyhow};
-use controller::informer::Informer;
+use controller::controller::Controller;
 use controller::keys::SigningKey;
-use controller::tokens::{Options, TokensController as Port};
+use controller::legacy_token_cleaner::{self, Stores};
+use controller::mutation_cache::MutationCache;
+use controller::tokens::{self, Options};
+use controller::{root_ca, service_accounts};
 use futures::future::BoxFuture;
 use kube::Client;
 use std::sync::Arc;
@@ -14,12 +17,12 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Workers on each queue: the default of `--concurrent-serviceaccount-token-syncs`.
+/// Workers on each queue of the tokens controller: the default of `--concurrent-serviceaccount-token-syncs`. The others have one.
 const WORKERS: usize = 5;
 
-/// The port. Stopped, it ends what it is doing.
+/// A port. Stopped, it ends what it is doing.
 pub(crate) struct Ours {
-    controller: Arc<Port>,
+    controller: Arc<Controller>,
     /// Another client than the controller's, to look at the server without being seen as the controller.
     observer: Client,
     stop: CancellationToken,
@@ -31,26 +34,62 @@ impl Ours {
     ///
     /// # Errors
     /// If the cluster does not know the user, or keeps its signing key.
-    pub(crate) fn start(cluster: &dyn Cluster, user: &str, settings: Settings) -> Result<Ours> {
-        let mut options = Options::new(Arc::new(SigningKey::from_pem(cluster.signing_key_pem()?.as_bytes())?));
-        options.root_ca = cluster.ca_pem().unwrap_or_else(|| "no TLS, no CA".to_owned()).into_bytes();
-        options.auto_generate = settings.auto_generate;
-        options.max_retries = settings.max_retries.unwrap_or(options.max_retries);
+    pub(crate) fn start(cluster: &dyn Cluster, user: &str, kind: Kind) -> Result<Ours> {
+        let workers = if matches!(kind, Kind::Tokens(_)) { WORKERS } else { 1 };
+        let controller = Arc::new(port(cluster, user, kind)?);
         let stop = CancellationToken::new();
-        let (accounts, secrets) = (Arc::new(Informer::new()), Arc::new(Informer::new()));
-        let controller = Arc::new(Port::new(client(cluster, user)?, accounts, secrets, options));
         // A thread of its own, as it is a process of its own in a cluster.
         let task = tokio::task::spawn_blocking({
             let (controller, stop, runtime) = (Arc::clone(&controller), stop.clone(), Handle::current());
-            move || runtime.block_on(controller.run(WORKERS, stop))
+            move || runtime.block_on(controller.run(workers, stop))
         });
         Ok(Ours { controller, observer: client(cluster, ADMINISTRATOR)?, stop, task })
     }
 }
 
-impl TokensController for Ours {
+/// The controller of that kind, as `user`.
+fn port(cluster: &dyn Cluster, user: &str, kind: Kind) -> Result<Controller> {
+    let client = client(cluster, user)?;
+    let root_ca = cluster.ca_pem().unwrap_or_else(|| "no TLS, no CA".to_owned());
+    Ok(match kind {
+        Kind::LegacyTokenCleaner => {
+            let stores = Stores { service_accounts: Arc::default(), secrets: Arc::default(), pods: Arc::default() };
+            legacy_token_cleaner::controller(client, stores, cluster.clock(), Default::default())?
+        }
+        Kind::RootCa => root_ca::controller(client, Arc::default(), Arc::default(), root_ca, Default::default()),
+        Kind::ServiceAccounts => {
+            service_accounts::controller(client, Arc::default(), Arc::default(), Default::default())
+        }
+        Kind::Tokens(settings) => {
+            let key = SigningKey::from_pem(cluster.signing_key_pem()?.as_bytes())?;
+            let mut options = Options::new(Arc::new(key));
+            options.root_ca = root_ca.into_bytes();
+            options.auto_generate = settings.auto_generate;
+            options.max_retries = settings.max_retries.unwrap_or(options.max_retries);
+            tokens::controller(client, Arc::default(), Arc::new(MutationCache::new(Arc::default())), options)
+        }
+    })
+}
+
+impl Running for Ours {
     fn quiet<'a>(&'a self, _: &'a dyn Cluster) -> BoxFuture<'a, Result<()>> {
         Box::pin(async { Ok(self.controller.quiet(&self.observer).await?) })
+    }
+
+    fn pause(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async {
+            self.controller.pause().await;
+            Ok(())
+        })
+    }
+
+    fn resume(&self) -> Result<()> {
+        self.controller.resume();
+        Ok(())
+    }
+
+    fn step(&self) -> BoxFuture<'_, Result<Option<String>>> {
+        Box::pin(async { Ok(self.controller.step(&self.observer).await?) })
     }
 
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<()>> {

@@ -1,13 +1,13 @@
 //! The real tokens controller, in a kube-controller-manager of its own: of 1.25 if it is to make tokens for accounts that have
 //! none, which no later one can, of the emulated version otherwise.
 
-use super::{Settings, TokensController};
+use super::{Running, Settings};
 use crate::control_plane::cache::{TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{self, Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_NAME, Sentinel};
 use crate::history::Call;
 use crate::target::{Cluster, SIGNING_KEY};
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -68,7 +68,7 @@ impl Theirs {
     }
 }
 
-impl TokensController for Theirs {
+impl Running for Theirs {
     /// Once the sentinel passes and no call was made meanwhile: no call, no event, nothing to do.
     fn quiet<'a>(&'a self, cluster: &'a dyn Cluster) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
@@ -101,6 +101,19 @@ fn subject(call: &Call) -> String {
     match call.body["metadata"]["annotations"][ACCOUNT_NAME].as_str() {
         Some(account) => format!("serviceaccounts/{account}"),
         None => call.target.clone(),
+    }
+}
+
+/// One of those that run all the time. When it is quiet nobody can tell.
+pub(crate) struct Standing;
+
+impl Running for Standing {
+    fn quiet<'a>(&'a self, _: &'a dyn Cluster) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { bail!("when this controller is quiet nobody can tell; wait for what it makes") })
+    }
+
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
+        Box::pin(async { Ok(()) })
     }
 }
 

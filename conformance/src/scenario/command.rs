@@ -7,8 +7,11 @@
 //! in kube-system: list secrets                    in that namespace; `in all:` in none
 //! repeat 3: create configmaps/a-$i                one after the other, `$i` counting from 1
 //! parallel $list: delete secrets/$i               at once, `$i` going through a list
+//! until 200: as alice: get configmaps/a           again and again until that is the status, for what takes a moment to be
+//! until status.allowed=true: create ...           noticed; or until the answer has that field
 //! ```
 
+use super::field::Field;
 use super::words::words;
 use crate::verbs::Verb;
 
@@ -32,6 +35,17 @@ pub struct Prefixes {
     pub namespace: Option<String>,
     /// How often.
     pub repetition: Option<Repetition>,
+    /// As long as the answer is not like that.
+    pub until: Option<Until>,
+}
+
+/// What an answer has to be like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Until {
+    /// It has that status.
+    Status(u16),
+    /// Its body has that field.
+    Field(Field),
 }
 
 /// Who sends a request.
@@ -89,6 +103,9 @@ impl Command {
         if prefixes != Prefixes::default() && !verb.takes_prefixes() {
             return Err(format!("{:?} takes no prefixes", rest[0]));
         }
+        if prefixes.until.is_some() && (prefixes.repetition.is_some() || !matches!(verb, Verb::Request(_))) {
+            return Err("`until` is for single requests".to_owned());
+        }
         Ok(Command { prefixes, verb })
     }
 }
@@ -119,7 +136,7 @@ impl<'a> Written<'a> {
 /// Where the prefix at the front of `words` ends, if there is one.
 fn prefix_end(words: &[String]) -> Option<usize> {
     let first = words.first()?;
-    let prefix = ["as", "in", "parallel", "repeat", "via"].contains(&first.as_str());
+    let prefix = ["as", "in", "parallel", "repeat", "until", "via"].contains(&first.as_str());
     if prefix { words.iter().position(|word| word.ends_with(':')) } else { None }
 }
 
@@ -133,12 +150,23 @@ impl Prefixes {
             ["in", namespace] => self.namespace = Some(namespace.to_owned()),
             ["via", "round-robin"] => self.route = Route::RoundRobin,
             ["via", "replica", replica] => self.route = Route::Replica(replica_number(replica)?),
+            ["until", condition] => self.until = Some(Until::parse(condition)?),
             [how @ ("parallel" | "repeat"), over] => {
                 self.repetition = Some(Repetition { parallel: how == "parallel", over: over.to_owned() });
             }
             _ => return Err(format!("{prefix:?} is no prefix that `scenario/command.rs` knows")),
         }
         Ok(())
+    }
+}
+
+impl Until {
+    fn parse(condition: &str) -> Result<Until, String> {
+        if let Ok(status) = condition.parse() {
+            return Ok(Until::Status(status));
+        }
+        let field = Field::parse(condition)?;
+        field.map(Until::Field).ok_or_else(|| format!("{condition:?} is neither a status nor a field"))
     }
 }
 
@@ -163,8 +191,17 @@ mod tests {
         assert_eq!(read.namespace.as_deref(), Some("kube-system"));
         assert_eq!(read.repetition, Some(Repetition { parallel: false, over: "3".into() }));
         assert_eq!(prefixes("get configmaps/a"), Ok(Prefixes::default()));
-        for wrong in ["as: get configmaps", "via replica 0: get configmaps", "as alice: clock advance 1s", "as alice:"]
-        {
+        assert_eq!(prefixes("until 403: get configmaps/a").unwrap().until, Some(Until::Status(403)));
+        assert!(matches!(prefixes("until a.b=c: get configmaps/a").unwrap().until, Some(Until::Field(_))));
+        for wrong in [
+            "until then: get configmaps/a",
+            "until 200: repeat 2: get configmaps/a",
+            "until 200: watch pods as w",
+            "as: get configmaps",
+            "via replica 0: get configmaps",
+            "as alice: clock advance 1s",
+            "as alice:",
+        ] {
             assert!(prefixes(wrong).is_err(), "{wrong}");
         }
     }

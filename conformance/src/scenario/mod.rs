@@ -25,6 +25,8 @@ pub struct Scenario {
     pub needs: Vec<Power>,
     /// How many API servers it is played on.
     pub replicas: usize,
+    /// The flags that they are started with, beside those that all have.
+    pub flags: Vec<String>,
     /// The commands, in order.
     pub steps: Vec<Step>,
 }
@@ -46,11 +48,13 @@ impl Scenario {
     /// Reads the scenario called `name`.
     pub fn parse(name: &str, source: &str) -> Result<Scenario, SyntaxError> {
         let text = Text::parse(source)?;
-        let mut scenario = Scenario { name: name.to_owned(), needs: Vec::new(), replicas: 1, steps: Vec::new(), text };
+        let name = name.to_owned();
+        let mut scenario = Scenario { name, needs: vec![], replicas: 1, flags: vec![], steps: vec![], text };
         for (index, block) in scenario.text.blocks.iter().enumerate() {
             let Some(first) = block.command.first() else { continue };
             let header = match first.split_once(' ') {
                 Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
+                Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
                 Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),
                 _ => {
                     scenario.steps.push(step(index, block)?);
@@ -65,6 +69,9 @@ impl Scenario {
         if scenario.replicas > 1 {
             scenario.needs.push(Power::Replicas);
         }
+        if !scenario.flags.is_empty() {
+            scenario.needs.push(Power::Flags);
+        }
         if scenario.steps.is_empty() {
             return Err(SyntaxError::new(1, "a scenario without a command"));
         }
@@ -73,7 +80,12 @@ impl Scenario {
 
     /// The cluster it is played on.
     pub fn setup(&self) -> Setup {
-        Setup { scenario: self.name.clone(), replicas: self.replicas, manual_clock: self.needs.contains(&Power::Clock) }
+        Setup {
+            scenario: self.name.clone(),
+            replicas: self.replicas,
+            flags: self.flags.clone(),
+            manual_clock: self.needs.contains(&Power::Clock),
+        }
     }
 
     /// The first line of a step's command.
@@ -123,6 +135,14 @@ fn needs(powers: &str) -> Result<Vec<Power>, String> {
     let known = || Power::ALL.map(|power| power.to_string()).join(", ");
     let power = |name: &str| Power::parse(name).ok_or_else(|| format!("{name:?} is none of {}", known()));
     powers.split(", ").map(power).collect()
+}
+
+fn flags(written: &str) -> Result<Vec<String>, String> {
+    let flag = |word: &str| match word.starts_with("--") && word.contains('=') {
+        true => Ok(word.to_owned()),
+        false => Err(format!("{word:?} is no --FLAG=VALUE")),
+    };
+    written.split(' ').map(flag).collect()
 }
 
 fn replicas(count: &str) -> Result<usize, String> {

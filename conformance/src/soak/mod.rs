@@ -21,7 +21,7 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::{Settings, TokensController, client};
+use crate::controllers::{Kind, Running as Controller, Settings, client};
 use crate::target::{ADMINISTRATOR, Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
 use fake_apiserver::FakeApiServer;
@@ -103,10 +103,10 @@ impl fmt::Display for Outcome {
 /// If a program was not built or does not start, or a request is refused for no good reason.
 pub async fn soak(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
-    let setup = Setup { scenario: "soak".to_owned(), replicas: 1, manual_clock: false };
+    let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false };
     let cluster = Kcm::find()?.launch(&setup).await?;
     let settings = Settings { auto_generate: options.auto_generate, max_retries: None };
-    let controller = cluster.tokens_controller(USER, settings).await?.context("the target has no controller")?;
+    let controller = cluster.controller(USER, Kind::Tokens(settings)).await?.context("the target has no controller")?;
     let places = Places::new(&client(&cluster, ADMINISTRATOR)?, cluster.namespace());
     let mut weather = Weather::new(cluster.server(), cluster.namespace())?;
     let mut script = Script::new(options.seed);
@@ -240,7 +240,7 @@ where
     Ok(())
 }
 
-async fn quiet(controller: &dyn TokensController, cluster: &dyn Cluster) -> Result<()> {
+async fn quiet(controller: &dyn Controller, cluster: &dyn Cluster) -> Result<()> {
     let quiet = tokio::time::timeout(DEADLINE, controller.quiet(cluster)).await;
     quiet.map_err(|_| anyhow!("the controller is not quiet after {DEADLINE:?}"))?
 }

@@ -1,13 +1,15 @@
 //! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
 
 use super::kcm::Managers;
-use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token};
+use super::{ADMINISTRATOR, Cluster, Fault, Power, Setup, Target, USERS, own_namespace, static_token, with_rbac};
 use crate::client::Endpoint;
-use crate::controllers::{Settings, TokensController};
+use crate::controllers::{Kind, Running as Controller};
 use crate::history::Call;
+use crate::verbs::replicas::Fate;
 use anyhow::{Context as _, Result, ensure};
 use fake_apiserver::audit::RequestRecord;
-use fake_apiserver::clock::{Clock, ManualClock, SystemClock};
+use fake_apiserver::cli::Flags;
+use fake_apiserver::clock::{Clock, ManualClock};
 use fake_apiserver::fault::{Action, Fault as Rule, Match};
 use fake_apiserver::{Builder, FakeApiServer};
 use futures::future::BoxFuture;
@@ -56,7 +58,11 @@ impl Running {
     /// A server for that scenario; `adapt` has the last word about what it is like.
     pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
         let clock = setup.manual_clock.then(|| ManualClock::new(START));
-        let mut builder = FakeApiServer::builder()
+        let flags = with_rbac(&setup.flags);
+        let flags = Flags::from_arguments(flags.iter().map(String::as_str)).map_err(anyhow::Error::msg)?;
+        let mut builder = flags
+            .builder()?
+            .secure_port(0)
             .replicas(setup.replicas)
             .record_requests(true)
             .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;
@@ -95,15 +101,10 @@ impl Cluster for Running {
         Ok(SIGNING_KEY_PEM.to_owned())
     }
 
-    fn tokens_controller<'a>(
-        &'a self,
-        user: &'a str,
-        settings: Settings,
-    ) -> BoxFuture<'a, Result<Option<Box<dyn TokensController>>>> {
+    fn controller<'a>(&'a self, user: &'a str, kind: Kind) -> BoxFuture<'a, Result<Option<Box<dyn Controller>>>> {
         Box::pin(async move {
             let Some(managers) = &self.managers else { return Ok(None) };
-            let controller = managers.tokens_controller(self, user, settings).await?;
-            Ok(Some(Box::new(controller) as Box<dyn TokensController>))
+            Ok(Some(managers.controller(self, user, kind).await?))
         })
     }
 
@@ -114,8 +115,11 @@ impl Cluster for Running {
         Box::pin(async move { Ok(calls) })
     }
 
-    fn now(&self) -> Timestamp {
-        self.clock.as_ref().map_or_else(|| SystemClock.now(), Clock::now)
+    fn clock(&self) -> controller::clock::Clock {
+        match self.clock.clone() {
+            Some(clock) => Arc::new(move || clock.now()),
+            None => controller::clock::system_clock(),
+        }
     }
 
     fn compact(&self) -> BoxFuture<'_, Result<()>> {
@@ -133,6 +137,20 @@ impl Cluster for Running {
         ensure!(replica <= self.endpoints.len(), "there is no replica {replica}");
         self.server.replica(replica - 1).set_clock_offset(seconds);
         Ok(())
+    }
+
+    fn befall(&self, replica: usize, fate: Fate) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let replica = self.server.replicas().get(replica - 1).context("there is no such replica")?;
+            match fate {
+                Fate::Cut => replica.disconnect_watches(),
+                Fate::Hold => replica.hold(),
+                Fate::Release => replica.release(),
+                Fate::Start => replica.start().await?,
+                Fate::Stop => replica.stop().await,
+            }
+            Ok(())
+        })
     }
 
     fn add_fault(&self, fault: Fault) -> Result<()> {

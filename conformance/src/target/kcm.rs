@@ -18,9 +18,10 @@ use super::{ADMINISTRATOR, Cluster, Power, Setup, Target};
 use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{Invocation, Manager};
 use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
-use crate::controllers::{Settings, Theirs, client};
-use crate::scenario::Scenario;
-use anyhow::{Context as _, Result, anyhow};
+use crate::controllers::{Kind, Running as Controller, Standing, Theirs, client};
+use crate::scenario::{Scenario, Step};
+use crate::verbs::{Verb, controllers};
+use anyhow::{Context as _, Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures::future::BoxFuture;
@@ -88,15 +89,24 @@ impl Target for Kcm {
             Power::Compaction,
             Power::Controllers,
             Power::Faults,
+            Power::Flags,
+            Power::Legacy,
             Power::Log,
+            Power::Outages,
             Power::Replicas,
             Power::Signing,
         ]
     }
 
-    /// The rest is about the API server alone, and would meet objects that the controllers make.
+    /// The rest is about the API server alone, and would meet objects that the controllers make. Of controllers that run from the
+    /// start to the end only what they make can be told, not their calls.
     fn concerns(&self, scenario: &Scenario) -> bool {
-        scenario.needs.contains(&Power::Controllers) || scenario.name.starts_with("namespaces/")
+        let asks_for_calls = |step: &Step| match &step.command.verb {
+            Verb::Controller(controllers::Controller::Calls { user, .. }) => !user.starts_with("tokens"),
+            _ => false,
+        };
+        let about_controllers = scenario.needs.contains(&Power::Controllers);
+        (about_controllers && !scenario.steps.iter().any(asks_for_calls)) || scenario.name.starts_with("namespaces/")
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
@@ -123,16 +133,24 @@ impl Managers {
         Ok(Managers { folder, others, sentinel, started: AtomicUsize::new(0), _place: place })
     }
 
-    /// Starts a tokens controller as `user`.
-    pub(super) async fn tokens_controller(
+    /// The controller of that kind, as `user` if it does not run already.
+    pub(super) async fn controller(
         &self,
         cluster: &dyn Cluster,
         user: &str,
-        settings: Settings,
-    ) -> Result<Theirs> {
+        kind: Kind,
+    ) -> Result<Box<dyn Controller>> {
+        let settings = match kind {
+            Kind::Tokens(settings) => settings,
+            Kind::RootCa | Kind::ServiceAccounts => return Ok(Box::new(Standing)),
+            Kind::LegacyTokenCleaner => {
+                bail!("the real one looks once a day, and no clock can tell it that a day is over")
+            }
+        };
         let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
         let folder = self.folder.path().join(format!("{user}-{number}"));
-        Theirs::start(cluster, user, settings, Arc::clone(&self.sentinel), &folder).await
+        let theirs = Theirs::start(cluster, user, settings, Arc::clone(&self.sentinel), &folder).await?;
+        Ok(Box::new(theirs))
     }
 
     /// Stops what still runs; returns what all have logged.

@@ -12,13 +12,13 @@ pub use process::Process;
 pub use real::Real;
 
 use crate::client::Endpoint;
-use crate::controllers::{Settings, TokensController};
+use crate::controllers::{Kind, Running as Controller};
 use crate::history::Call;
 use crate::scenario::Scenario;
+use crate::verbs::replicas::Fate;
 use anyhow::{Context as _, Result, bail};
-use fake_apiserver::clock::{Clock as _, SystemClock};
+use controller::clock::{Clock, system_clock};
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use serde_json::json;
 use std::fmt;
 
@@ -26,9 +26,14 @@ use std::fmt;
 pub const ADMINISTRATOR: &str = "admin";
 
 /// The users of scenarios, with their groups. Every controller is a user of its own.
-pub const USERS: [(&str, &[&str]); 4] = [
+pub const USERS: [(&str, &[&str]); 9] = [
     (ADMINISTRATOR, &["system:masters"]),
     ("alice", &["devs"]),
+    ("system:node:node-1", &["system:nodes"]),
+    ("system:node:node-2", &["system:nodes"]),
+    ("legacy-token-cleaner", &["system:masters"]),
+    ("root-ca", &["system:masters"]),
+    ("service-accounts", &["system:masters"]),
     ("tokens", &["system:masters"]),
     ("tokens-b", &["system:masters"]),
 ];
@@ -42,6 +47,13 @@ pub const ISSUER: &str = "https://kubernetes.default.svc";
 /// The bearer token that a target started here gives to one of [`USERS`].
 pub(crate) fn static_token(user: &str) -> String {
     format!("{user}-token")
+}
+
+/// The flags of a fake that is told `flags` beside what all targets have: RBAC, unless they say otherwise.
+fn with_rbac(flags: &[String]) -> Vec<String> {
+    let decided = flags.iter().any(|flag| flag.starts_with("--authorization-mode="));
+    let usual = if decided { None } else { Some("--authorization-mode=RBAC".to_owned()) };
+    usual.into_iter().chain(flags.iter().cloned()).collect()
 }
 
 /// Creates a namespace for `scenario` alone, as the administrator with `token`.
@@ -82,6 +94,8 @@ pub struct Setup {
     pub scenario: String,
     /// How many API servers.
     pub replicas: usize,
+    /// The flags of its API servers, as kube-apiserver would have them: `--name=value`.
+    pub flags: Vec<String>,
     /// Whether time stands still until the scenario moves it.
     pub manual_clock: bool,
 }
@@ -99,28 +113,40 @@ pub enum Power {
     Controllers,
     /// Fail requests on purpose.
     Faults,
+    /// Start API servers with flags of the scenario's choice.
+    Flags,
+    /// Behave as Kubernetes did once.
+    Legacy,
     /// Show why requests were not authenticated.
     Log,
+    /// Let API servers fall behind, go down and come back.
+    Outages,
     /// Run more than one API server.
     Replicas,
     /// Bound how often a controller tries again.
     Retries,
     /// Have tokens signed with its key, whatever they say.
     Signing,
+    /// Pause controllers and let them do one thing at a time.
+    Steps,
 }
 
 impl Power {
     /// All of them.
-    pub const ALL: [Power; 9] = [
+    pub const ALL: [Power; 13] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
         Power::Controllers,
         Power::Faults,
+        Power::Flags,
+        Power::Legacy,
         Power::Log,
+        Power::Outages,
         Power::Replicas,
         Power::Retries,
         Power::Signing,
+        Power::Steps,
     ];
 
     /// The power called `name`.
@@ -142,10 +168,14 @@ impl fmt::Display for Power {
             Power::Compaction => "compaction",
             Power::Controllers => "controllers",
             Power::Faults => "faults",
+            Power::Flags => "flags",
+            Power::Legacy => "legacy",
             Power::Log => "log",
+            Power::Outages => "outages",
             Power::Replicas => "replicas",
             Power::Retries => "retries",
             Power::Signing => "signing",
+            Power::Steps => "steps",
         })
     }
 }
@@ -186,12 +216,8 @@ pub trait Cluster: Send + Sync {
         bail!("this target does not hand out its signing key")
     }
 
-    /// Starts a tokens controller of the target's own as `user`; `None` if scenarios are to run ours.
-    fn tokens_controller<'a>(
-        &'a self,
-        _user: &'a str,
-        _settings: Settings,
-    ) -> BoxFuture<'a, Result<Option<Box<dyn TokensController>>>> {
+    /// Starts a controller of the target's own as `user`; `None` if scenarios are to run ours.
+    fn controller<'a>(&'a self, _user: &'a str, _kind: Kind) -> BoxFuture<'a, Result<Option<Box<dyn Controller>>>> {
         Box::pin(async { Ok(None) })
     }
 
@@ -200,9 +226,9 @@ pub trait Cluster: Send + Sync {
         Box::pin(async move { bail!("this target does not report the calls of {user}") })
     }
 
-    /// What time it is there.
-    fn now(&self) -> Timestamp {
-        SystemClock.now()
+    /// Tells what time it is there.
+    fn clock(&self) -> Clock {
+        system_clock()
     }
 
     /// Forgets what happened so far.
@@ -218,6 +244,11 @@ pub trait Cluster: Send + Sync {
     /// Sets the error of a replica's clock. Replicas count from 1.
     fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
         bail!("the clock of replica {replica} cannot be set off by {seconds} s")
+    }
+
+    /// Lets something befall a replica. Replicas count from 1.
+    fn befall(&self, replica: usize, fate: Fate) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { bail!("what befalls replica {replica} of this target is not in our hands: {fate:?}") })
     }
 
     /// Injects a failure.

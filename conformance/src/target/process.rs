@@ -1,6 +1,8 @@
 //! The fake as a program, over TLS: a fresh process for each scenario. What it was asked it tells in its audit log.
 
-use super::{ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token};
+use super::{
+    ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token, with_rbac,
+};
 use crate::client::Endpoint;
 use crate::history::Call;
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -56,6 +58,7 @@ impl Process {
             .args(["--secure-port", "0", "--exit-with-stdin", "-v", "1"])
             .args(["--service-account-signing-key-file", SIGNING_KEY])
             .args(["--replicas", &setup.replicas.to_string()])
+            .args(with_rbac(&setup.flags))
             .arg("--token-auth-file")
             .arg(path("tokens.csv"))
             .arg("--audit-log-path")
@@ -88,7 +91,17 @@ impl Target for Process {
     }
 
     fn powers(&self) -> &'static [Power] {
-        &[Power::Calls, Power::Controllers, Power::Log, Power::Replicas, Power::Retries, Power::Signing]
+        &[
+            Power::Calls,
+            Power::Controllers,
+            Power::Flags,
+            Power::Legacy,
+            Power::Log,
+            Power::Replicas,
+            Power::Retries,
+            Power::Signing,
+            Power::Steps,
+        ]
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {

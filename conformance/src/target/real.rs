@@ -1,5 +1,5 @@
-//! A real kube-apiserver, in a control plane of our own or started by somebody else. All scenarios share it; each gets a
-//! namespace of its own.
+//! A real kube-apiserver, in a control plane of our own or started by somebody else. All scenarios share it, but for those that
+//! ask for flags: all with the same flags share one. Each gets a namespace of its own.
 
 use super::{ADMINISTRATOR, Cluster, Power, SIGNING_KEY, Setup, Target, USERS, audit, own_namespace, static_token};
 use crate::client::Endpoint;
@@ -15,11 +15,21 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Mutex, OnceCell};
 
 /// A kube-apiserver.
 pub struct Real {
     cached: bool,
+    server: Server,
+    /// Those with flags of scenarios' choice, started when first asked for.
+    others: Mutex<BTreeMap<Vec<String>, Arc<OnceCell<Server>>>>,
+}
+
+/// One that runs.
+#[derive(Clone)]
+struct Server {
     access: Access,
+    /// What it is part of, if that is ours.
     plane: Option<Arc<ControlPlane>>,
 }
 
@@ -32,18 +42,26 @@ struct Access {
 }
 
 struct Tenancy {
-    access: Access,
-    plane: Option<Arc<ControlPlane>>,
+    server: Server,
     namespace: String,
     /// How much of the server's log is about others.
     log_before: u64,
 }
 
 /// What can be done with any control plane of ours.
-const POWERS: [Power; 5] = [Power::Calls, Power::Controllers, Power::Log, Power::Retries, Power::Signing];
+const POWERS: [Power; 7] =
+    [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
 /// With a watch cache the API server remembers what etcd has forgotten.
-const POWERS_WITHOUT_CACHE: [Power; 6] =
-    [Power::Calls, Power::Compaction, Power::Controllers, Power::Log, Power::Retries, Power::Signing];
+const POWERS_WITHOUT_CACHE: [Power; 8] = [
+    Power::Calls,
+    Power::Compaction,
+    Power::Controllers,
+    Power::Flags,
+    Power::Log,
+    Power::Retries,
+    Power::Signing,
+    Power::Steps,
+];
 /// How often the audit log is looked at for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -56,7 +74,8 @@ impl Real {
     pub fn at(url: &str, ca_pem: Option<String>, tokens: BTreeMap<String, String>, cached: bool) -> Result<Real> {
         ensure!(tokens.contains_key(ADMINISTRATOR), "a token of {ADMINISTRATOR:?} is needed");
         let endpoint = Endpoint::new(url, ca_pem.as_deref())?;
-        Ok(Real { cached, access: Access { endpoint, ca_pem, tokens }, plane: None })
+        let server = Server { access: Access { endpoint, ca_pem, tokens }, plane: None };
+        Ok(Real { cached, server, others: Mutex::default() })
     }
 
     /// Starts a control plane, which ends with the result. `cached` is whether it has a watch cache.
@@ -64,10 +83,16 @@ impl Real {
     /// # Errors
     /// If it was not built, or does not start.
     pub async fn start(cached: bool) -> Result<Real> {
-        let plane = ControlPlane::start(Options { watch_cache: cached, audit: true, ..Options::default() }).await?;
-        let tokens = USERS.iter().map(|(user, _)| ((*user).to_owned(), static_token(user))).collect();
-        let real = Real::at(&plane.url(), Some(plane.ca_pem().to_owned()), tokens, cached)?;
-        Ok(Real { plane: Some(Arc::new(plane)), ..real })
+        Ok(Real { cached, server: Server::start(cached, Vec::new()).await?, others: Mutex::default() })
+    }
+
+    /// The server with those flags.
+    async fn server(&self, flags: &[String]) -> Result<Server> {
+        if flags.is_empty() {
+            return Ok(self.server.clone());
+        }
+        let cell = Arc::clone(self.others.lock().await.entry(flags.to_vec()).or_default());
+        Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
     }
 
     /// Its version: `v1.37.1`.
@@ -75,7 +100,7 @@ impl Real {
     /// # Errors
     /// If it does not tell.
     pub async fn version(&self) -> Result<String> {
-        let version = self.access.ask("GET", "/version").await?;
+        let version = self.server.access.ask("GET", "/version").await?;
         Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
     }
 }
@@ -86,7 +111,7 @@ impl Target for Real {
     }
 
     fn powers(&self) -> &'static [Power] {
-        match (&self.plane, self.cached) {
+        match (&self.server.plane, self.cached) {
             (None, _) => &[],
             (Some(_), true) => &POWERS,
             (Some(_), false) => &POWERS_WITHOUT_CACHE,
@@ -99,18 +124,33 @@ impl Target for Real {
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
         Box::pin(async move {
-            let access = self.access.clone();
-            let namespace = own_namespace(&access.endpoint, access.administrator(), &setup.scenario).await?;
-            let log = self.plane.as_ref().map(|plane| std::fs::metadata(plane.apiserver_log())).transpose()?;
+            let server = self.server(&setup.flags).await?;
+            let Access { endpoint, .. } = &server.access;
+            let namespace = own_namespace(endpoint, server.access.administrator(), &setup.scenario).await?;
+            let log = server.plane.as_ref().map(|plane| std::fs::metadata(plane.apiserver_log())).transpose()?;
             let log_before = log.map_or(0, |log| log.len());
-            Ok(Box::new(Tenancy { access, plane: self.plane.clone(), namespace, log_before }) as Box<dyn Cluster>)
+            Ok(Box::new(Tenancy { server, namespace, log_before }) as Box<dyn Cluster>)
         })
+    }
+}
+
+impl Server {
+    /// Starts a control plane with those flags.
+    async fn start(cached: bool, flags: Vec<String>) -> Result<Server> {
+        let options = Options { watch_cache: cached, audit: true, flags, ..Options::default() };
+        let plane = ControlPlane::start(options).await?;
+        let access = Access {
+            endpoint: Endpoint::new(&plane.url(), Some(plane.ca_pem()))?,
+            ca_pem: Some(plane.ca_pem().to_owned()),
+            tokens: USERS.iter().map(|(user, _)| ((*user).to_owned(), static_token(user))).collect(),
+        };
+        Ok(Server { access, plane: Some(Arc::new(plane)) })
     }
 }
 
 impl Tenancy {
     fn plane(&self) -> Result<&ControlPlane> {
-        self.plane.as_deref().context("this server is somebody else's")
+        self.server.plane.as_deref().context("this server is somebody else's")
     }
 
     /// What the API server has logged since the scenario began.
@@ -121,11 +161,11 @@ impl Tenancy {
 
 impl Cluster for Tenancy {
     fn endpoints(&self) -> &[Endpoint] {
-        std::slice::from_ref(&self.access.endpoint)
+        std::slice::from_ref(&self.server.access.endpoint)
     }
 
     fn ca_pem(&self) -> Option<String> {
-        self.access.ca_pem.clone()
+        self.server.access.ca_pem.clone()
     }
 
     fn namespace(&self) -> &str {
@@ -133,7 +173,7 @@ impl Cluster for Tenancy {
     }
 
     fn token(&self, user: &str) -> Option<String> {
-        self.access.tokens.get(user).cloned()
+        self.server.access.tokens.get(user).cloned()
     }
 
     fn signing_key_pem(&self) -> Result<String> {
@@ -181,10 +221,12 @@ impl Cluster for Tenancy {
         Box::pin(async move {
             let namespace = format!("/api/v1/namespaces/{}", self.namespace);
             // The namespace goes in its own time. What the controllers of other scenarios would look after goes now.
-            for path in ["/serviceaccounts", "/secrets", ""].map(|resource| format!("{namespace}{resource}")) {
-                self.access.ask("DELETE", &path).await?;
+            for path in ["/pods?gracePeriodSeconds=0", "/serviceaccounts", "/secrets", ""]
+                .map(|resource| format!("{namespace}{resource}"))
+            {
+                self.server.access.ask("DELETE", &path).await?;
             }
-            if self.plane.is_some() { self.log() } else { Ok(String::new()) }
+            if self.server.plane.is_some() { self.log() } else { Ok(String::new()) }
         })
     }
 }

@@ -3,15 +3,24 @@
 //! ```text
 //! controller start tokens                         the tokens controller, as the user `tokens`
 //! controller start tokens as tokens-b auto-generate=false max-retries=2
+//! controller start service-accounts               also: root-ca, legacy-token-cleaner
 //! calls of tokens until quiet                     what the server saw of that user since the last look
 //! ----
 //! GET serviceaccounts/builder 200
 //! POST secrets 201 name=$new
 //! PUT serviceaccounts/builder 200 secrets=[{"name": "$new"}]
 //!
+//! calls of tokens                                 the same at once, of a controller that is paused
+//!
 //! tally of tokens until quiet                     the same, counted
 //! ----
 //! 100 times POST secrets 201
+//!
+//! controller pause tokens                         begins nothing new
+//! controller step tokens                          does one thing, and says which
+//! ----
+//! namespace-a
+//! controller resume tokens
 //!
 //! controller stop tokens                          once what it is doing is done
 //! ```
@@ -21,29 +30,38 @@
 //! and has nothing left to do.
 
 use super::requests::tally;
-use crate::controllers::{Ours, Settings, TokensController};
+use crate::controllers::{Kind, Ours, Running, Settings};
 use crate::history::{Call, Event};
 use crate::observation::{Item, Observation};
 use crate::scenario::command::Written;
 use crate::stage::{DEADLINE, Stage};
 use anyhow::{Context as _, Result, anyhow, ensure};
+use serde_json::Value;
 
 /// One of the verbs above.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Controller {
-    /// `controller start tokens …`.
+    /// `controller start KIND …`.
     Start {
         /// Its user.
         user: String,
-        /// How it works.
-        settings: Settings,
+        /// What it is to do.
+        kind: Kind,
     },
+    /// `controller pause USER`.
+    Pause(String),
+    /// `controller resume USER`.
+    Resume(String),
+    /// `controller step USER`.
+    Step(String),
     /// `controller stop USER`.
     Stop(String),
     /// `calls of USER until quiet`, `tally of USER until quiet`.
     Calls {
         /// Its user.
         user: String,
+        /// Whether to wait.
+        until_quiet: bool,
         /// Whether to count instead of showing each.
         tally: bool,
     },
@@ -53,13 +71,21 @@ impl Controller {
     /// Reads the command.
     pub fn parse(written: &Written<'_>) -> Result<Controller, String> {
         match (written.verb, &written.words()[..]) {
-            ("controller", ["start", "tokens", "as", user, settings @ ..]) => start(user, settings),
-            ("controller", ["start", "tokens", settings @ ..]) => start("tokens", settings),
+            ("controller", ["start", name, "as", user, settings @ ..]) => start(name, user, settings),
+            ("controller", ["start", name, settings @ ..]) => start(name, name, settings),
+            ("controller", ["pause", user]) => Ok(Controller::Pause((*user).to_owned())),
+            ("controller", ["resume", user]) => Ok(Controller::Resume((*user).to_owned())),
+            ("controller", ["step", user]) => Ok(Controller::Step((*user).to_owned())),
             ("controller", ["stop", user]) => Ok(Controller::Stop((*user).to_owned())),
             (verb @ ("calls" | "tally"), ["of", user, "until", "quiet"]) => {
-                Ok(Controller::Calls { user: (*user).to_owned(), tally: verb == "tally" })
+                Ok(Controller::Calls { user: (*user).to_owned(), until_quiet: true, tally: verb == "tally" })
             }
-            ("controller", _) => Err(written.usage("controller start tokens [as USER] … | controller stop USER")),
+            ("calls", ["of", user]) => {
+                Ok(Controller::Calls { user: (*user).to_owned(), until_quiet: false, tally: false })
+            }
+            ("controller", _) => {
+                Err(written.usage("controller start NAME [as USER] … | controller pause|resume|step|stop USER"))
+            }
             (verb, _) => Err(written.usage(&format!("{verb} of USER until quiet"))),
         }
     }
@@ -67,21 +93,29 @@ impl Controller {
     /// Carries it out.
     pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
-            Controller::Start { user, settings } => {
+            Controller::Start { user, kind } => {
                 ensure!(!stage.controllers.contains_key(user), "a controller runs as {user:?} already");
-                let running: Box<dyn TokensController> = match stage.cluster.tokens_controller(user, *settings).await? {
+                let running: Box<dyn Running> = match stage.cluster.controller(user, *kind).await? {
                     Some(theirs) => theirs,
-                    None => Box::new(Ours::start(stage.cluster, user, *settings)?),
+                    None => Box::new(Ours::start(stage.cluster, user, *kind)?),
                 };
                 stage.controllers.insert(user.clone(), running);
             }
             Controller::Stop(user) => {
-                let running =
-                    stage.controllers.remove(user).with_context(|| format!("no controller runs as {user:?}"))?;
-                running.stop().await?;
+                running(stage, user)?;
+                if let Some(running) = stage.controllers.remove(user) {
+                    running.stop().await?;
+                }
             }
-            Controller::Calls { user, tally: counted } => {
-                if let Some(running) = stage.controllers.get(user) {
+            Controller::Pause(user) => running(stage, user)?.pause().await?,
+            Controller::Resume(user) => running(stage, user)?.resume()?,
+            Controller::Step(user) => {
+                let step = tokio::time::timeout(DEADLINE, running(stage, user)?.step());
+                let key = step.await.map_err(|_| anyhow!("no step within {DEADLINE:?}"))??;
+                return Ok(key.map(|key| Item::new(key, Value::Null)).into_iter().collect::<Vec<_>>().into());
+            }
+            Controller::Calls { user, until_quiet, tally: counted } => {
+                if let Some(running) = stage.controllers.get(user).filter(|_| *until_quiet) {
                     let quiet = running.quiet(stage.cluster);
                     tokio::time::timeout(DEADLINE, quiet)
                         .await
@@ -100,16 +134,34 @@ impl Controller {
     }
 }
 
-fn start(user: &str, settings: &[&str]) -> Result<Controller, String> {
-    let (mut auto_generate, mut max_retries) = (true, None);
+fn running<'s>(stage: &'s Stage<'_>, user: &str) -> Result<&'s dyn Running> {
+    stage.controllers.get(user).map(|running| &**running).with_context(|| format!("no controller runs as {user:?}"))
+}
+
+fn start(name: &str, user: &str, settings: &[&str]) -> Result<Controller, String> {
+    let kind = match name {
+        "legacy-token-cleaner" => Kind::LegacyTokenCleaner,
+        "root-ca" => Kind::RootCa,
+        "service-accounts" => Kind::ServiceAccounts,
+        "tokens" => Kind::Tokens(token_settings(settings)?),
+        _ => return Err(format!("{name:?} is none of legacy-token-cleaner, root-ca, service-accounts, tokens")),
+    };
+    match (kind, settings) {
+        (Kind::Tokens(_), _) | (_, []) => Ok(Controller::Start { user: user.to_owned(), kind }),
+        (_, [setting, ..]) => Err(format!("{name} has no settings, and {setting:?} is one")),
+    }
+}
+
+fn token_settings(settings: &[&str]) -> Result<Settings, String> {
+    let mut read = Settings::default();
     for setting in settings {
         match setting.split_once('=') {
-            Some(("auto-generate", value)) => auto_generate = value.parse().map_err(|_| format!("{setting:?}"))?,
-            Some(("max-retries", value)) => max_retries = Some(value.parse().map_err(|_| format!("{setting:?}"))?),
+            Some(("auto-generate", value)) => read.auto_generate = value.parse().map_err(|_| format!("{setting:?}"))?,
+            Some(("max-retries", value)) => read.max_retries = Some(value.parse().map_err(|_| format!("{setting:?}"))?),
             _ => return Err(format!("{setting:?} is none of auto-generate=BOOL, max-retries=N")),
         }
     }
-    Ok(Controller::Start { user: user.to_owned(), settings: Settings { auto_generate, max_retries } })
+    Ok(read)
 }
 
 /// The calls of `user` since the last look; they become part of the history.

@@ -1,6 +1,8 @@
 //! The verbs of the scenario language: one family a file, each with its usage at the top. The list is closed.
 
 pub mod controllers;
+pub mod kubelets;
+pub mod replicas;
 pub mod requests;
 pub mod server;
 pub mod tokens;
@@ -17,6 +19,10 @@ use anyhow::Result;
 pub enum Verb {
     /// Starts, stops and watches over controllers.
     Controller(controllers::Controller),
+    /// Starts, stops and looks at kubelets.
+    Kubelet(kubelets::KubeletVerb),
+    /// Something befalls an API server.
+    Replica(replicas::Replica),
     /// Sends a request.
     Request(requests::RequestVerb),
     /// Turns the server's knobs, reads its log.
@@ -36,6 +42,8 @@ impl Verb {
             "calls" | "controller" | "tally" => controllers::Controller::parse(written).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(written).map(Verb::Token),
             "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
+            "files" | "kubelet" => kubelets::KubeletVerb::parse(written).map(Verb::Kubelet),
+            "replica" => replicas::Replica::parse(written).map(Verb::Replica),
             "watch" => watches::Watch::parse(written).map(Verb::Watch),
             "await" => match waits::Wait::parse(written)? {
                 Some(wait) => Ok(Verb::Wait(wait)),
@@ -54,6 +62,8 @@ impl Verb {
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
             Verb::Controller(controller) => controller.play(stage).await,
+            Verb::Kubelet(kubelet) => kubelet.play(stage).await,
+            Verb::Replica(replica) => replica.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,
             Verb::Server(server) => server.play(stage).await,
             Verb::Token(token) => token.play(stage).await,

@@ -20,14 +20,18 @@ use crate::history::{Reply, Request};
 use crate::names::text;
 use crate::observation::{Item, Observation};
 use crate::resources::Reference;
-use crate::scenario::command::{Prefixes, Repetition, Written};
+use crate::scenario::command::{Prefixes, Repetition, Until, Written};
 use crate::scenario::expectation::header;
 use crate::scenario::field::{Field, word_value};
 use crate::scenario::path::Path;
-use crate::stage::{Outgoing, Stage, unbound};
+use crate::stage::{DEADLINE, Outgoing, Stage, unbound};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Between one request and the next that is to find something changed.
+const PACE: Duration = Duration::from_millis(10);
 
 /// One of the verbs above.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +65,7 @@ enum Body {
 
 /// Query parameters; values may have names in them.
 pub type Query = Vec<(String, String)>;
-/// Headers, lower case; values may have names in them.
+/// Headers, lower case; values may have names in them. Of one that is sent several times, a value a line.
 pub type Headers = BTreeMap<String, String>;
 
 /// What stands behind the address: query, headers, body.
@@ -95,7 +99,8 @@ impl Arguments {
                     body.push('\n');
                 }
                 (None, Some((name, value))) => {
-                    arguments.headers.insert(name.to_ascii_lowercase(), value);
+                    let values = arguments.headers.entry(name.to_ascii_lowercase());
+                    values.and_modify(|values| values.push_str(&format!("\n{value}"))).or_insert(value);
                 }
                 (None, None) => arguments.read(line)?,
             }
@@ -166,8 +171,13 @@ impl RequestVerb {
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         let Some(repetition) = &prefixes.repetition else {
-            let outgoing = self.outgoing(prefixes, stage)?;
-            let reply = stage.exchange(outgoing).await?;
+            let reply = match &prefixes.until {
+                None => {
+                    let outgoing = self.outgoing(prefixes, stage)?;
+                    stage.exchange(outgoing).await?
+                }
+                Some(until) => self.repeat_until(until, prefixes, stage).await?,
+            };
             let refused = !reply.succeeded();
             return Ok(Observation { items: items(reply, self.lists), refused, ..Observation::default() });
         };
@@ -187,6 +197,23 @@ impl RequestVerb {
         };
         let refused = replies.iter().any(|reply| !reply.succeeded());
         Ok(Observation { items: tally(replies.iter().map(head)), refused, ..Observation::default() })
+    }
+
+    /// The first answer that is as it should be; when it is too late for that, the last one.
+    async fn repeat_until(&self, until: &Until, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Reply> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let outgoing = self.outgoing(prefixes, stage)?;
+            let reply = stage.exchange(outgoing).await?;
+            let done = match until {
+                Until::Status(status) => reply.status == *status,
+                Until::Field(field) => field.holds(&reply.body, &mut stage.names.clone()),
+            };
+            if done || Instant::now() > deadline {
+                return Ok(reply);
+            }
+            tokio::time::sleep(PACE).await;
+        }
     }
 
     fn outgoing(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Outgoing> {

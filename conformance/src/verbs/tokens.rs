@@ -16,6 +16,7 @@
 //!
 //! sign token for serviceaccounts/builder uid=$sa as $early nbf=60s    a token whose time has not come
 //! sign token for serviceaccounts/builder uid=$sa as $old nbf=absent iat=absent exp=-61s
+//! sign legacy token for serviceaccounts/builder uid=$sa secret=s as $t    one that lives in that secret, and knows no time
 //! ```
 //!
 //! What is signed says what the server would say, but for the times given: seconds from now. Those not given are as in a
@@ -30,6 +31,7 @@ use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use controller::keys::SigningKey;
+use controller::tokens::LEGACY_ISSUER;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -39,7 +41,7 @@ use std::time::Duration;
 pub enum TokenVerb {
     /// `claims of TOKEN`.
     Claims(String),
-    /// `sign token for serviceaccounts/NAME uid=UID as $TOKEN …`.
+    /// `sign token for serviceaccounts/NAME uid=UID as $TOKEN …`, or `sign legacy token …`.
     Sign(Signed),
 }
 
@@ -50,7 +52,14 @@ pub struct Signed {
     uid: String,
     /// The name that the token gets.
     token: String,
-    times: Times,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Bound(Times),
+    /// With the name of the secret.
+    Legacy(String),
 }
 
 /// Seconds from now; `None` leaves the claim out.
@@ -68,14 +77,15 @@ impl TokenVerb {
             ("claims", ["of", token]) => Ok(TokenVerb::Claims((*token).to_owned())),
             ("claims", _) => Err(written.usage("claims of $token")),
             (_, ["token", "for", reference, uid, "as", token, times @ ..]) => {
-                let usage = || written.usage(SIGN);
-                Ok(TokenVerb::Sign(Signed {
-                    account: reference.strip_prefix("serviceaccounts/").ok_or_else(usage)?.to_owned(),
-                    uid: uid.strip_prefix("uid=").ok_or_else(usage)?.to_owned(),
-                    token: token.strip_prefix('$').ok_or_else(usage)?.to_owned(),
-                    times: Times::parse(times)?,
-                }))
+                let kind = Kind::Bound(Times::parse(times)?);
+                Signed::parse(reference, uid, token, kind).map(TokenVerb::Sign).ok_or_else(|| written.usage(SIGN))
             }
+            (_, ["legacy", "token", "for", reference, uid, secret, "as", token]) => {
+                let kind = secret.strip_prefix("secret=").map(|secret| Kind::Legacy(secret.to_owned()));
+                let signed = kind.and_then(|kind| Signed::parse(reference, uid, token, kind));
+                signed.map(TokenVerb::Sign).ok_or_else(|| written.usage(SIGN_LEGACY))
+            }
+            (_, ["legacy", ..]) => Err(written.usage(SIGN_LEGACY)),
             _ => Err(written.usage(SIGN)),
         }
     }
@@ -91,7 +101,7 @@ impl TokenVerb {
             }
             TokenVerb::Sign(signed) => {
                 let key = SigningKey::from_pem(stage.cluster.signing_key_pem()?.as_bytes())?;
-                let token = key.sign_jwt(&signed.claims(stage, early_in_a_second(stage).await)?)?;
+                let token = key.sign_jwt(&signed.claims(stage).await?)?;
                 Ok(Observation { bound: [(signed.token.clone(), token.into())].into(), ..Observation::default() })
             }
         }
@@ -99,10 +109,40 @@ impl TokenVerb {
 }
 
 const SIGN: &str = "sign token for serviceaccounts/NAME uid=$uid as $token [nbf=60s] [iat=60s] [exp=3600s]";
+const SIGN_LEGACY: &str = "sign legacy token for serviceaccounts/NAME uid=$uid secret=NAME as $token";
 
 impl Signed {
+    fn parse(reference: &str, uid: &str, token: &str, kind: Kind) -> Option<Signed> {
+        Some(Signed {
+            account: reference.strip_prefix("serviceaccounts/")?.to_owned(),
+            uid: uid.strip_prefix("uid=")?.to_owned(),
+            token: token.strip_prefix('$')?.to_owned(),
+            kind,
+        })
+    }
+
+    async fn claims(&self, stage: &Stage<'_>) -> Result<Value> {
+        match &self.kind {
+            Kind::Bound(times) => self.bound(times, stage, early_in_a_second(stage).await),
+            Kind::Legacy(secret) => self.legacy(secret, stage),
+        }
+    }
+
+    /// As `LegacyClaims` of Kubernetes' `pkg/serviceaccount/legacy.go` has them.
+    fn legacy(&self, secret: &str, stage: &Stage<'_>) -> Result<Value> {
+        let (namespace, account) = (stage.cluster.namespace(), stage.fill(&self.account)?);
+        Ok(json!({
+            "iss": LEGACY_ISSUER,
+            "sub": format!("system:serviceaccount:{namespace}:{account}"),
+            "kubernetes.io/serviceaccount/namespace": namespace,
+            "kubernetes.io/serviceaccount/secret.name": stage.fill(secret)?,
+            "kubernetes.io/serviceaccount/service-account.name": account,
+            "kubernetes.io/serviceaccount/service-account.uid": stage.fill(&self.uid)?,
+        }))
+    }
+
     /// As `Claims` of Kubernetes' `pkg/serviceaccount/claims.go` has them.
-    fn claims(&self, stage: &Stage<'_>, now: Timestamp) -> Result<Value> {
+    fn bound(&self, times: &Times, stage: &Stage<'_>, now: Timestamp) -> Result<Value> {
         let (namespace, account) = (stage.cluster.namespace(), stage.fill(&self.account)?);
         let mut claims = json!({
             "iss": ISSUER,
@@ -113,7 +153,7 @@ impl Signed {
                 "namespace": namespace, "serviceaccount": {"name": account, "uid": stage.fill(&self.uid)?},
             },
         });
-        for (claim, time) in self.times.claims(now) {
+        for (claim, time) in times.claims(now) {
             claims[claim] = time.into();
         }
         Ok(claims)
@@ -151,7 +191,7 @@ impl Times {
 /// The time once at least half a second is left of the current one.
 async fn early_in_a_second(stage: &Stage<'_>) -> Timestamp {
     loop {
-        let now = stage.cluster.now();
+        let now = (stage.cluster.clock())();
         let left = 1_000_000_000 - now.subsec_nanosecond().unsigned_abs();
         if left >= 500_000_000 {
             return now;

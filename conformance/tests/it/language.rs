@@ -26,7 +26,7 @@ fn text_that_a_real_server_can_check_was_checked_and_recorded_by_one() {
     let truth = Truth::load(&fixtures(""), &scenarios).unwrap();
     let mut recorded = 0;
     for scenario in &scenarios {
-        let beyond = [Power::Clock, Power::Controllers, Power::Faults, Power::Replicas];
+        let beyond = [Power::Clock, Power::Controllers, Power::Faults, Power::Legacy, Power::Replicas];
         let blessed = scenario.text.blessed_by().is_some();
         let possible = !scenario.needs.iter().any(|need| beyond.contains(need));
         assert!(blessed || !possible, "{}: run `cargo xtask conformance bless`", scenario.name);
@@ -80,8 +80,10 @@ fn nonsense_is_refused_with_its_line() {
         ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
         (
             "# Why.\n\nneeds magic\n",
-            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, log, replicas, retries, signing",
+            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
+             retries, signing, steps",
         ),
+        ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),
         ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),
         ("# Why.\n\nclock advance soon\n", "line 3: \"soon\" is not a number of seconds like \"-60s\""),
         ("# Why.\n\ncompact now\n", "line 3: compact now: expected `compact`"),

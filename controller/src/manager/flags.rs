@@ -1,15 +1,14 @@
 //! The flags of `controller-manager`, named as kube-controller-manager names them.
 
+use crate::catalogue::{Choice, Kind, is_wanted};
 use crate::leader_election::ElectionConfig;
 use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
 use std::io::IsTerminal;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing::Level;
-
-/// The controller of the tokens of service accounts, by its names since v1.27 and before.
-pub const SERVICE_ACCOUNT_TOKEN_CONTROLLER: [&str; 2] = ["serviceaccount-token-controller", "serviceaccount-token"];
 
 /// Runs ported Kubernetes controllers against an API server.
 #[derive(Debug, Clone, Parser)]
@@ -21,16 +20,20 @@ pub struct Flags {
 
     /// Controllers to run: '*' is all, 'foo' is the one of that name, '-foo' is all but that one.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
-    #[arg(value_parser = known_controller)]
-    pub controllers: Vec<String>,
+    pub controllers: Vec<Choice>,
 
     /// Key to sign the tokens of service accounts with: PEM, RSA or ECDSA. Without it no such tokens are made.
     #[arg(long, value_name = "FILE")]
     pub service_account_private_key_file: Option<PathBuf>,
 
-    /// CA bundle to put into every token secret: PEM, taken verbatim. Without it: that of the kubeconfig.
+    /// CA bundle to put into every token secret and, in a config map, into every namespace: PEM, taken verbatim. Without it: that of the kubeconfig.
     #[arg(long, value_name = "FILE")]
     pub root_ca_file: Option<PathBuf>,
+
+    /// How long a token of a service account that nobody uses is left alone, and then how long it is refused before it is
+    /// deleted.
+    #[arg(long, value_name = "DURATION", default_value = "8760h", value_parser = duration)]
+    pub legacy_service_account_token_clean_up_period: Duration,
 
     /// How many service accounts and how many token secrets are worked on at a time.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
@@ -40,6 +43,28 @@ pub struct Flags {
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     #[arg(action = ArgAction::Set, value_name = "BOOL")]
     pub auto_generate_tokens: bool,
+
+    /// Port to serve /healthz and /metrics on, over HTTPS. Unlike kube-controller-manager, nothing is served by default;
+    /// 0 says so.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub secure_port: u16,
+
+    /// Address to serve on.
+    #[arg(long, value_name = "IP", default_value = "0.0.0.0")]
+    pub bind_address: IpAddr,
+
+    /// Certificate to serve with, and its chain: PEM. Without it: one made at start and signed by itself, which is not
+    /// written anywhere.
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
+    pub tls_cert_file: Option<PathBuf>,
+
+    /// Private key of that certificate: PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_private_key_file: Option<PathBuf>,
+
+    /// Paths that everybody may see. For others the API server is asked, as whom the kubeconfig says.
+    #[arg(long, value_name = "PATHS", value_delimiter = ',', default_value = "/healthz,/readyz,/livez")]
+    pub authorization_always_allow_paths: Vec<String>,
 
     /// Run controllers only while holding a Lease, so that of several managers one works at a time.
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
@@ -72,13 +97,9 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Whether the flags ask for the controller of any of these names: the first word about it counts, then `*`.
-    pub fn is_enabled(&self, names: &[&str]) -> bool {
-        let choice = self.controllers.iter().find_map(|choice| match choice.strip_prefix('-') {
-            Some(disabled) => names.contains(&disabled).then_some(false),
-            None => names.contains(&choice.as_str()).then_some(true),
-        });
-        choice.unwrap_or_else(|| self.controllers.iter().any(|choice| choice == "*"))
+    /// Whether the flags ask for the controller.
+    pub fn is_enabled(&self, kind: Kind) -> bool {
+        is_wanted(kind, &self.controllers)
     }
 
     /// How to take part in the election as `identity`.
@@ -106,15 +127,6 @@ impl Flags {
     }
 }
 
-fn known_controller(choice: &str) -> Result<String, String> {
-    let name = choice.strip_prefix('-').unwrap_or(choice);
-    if choice == "*" || SERVICE_ACCOUNT_TOKEN_CONTROLLER.contains(&name) {
-        Ok(choice.to_owned())
-    } else {
-        Err(format!("{name:?} is not in the list of known controllers"))
-    }
-}
-
 /// A Go duration like `1m30s`.
 fn duration(text: &str) -> Result<Duration, String> {
     let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
@@ -124,6 +136,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::legacy_token_cleaner::DEFAULT_CLEAN_UP_PERIOD;
 
     fn parse(arguments: &[&str]) -> Result<Flags, String> {
         let arguments = std::iter::once(&"controller-manager").chain(arguments);
@@ -131,19 +144,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_about_a_controller_counts() {
+    fn all_controllers_run_unless_told_otherwise() {
         for (arguments, enabled) in [
-            (&[][..], true),
-            (&["--controllers=*"], true),
-            (&["--controllers=serviceaccount-token"], true),
-            (&["--controllers=serviceaccount-token-controller"], true),
-            (&["--controllers=*,-serviceaccount-token"], false),
-            (&["--controllers", "-serviceaccount-token-controller"], false),
-            (&["--controllers=-serviceaccount-token,serviceaccount-token-controller"], false),
-            (&["--controllers=serviceaccount-token", "--controllers=-serviceaccount-token"], true),
+            (&[][..], [true, true, true, true]),
+            (&["--controllers=serviceaccount-token,root-ca-cert-publisher"], [true, false, true, false]),
+            (&["--controllers=*,-serviceaccount"], [true, false, true, true]),
+            (&["--controllers", "-serviceaccount-token-controller"], [false; 4]),
+            (&["--controllers=serviceaccount-token", "--controllers=serviceaccount"], [true, true, false, false]),
         ] {
             let flags = parse(arguments).expect("valid flags");
-            assert_eq!(flags.is_enabled(&SERVICE_ACCOUNT_TOKEN_CONTROLLER), enabled, "{arguments:?}");
+            assert_eq!(Kind::ALL.map(|kind| flags.is_enabled(kind)), enabled, "{arguments:?}");
         }
     }
 
@@ -154,7 +164,9 @@ mod tests {
             ("--leader-elect-lease-duration=soon", "soon"),
             ("--leader-elect-lease-duration=-15s", "must not be negative"),
             ("--concurrent-serviceaccount-token-syncs=0", "concurrent-serviceaccount-token-syncs"),
+            ("--legacy-service-account-token-clean-up-period=-1h", "must not be negative"),
             ("--leader-elect=perhaps", "perhaps"),
+            ("--tls-cert-file=a", "--tls-private-key-file"),
             ("--cluster-cidr=10.0.0.0/8", "cluster-cidr"),
         ] {
             let error = parse(&[argument]).expect_err(argument);
@@ -186,6 +198,9 @@ mod tests {
         let flags = parse(&[]).expect("no flag is required");
         assert!(flags.leader_elect && flags.auto_generate_tokens);
         assert_eq!(flags.concurrent_serviceaccount_token_syncs, 5);
+        assert_eq!(flags.legacy_service_account_token_clean_up_period, DEFAULT_CLEAN_UP_PERIOD);
+        assert_eq!((flags.secure_port, flags.bind_address.to_string().as_str()), (0, "0.0.0.0"));
+        assert_eq!(flags.authorization_always_allow_paths, ["/healthz", "/readyz", "/livez"]);
         let election = flags.election("me".into());
         assert_eq!((election.namespace.as_str(), election.name.as_str()), ("kube-system", "kube-controller-manager"));
         let durations = [election.lease_duration, election.renew_deadline, election.retry_period];

@@ -5,25 +5,36 @@
 //! election and not after it is won, so that a mistake shows at once.
 
 mod flags;
+pub mod serving;
 mod signals;
 
-pub use flags::{Flags, SERVICE_ACCOUNT_TOKEN_CONTROLLER};
+pub use flags::Flags;
 pub use signals::stop_on_signal;
 
+use crate::catalogue::Kind;
 use crate::client;
-use crate::informer::Informer;
+use crate::clock::system_clock;
+use crate::fleet::Fleet;
 use crate::keys::{SigningKey, check_certificates};
 use crate::leader_election::LeaderElector;
-use crate::tokens::{Options, TokensController};
+use crate::workqueue::metrics::QueueMetrics;
+use crate::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use anyhow::{Context, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
+use prometheus_client::registry::Registry;
+use serving::{Endpoint, Identity, Site};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
+
+/// How long after its Lease has expired a leader that still leads is healthy.
+const RENEWAL_TOLERANCE: Duration = Duration::from_secs(20);
 
 /// Runs what `flags` ask for until `stop`.
 ///
@@ -31,40 +42,101 @@ use tracing::warn;
 /// If a file that a flag names is unreadable or not what it should be, or if the election was lost.
 pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
-    let tokens = tokens_controller(&flags, &cluster)?;
-    let workers = usize::from(flags.concurrent_serviceaccount_token_syncs);
-    let work = async |stop: CancellationToken| match tokens {
-        Some(tokens) => tokens.run(workers, stop).await,
-        None => stop.cancelled().await,
+    let mut registry = Registry::default();
+    let fleet = fleet(&flags, &cluster, &mut registry)?;
+    let elector = match flags.leader_elect {
+        true => Some(LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?),
+        false => None,
     };
-    if !flags.leader_elect {
-        work(stop).await;
-        return Ok(());
+    let election = elector.as_ref().map(|elector| {
+        let status = elector.status();
+        status.register(&flags.leader_elect_resource_name, &mut registry);
+        (status, flags.leader_elect_lease_duration + RENEWAL_TOLERANCE)
+    });
+    let endpoint = endpoint(&flags).await?;
+    let site = Site {
+        client: cluster.client("serving")?,
+        always_allow_paths: flags.authorization_always_allow_paths.clone(),
+        election,
+        controllers: fleet.kinds().map(Kind::name).collect(),
+        registry,
+    };
+
+    // What is served ends last, and with the rest however that ends.
+    let stop_serving = CancellationToken::new();
+    let _guard = stop_serving.clone().drop_guard();
+    if let Some(endpoint) = endpoint {
+        tokio::spawn(endpoint.serve(site, stop_serving));
     }
-    let elector = LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?;
-    Ok(elector.run(stop, work).await?)
+    match elector {
+        Some(elector) => Ok(elector.run(stop, async |stop| fleet.run(stop).await).await?),
+        None => {
+            fleet.run(stop).await;
+            Ok(())
+        }
+    }
 }
 
-/// The controller, or `None` if it is disabled or there is no key for it.
-fn tokens_controller(flags: &Flags, cluster: &Cluster) -> Result<Option<TokensController>> {
-    let [name, _] = SERVICE_ACCOUNT_TOKEN_CONTROLLER;
-    if !flags.is_enabled(&SERVICE_ACCOUNT_TOKEN_CONTROLLER) {
-        warn!(controller = name, "controller is disabled");
+/// Where to serve, if anything is to be served.
+async fn endpoint(flags: &Flags) -> Result<Option<Endpoint>> {
+    if flags.secure_port == 0 {
         return Ok(None);
     }
-    let Some(key_file) = &flags.service_account_private_key_file else {
-        warn!(controller = name, "controller is disabled because there is no private key");
-        return Ok(None);
+    let address = SocketAddr::new(flags.bind_address, flags.secure_port);
+    let identity = match (&flags.tls_cert_file, &flags.tls_private_key_file) {
+        (Some(certificate), Some(key)) => Identity { certificate_pem: read(certificate)?, key_pem: read(key)? },
+        _ => Identity::generate(address)?,
     };
-    let key = read_private_key(key_file).context("error reading key for service account token controller")?;
-    let mut options = Options::new(Arc::new(key));
-    options.auto_generate = flags.auto_generate_tokens;
-    options.root_ca = match &flags.root_ca_file {
+    Ok(Some(Endpoint::bind(address, &identity).await?))
+}
+
+/// The controllers that are enabled.
+fn fleet(flags: &Flags, cluster: &Cluster, registry: &mut Registry) -> Result<Fleet> {
+    let mut fleet = Fleet::new(cluster.client("shared-informers")?);
+    let root_ca = match &flags.root_ca_file {
         Some(file) => read_ca(file).with_context(|| format!("error parsing root-ca-file at {}", file.display()))?,
         None => cluster.ca_data.clone(),
     };
-    let client = cluster.client("tokens-controller")?;
-    Ok(Some(TokensController::new(client, Arc::new(Informer::new()), Arc::new(Informer::new()), options)))
+    for kind in Kind::ALL {
+        if !flags.is_enabled(kind) {
+            warn!(controller = kind.name(), "controller is disabled");
+            continue;
+        }
+        let client = cluster.client(kind.client_name())?;
+        match kind {
+            Kind::ServiceAccountToken => {
+                let Some(key_file) = &flags.service_account_private_key_file else {
+                    warn!(controller = kind.name(), "controller is disabled because there is no private key");
+                    continue;
+                };
+                let key = read_private_key(key_file);
+                let key = key.context("error reading key for service account token controller")?;
+                let mut options = tokens::Options::new(Arc::new(key));
+                options.auto_generate = flags.auto_generate_tokens;
+                options.root_ca = root_ca.clone();
+                fleet.add_tokens(client, options, usize::from(flags.concurrent_serviceaccount_token_syncs));
+            }
+            Kind::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),
+            // As in Go, whatever is no UTF-8 would be replaced in JSON.
+            Kind::RootCaPublisher => {
+                let metrics = root_ca::Metrics::default();
+                metrics.register(registry);
+                fleet.add_root_ca(client, String::from_utf8_lossy(&root_ca).into_owned(), metrics);
+            }
+            Kind::LegacyTokenCleaner => {
+                let options = legacy_token_cleaner::Options {
+                    clean_up_period: flags.legacy_service_account_token_clean_up_period,
+                    ..legacy_token_cleaner::Options::default()
+                };
+                let added = fleet.add_legacy_token_cleaner(client, system_clock(), options);
+                added.context("failed to init the legacy service account token cleaner")?;
+            }
+        }
+    }
+    let metrics = QueueMetrics::default();
+    metrics.register(registry);
+    fleet.measure(&metrics);
+    Ok(fleet)
 }
 
 fn read_private_key(file: &Path) -> Result<SigningKey> {

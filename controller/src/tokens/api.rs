@@ -9,6 +9,7 @@ use crate::api_errors::{is_conflict, is_not_found};
 use crate::informer::{Informer, ObjectKey};
 use crate::keys::SigningError;
 use crate::mutation_cache::MutationCache;
+use crate::worker::Outcome;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
@@ -21,16 +22,7 @@ pub(super) struct Syncer {
     pub(super) root_ca: Vec<u8>,
     pub(super) auto_generate: bool,
     pub(super) service_accounts: Arc<Informer<ServiceAccount>>,
-    pub(super) secrets: MutationCache<Secret>,
-}
-
-/// What the queue is told when a sync is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// Forget the failures of the key.
-    Forget,
-    /// Come back later, unless there were too many failures.
-    Retry,
+    pub(super) secrets: Arc<MutationCache<Secret>>,
 }
 
 /// A sync did not do what it should.

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::{ObjectReference, Secret, ServiceAccount};
 pub const SERVICE_ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
 
 /// The secret is meant to hold a token, of whatever service account.
-pub(super) fn is_token(secret: &Secret) -> bool {
+pub(crate) fn is_token(secret: &Secret) -> bool {
     secret.type_.as_deref() == Some(SERVICE_ACCOUNT_TOKEN)
 }
 
@@ -23,7 +23,7 @@ pub(super) fn is_token_of(secret: &Secret, account_name: &str, account_uid: &str
 }
 
 /// The service account lists a secret of that name, whether or not there is one.
-pub(super) fn refers_to(account: &ServiceAccount, secret_name: &str) -> bool {
+pub(crate) fn refers_to(account: &ServiceAccount, secret_name: &str) -> bool {
     account.secrets.iter().flatten().any(|reference| name_of(reference) == secret_name)
 }
 

@@ -4,6 +4,7 @@
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;
+use std::fmt::{self, Display};
 
 /// Annotation of a token secret: the name of its service account (`v1.ServiceAccountNameKey`).
 pub const SERVICE_ACCOUNT_NAME_KEY: &str = "kubernetes.io/service-account.name";
@@ -34,6 +35,12 @@ impl ServiceAccountKey {
     /// Nothing is missing (`parseServiceAccountKey`).
     pub fn is_valid(&self) -> bool {
         ![&self.namespace, &self.name, &self.uid].into_iter().any(String::is_empty)
+    }
+}
+
+impl Display for ServiceAccountKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "serviceaccount {}/{}", self.namespace, self.name)
     }
 }
 
@@ -71,8 +78,14 @@ impl SecretKey {
     }
 }
 
+impl Display for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "secret {}/{}", self.namespace, self.name)
+    }
+}
+
 /// The value of an annotation, empty if there is none.
-pub(super) fn annotation<'a>(secret: &'a Secret, key: &str) -> &'a str {
+pub(crate) fn annotation<'a>(secret: &'a Secret, key: &str) -> &'a str {
     secret.annotations().get(key).map(String::as_str).unwrap_or_default()
 }
 

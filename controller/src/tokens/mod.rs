@@ -19,9 +19,9 @@
 //! `auto_generate` it does what v1.23 did, without it what v1.37.1 does.
 
 mod api;
-mod belongs;
+pub(crate) mod belongs;
 mod generate;
-mod keys;
+pub(crate) mod keys;
 mod secret_sync;
 mod service_account_sync;
 
@@ -30,18 +30,16 @@ pub use generate::{LEGACY_ISSUER, LegacyClaims, TokenGenerator};
 pub use keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, SecretKey, ServiceAccountKey};
 pub use secret_sync::REMOVE_TOKEN_BACKOFF;
 
+use crate::controller::{Controller, Source};
 use crate::informer::{Event, Informer};
 use crate::mutation_cache::MutationCache;
+use crate::worker::Worker;
 use crate::workqueue::RateLimitingQueue;
-use api::{Outcome, Syncer};
-use futures::future::join_all;
+use api::Syncer;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
-use kube::{Api, Client, ResourceExt};
-use std::fmt::Debug;
-use std::hash::Hash;
+use kube::{Client, ResourceExt};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
-use tracing::{debug, info};
+use tracing::debug;
 
 /// Where a token secret keeps the token (`v1.ServiceAccountTokenKey`).
 pub const TOKEN_DATA_KEY: &str = "token";
@@ -49,6 +47,9 @@ pub const TOKEN_DATA_KEY: &str = "token";
 pub const NAMESPACE_DATA_KEY: &str = "namespace";
 /// Where a token secret keeps the certificates to trust the API server by (`v1.ServiceAccountRootCAKey`).
 pub const ROOT_CA_DATA_KEY: &str = "ca.crt";
+
+/// What both queues are measured as; so they are upstream.
+const QUEUES: &str = "serviceaccount_tokens_service";
 
 /// How often a failing key is retried if nobody says otherwise.
 pub const DEFAULT_MAX_RETRIES: u32 = 10;
@@ -74,137 +75,47 @@ impl Options {
     }
 }
 
-/// The controller. It does nothing until it is [`run`](Self::run), but queues what its informers report from the start.
-pub struct TokensController {
-    syncer: Syncer,
-    max_retries: u32,
-    secrets: Arc<Informer<Secret>>,
-    service_account_queue: Arc<RateLimitingQueue<ServiceAccountKey>>,
-    secret_queue: Arc<RateLimitingQueue<SecretKey>>,
-}
-
-impl TokensController {
-    /// A controller that acts through `client` on what the informers report.
-    pub fn new(
-        client: Client,
-        service_accounts: Arc<Informer<ServiceAccount>>,
-        secrets: Arc<Informer<Secret>>,
-        options: Options,
-    ) -> Self {
-        let service_account_queue = Arc::new(RateLimitingQueue::new());
-        let secret_queue = Arc::new(RateLimitingQueue::new());
-        let auto_generate = options.auto_generate;
-        service_accounts.add_handler({
-            let queue = service_account_queue.clone();
-            move |event| queue_service_account(&queue, event, auto_generate)
-        });
-        secrets.add_handler({
-            let queue = secret_queue.clone();
-            move |event| queue_secret(&queue, event)
-        });
-        let syncer = Syncer {
-            client,
-            token_generator: options.token_generator,
-            root_ca: options.root_ca,
-            auto_generate,
-            service_accounts,
-            secrets: MutationCache::new(secrets.clone()),
-        };
-        TokensController { syncer, max_retries: options.max_retries, secrets, service_account_queue, secret_queue }
-    }
-
-    /// Runs both informers and, once they know everything, `workers` workers on each queue, until `stop`. Returns when
-    /// the syncs in progress have ended.
-    pub async fn run(&self, workers: usize, stop: CancellationToken) {
-        tokio::select! {
-            () = self.syncer.service_accounts.run(Api::all(self.syncer.client.clone())) => {}
-            () = self.secrets.run(Api::all(self.syncer.client.clone())) => {}
-            () = self.work(workers, stop) => {}
+/// The controller: acts through `client` on what the informers report. `secrets` is the informer of secrets, in a cache for
+/// the controller's own writes.
+pub fn controller(
+    client: Client,
+    service_accounts: Arc<Informer<ServiceAccount>>,
+    secrets: Arc<MutationCache<Secret>>,
+    options: Options,
+) -> Controller {
+    let service_account_queue = Arc::new(RateLimitingQueue::new());
+    let secret_queue = Arc::new(RateLimitingQueue::new());
+    let auto_generate = options.auto_generate;
+    service_accounts.add_handler({
+        let queue = service_account_queue.clone();
+        move |event| queue_service_account(&queue, event, auto_generate)
+    });
+    secrets.backing().add_handler({
+        let queue = secret_queue.clone();
+        move |event| queue_secret(&queue, event)
+    });
+    let informers: Vec<Arc<dyn Source>> = vec![service_accounts.clone(), secrets.backing().clone()];
+    let syncer = Arc::new(Syncer {
+        client: client.clone(),
+        token_generator: options.token_generator,
+        root_ca: options.root_ca,
+        auto_generate,
+        service_accounts,
+        secrets,
+    });
+    let max_retries = Some(options.max_retries);
+    let service_account_worker = Worker::new(QUEUES, service_account_queue, max_retries, {
+        let syncer = syncer.clone();
+        move |key| {
+            let syncer = syncer.clone();
+            async move { syncer.sync_service_account(key).await }
         }
-    }
-
-    /// [`run`](Self::run) without the informers, which somebody else runs or fills.
-    pub async fn work(&self, workers: usize, stop: CancellationToken) {
-        let synced = async {
-            self.syncer.service_accounts.synced().await;
-            self.secrets.synced().await;
-        };
-        if stop.run_until_cancelled(synced).await.is_none() {
-            return;
-        }
-        debug!(workers, "starting workers");
-        let service_account_workers = (0..workers)
-            .map(|_| self.drain(&self.service_account_queue, &stop, |key| self.syncer.sync_service_account(key)));
-        let secret_workers =
-            (0..workers).map(|_| self.drain(&self.secret_queue, &stop, |key| self.syncer.sync_secret(key)));
-        let shut_down = async {
-            stop.cancelled().await;
-            info!("shutting down");
-            self.service_account_queue.shut_down();
-            self.secret_queue.shut_down();
-        };
-        tokio::join!(join_all(service_account_workers), join_all(secret_workers), shut_down);
-    }
-
-    /// One worker: syncs one key after the other, until `stop`.
-    async fn drain<K: Clone + Debug + Eq + Hash, F: Future<Output = Outcome>>(
-        &self,
-        queue: &RateLimitingQueue<K>,
-        stop: &CancellationToken,
-        sync: impl Fn(K) -> F,
-    ) {
-        while !stop.is_cancelled()
-            && let Some(key) = queue.get().await
-        {
-            match sync(key.clone()).await {
-                Outcome::Retry if queue.num_requeues(&key) < self.max_retries => queue.add_rate_limited(key.clone()),
-                Outcome::Retry => {
-                    debug!(?key, retries = queue.num_requeues(&key), "retried too often, giving up");
-                    queue.forget(&key);
-                }
-                Outcome::Forget => queue.forget(&key),
-            }
-            queue.done(&key);
-        }
-    }
-
-    /// Remembers `secret` as an own write, as if the controller had just created it and the watch had not told yet.
-    pub fn assume_created(&self, secret: Secret) {
-        self.syncer.secrets.mutation(secret);
-    }
-
-    /// Waits until nothing is queued, delayed or being synced. What the informers have yet to report is not waited for.
-    pub async fn idle(&self) {
-        self.idle_activity().await;
-    }
-
-    /// Waits until the controller has done all it will do, if nobody else changes anything: it is idle, and the
-    /// informers have reported all that `client` sees. Never ends if the controller and its informers do not run. Give it
-    /// another client than the controller's own, to tell these lists from the controller's calls.
-    ///
-    /// # Errors
-    /// If `client` cannot list service accounts and secrets.
-    pub async fn quiet(&self, client: &Client) -> kube::Result<()> {
-        loop {
-            let before = self.idle_activity().await;
-            self.syncer.service_accounts.caught_up(&Api::all(client.clone())).await?;
-            self.secrets.caught_up(&Api::all(client.clone())).await?;
-            if self.idle_activity().await == before {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Waits for a moment in which both queues are idle; returns how many keys they ever handed out.
-    async fn idle_activity(&self) -> (u64, u64) {
-        loop {
-            let service_accounts = self.service_account_queue.idle().await;
-            let secrets = self.secret_queue.idle().await;
-            if self.service_account_queue.activity() == service_accounts {
-                return (service_accounts.handed_out, secrets.handed_out);
-            }
-        }
-    }
+    });
+    let secret_worker = Worker::new(QUEUES, secret_queue, max_retries, move |key| {
+        let syncer = syncer.clone();
+        async move { syncer.sync_secret(key).await }
+    });
+    Controller::new(client, informers, vec![Box::new(service_account_worker), Box::new(secret_worker)])
 }
 
 /// Up to v1.23 a missed deletion went unnoticed here (the handlers did not know `DeletedFinalStateUnknown`); v1.37.1

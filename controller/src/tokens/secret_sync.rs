@@ -4,13 +4,14 @@
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go` (`syncSecret`,
 //! `generateTokenIfNeeded`, `secretUpdateNeeded`, `removeSecretReference`).
 
-use super::api::{Failure, Outcome, Syncer};
+use super::api::{Failure, Syncer};
 use super::belongs;
 use super::generate::LegacyClaims;
 use super::keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, SecretKey};
 use super::{NAMESPACE_DATA_KEY, ROOT_CA_DATA_KEY, TOKEN_DATA_KEY};
 use crate::api_errors::{is_conflict, is_not_found};
 use crate::retry::Backoff;
+use crate::worker::Outcome;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;

@@ -3,13 +3,14 @@
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go` (`syncServiceAccount`,
 //! `deleteTokens`, `ensureReferencedToken`, `hasReferencedToken`).
 
-use super::api::{Failure, Outcome, Syncer, only_uid};
+use super::api::{Failure, Syncer, only_uid};
 use super::belongs::{self, SERVICE_ACCOUNT_TOKEN};
 use super::generate::{LegacyClaims, generate_name};
 use super::keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, ServiceAccountKey};
 use super::{NAMESPACE_DATA_KEY, ROOT_CA_DATA_KEY, TOKEN_DATA_KEY};
 use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_conflict, is_not_found};
 use crate::retry::DEFAULT_RETRY;
+use crate::worker::Outcome;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;

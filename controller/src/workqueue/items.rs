@@ -1,5 +1,6 @@
 //! The synchronous core of the queue: which item is in which state. Knows no clock; it is told what time it is.
 
+use super::metrics::Measured;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use tokio::time::Instant;
@@ -28,7 +29,10 @@ pub(super) struct Items<T> {
     due: HashMap<T, (Instant, u64)>,
     delays: u64,
     handed_out: u64,
+    paused: bool,
     shutting_down: bool,
+    /// What is measured, if anybody wants to know.
+    measured: Option<Measured<T>>,
 }
 
 impl<T: Clone + Eq + Hash> Items<T> {
@@ -41,13 +45,22 @@ impl<T: Clone + Eq + Hash> Items<T> {
             due: HashMap::new(),
             delays: 0,
             handed_out: 0,
+            paused: false,
             shutting_down: false,
+            measured: None,
         }
     }
 
-    pub(super) fn add(&mut self, item: T) {
+    pub(super) fn measure(&mut self, measured: Measured<T>) {
+        self.measured = Some(measured);
+    }
+
+    pub(super) fn add(&mut self, item: T, now: Instant) {
         if self.shutting_down || !self.dirty.insert(item.clone()) {
             return;
+        }
+        if let Some(measured) = &mut self.measured {
+            measured.add(&item, now);
         }
         if !self.processing.contains(&item) {
             self.ready.push_back(item);
@@ -55,8 +68,13 @@ impl<T: Clone + Eq + Hash> Items<T> {
     }
 
     pub(super) fn add_at(&mut self, item: T, ready_at: Instant, now: Instant) {
+        if let Some(measured) = &self.measured
+            && !self.shutting_down
+        {
+            measured.retry();
+        }
         if ready_at <= now {
-            return self.add(item);
+            return self.add(item, now);
         }
         if self.shutting_down || self.due.get(&item).is_some_and(|(earlier, _)| *earlier <= ready_at) {
             return;
@@ -74,24 +92,50 @@ impl<T: Clone + Eq + Hash> Items<T> {
         while let Some(first) = self.delayed.first_entry().filter(|first| first.key().0 <= now) {
             let item = first.remove();
             self.due.remove(&item);
-            self.add(item);
+            self.add(item, now);
         }
     }
 
-    pub(super) fn take(&mut self) -> Taken<T> {
-        let Some(item) = self.ready.pop_front() else {
-            return match self.shutting_down {
-                true => Taken::ShutDown,
-                false => Taken::NothingBefore(self.delayed.keys().next().map(|(ready_at, _)| *ready_at)),
-            };
-        };
+    pub(super) fn take(&mut self, now: Instant) -> Taken<T> {
+        let item = if self.paused { None } else { self.hand_out(now) };
+        match item {
+            Some(item) => Taken::Item(item),
+            None if self.shutting_down => Taken::ShutDown,
+            None if self.paused => Taken::NothingBefore(None),
+            None => Taken::NothingBefore(self.delayed.keys().next().map(|(ready_at, _)| *ready_at)),
+        }
+    }
+
+    /// The next item, paused or not; if none is ready, the one that would be next.
+    pub(super) fn take_at_once(&mut self, now: Instant) -> Option<T> {
+        while self.ready.is_empty()
+            && let Some((_, item)) = self.delayed.pop_first()
+        {
+            self.due.remove(&item);
+            self.add(item, now);
+        }
+        self.hand_out(now)
+    }
+
+    fn hand_out(&mut self, now: Instant) -> Option<T> {
+        let item = self.ready.pop_front()?;
         self.dirty.remove(&item);
         self.processing.insert(item.clone());
         self.handed_out += 1;
-        Taken::Item(item)
+        if let Some(measured) = &mut self.measured {
+            measured.get(&item, now);
+        }
+        Some(item)
     }
 
-    pub(super) fn done(&mut self, item: &T) {
+    pub(super) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+
+    pub(super) fn done(&mut self, item: &T, now: Instant) {
+        if let Some(measured) = &mut self.measured {
+            measured.done(item, now);
+        }
         self.processing.remove(item);
         if self.dirty.contains(item) {
             self.ready.push_back(item.clone());
@@ -102,6 +146,10 @@ impl<T: Clone + Eq + Hash> Items<T> {
         self.shutting_down = true;
         self.delayed.clear();
         self.due.clear();
+    }
+
+    pub(super) fn is_processing(&self) -> bool {
+        !self.processing.is_empty()
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -12,15 +12,20 @@
 //!
 //! An item can be delayed and anything else at the same time; adding what is ready or dirty changes nothing.
 //!
+//! A queue that is [paused](RateLimitingQueue::pause) gets items and lets them wait; they are handed out only by
+//! [`RateLimitingQueue::take_at_once`]. That is no state of an item, and not upstream's.
+//!
 //! Follows client-go v0.37.1: `util/workqueue/queue.go`, `delaying_queue.go`, `rate_limiting_queue.go`. There a
 //! goroutine moves delayed items when their time comes; here whoever touches the queue moves those that are due first,
 //! and whoever waits in [`RateLimitingQueue::get`] also waits for the next one, so the order is the same and nothing
 //! runs in the background. Time is tokio's, so a test that pauses it decides when delays end.
 
 mod items;
+pub mod metrics;
 pub mod rate_limit;
 
 use items::Items;
+use metrics::QueueMetrics;
 use rate_limit::ControllerRateLimiter;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -34,6 +39,8 @@ use tokio::time::{Instant, sleep_until};
 pub struct Activity {
     /// Nothing is ready, delayed or being processed.
     pub idle: bool,
+    /// Something is being processed.
+    pub processing: bool,
     /// How many items were ever handed out. Equal counts of an idle queue mean that nothing happened in between.
     pub handed_out: u64,
 }
@@ -54,13 +61,18 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
             items: Mutex::new(Items::new()),
             limiter: Mutex::new(ControllerRateLimiter::new(Instant::now())),
             changed: Notify::new(),
-            activity: watch::Sender::new(Activity { idle: true, handed_out: 0 }),
+            activity: watch::Sender::new(Activity { idle: true, processing: false, handed_out: 0 }),
         }
+    }
+
+    /// Counts and measures from now on what happens, under `name`. Queues of one name are counted together.
+    pub fn measure(&self, metrics: &QueueMetrics, name: &'static str) {
+        self.change(|items, _| items.measure(metrics.of(name)));
     }
 
     /// Marks `item` as needing work. Ignored after [`shut_down`](Self::shut_down).
     pub fn add(&self, item: T) {
-        self.change(|items, _| items.add(item));
+        self.change(|items, now| items.add(item, now));
     }
 
     /// [`add`](Self::add)s `item` once `delay` has passed; of several delays of one item the earliest end counts.
@@ -80,7 +92,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         loop {
             // Created before looking, so that no change between looking and waiting is missed.
             let changed = self.changed.notified();
-            let next_ready = match self.update(|items, _| items.take()) {
+            let next_ready = match self.update(|items, now| items.take(now)) {
                 items::Taken::Item(item) => return Some(item),
                 items::Taken::ShutDown => return None,
                 items::Taken::NothingBefore(next_ready) => next_ready,
@@ -97,7 +109,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
 
     /// Ends the processing of `item`; if it was added meanwhile it is ready again.
     pub fn done(&self, item: &T) {
-        self.change(|items, _| items.done(item));
+        self.change(|items, now| items.done(item, now));
     }
 
     /// Forgets the failures of `item`: the next [`add_rate_limited`](Self::add_rate_limited) starts from the shortest delay.
@@ -110,7 +122,23 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         self.limiter().num_requeues(item)
     }
 
-    /// Refuses new items and drops delayed ones. What is ready is still handed out, then every [`get`](Self::get) ends.
+    /// Lets [`get`](Self::get) wait even for what is ready, until [`resume`](Self::resume).
+    pub fn pause(&self) {
+        self.change(|items, _| items.set_paused(true));
+    }
+
+    /// Ends a pause.
+    pub fn resume(&self) {
+        self.change(|items, _| items.set_paused(false));
+    }
+
+    /// The next item, even in a pause, and even if it is still delayed; call [`done`](Self::done) with it afterwards.
+    pub fn take_at_once(&self) -> Option<T> {
+        self.update(|items, now| items.take_at_once(now))
+    }
+
+    /// Refuses new items and drops delayed ones. What is ready is still handed out, unless the queue is paused, then every
+    /// [`get`](Self::get) ends.
     pub fn shut_down(&self) {
         self.change(|items, _| items.shut_down());
     }
@@ -126,6 +154,12 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         *activity.wait_for(|activity| activity.idle).await.expect("self holds the sender")
     }
 
+    /// Waits until nothing is being processed.
+    pub async fn resting(&self) {
+        let mut activity = self.activity.subscribe();
+        activity.wait_for(|activity| !activity.processing).await.expect("self holds the sender");
+    }
+
     /// Changes the items and wakes everybody who waits for one.
     fn change(&self, act: impl FnOnce(&mut Items<T>, Instant)) {
         self.update(act);
@@ -137,7 +171,8 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         let now = Instant::now();
         items.release_due(now);
         let result = act(&mut items, now);
-        let activity = Activity { idle: items.is_idle(), handed_out: items.handed_out() };
+        let activity =
+            Activity { idle: items.is_idle(), processing: items.is_processing(), handed_out: items.handed_out() };
         self.activity.send_if_modified(|previous| std::mem::replace(previous, activity) != activity);
         result
     }
@@ -247,7 +282,26 @@ mod tests {
         assert!(!queue.activity().idle);
         queue.get().await;
         queue.done(&"a");
-        assert_eq!(queue.idle().await, Activity { idle: true, handed_out: 2 });
+        assert_eq!(queue.idle().await, Activity { idle: true, processing: false, handed_out: 2 });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_keeps_items_until_it_ends_or_they_are_taken_at_once() {
+        let queue = queue_of(&["a", "b"]);
+        queue.add_after("late", Duration::from_secs(2));
+        queue.add_after("early", Duration::from_secs(1));
+        queue.pause();
+        assert!(tokio::time::timeout(Duration::ZERO, queue.get()).await.is_err(), "nothing is handed out");
+        assert_eq!(queue.take_at_once(), Some("a"));
+        queue.resume();
+        assert_eq!(queue.get().await, Some("b"));
+        queue.pause();
+        assert_eq!([(); 3].map(|()| queue.take_at_once()), [Some("early"), Some("late"), None]);
+        queue.add("c");
+        queue.shut_down();
+        assert_eq!(queue.get().await, None, "a pause outlasts the shut down");
+        ["a", "b", "early", "late"].iter().for_each(|item| queue.done(item));
+        queue.resting().await;
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,25 +10,41 @@ use fake_apiserver::FakeApiServer;
 use fake_apiserver::audit::RequestRecord;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The calls of the client that calls itself `user_agent`, in order, without its lists and watches.
 pub(crate) fn calls(server: &FakeApiServer, user_agent: &str, known: &[(&str, String)]) -> Vec<String> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
-    let records = server.requests();
-    let own = records.iter().filter(|record| record.user_agent == user_agent);
-    own.filter(|record| !matches!(record.verb.as_str(), "list" | "watch"))
+    records(server, user_agent)
         .map(|record| {
             if record.verb == "create" {
                 let created = record.body.as_ref().map(|body| text(body, "/metadata/name")).unwrap_or_default();
                 let placeholder = format!("${}", names.len() + 1);
                 names.entry(created).or_insert(placeholder);
             }
-            let line = describe(record);
+            let line = describe(&record);
             let known = known.iter().map(|(placeholder, value)| (value.as_str(), *placeholder));
             let names = names.iter().map(|(name, placeholder)| (name.as_str(), placeholder.as_str()));
             known.chain(names).fold(line, |line, (value, placeholder)| line.replace(value, placeholder))
         })
         .collect()
+}
+
+/// The same calls as they came.
+pub(crate) fn records<'a>(
+    server: &FakeApiServer,
+    user_agent: &'a str,
+) -> impl Iterator<Item = Arc<RequestRecord>> + use<'a> {
+    let own = server.requests().into_iter().filter(move |record| record.user_agent == user_agent);
+    own.filter(|record| !matches!(record.verb.as_str(), "list" | "watch"))
+}
+
+/// `verb resource/namespace/name`, what `more` says of the body, and the code if it is no success.
+pub(crate) fn line(record: &RequestRecord, more: impl Fn(&Value) -> String) -> String {
+    let body = record.body.as_ref().unwrap_or(&Value::Null);
+    let name = if record.verb == "create" { text(body, "/metadata/name") } else { record.name.clone() };
+    let code = if record.code >= 300 { format!(" {}", record.code) } else { String::new() };
+    format!("{} {}/{}/{name}{}{code}", record.verb, record.resource, record.namespace, more(body))
 }
 
 fn describe(record: &RequestRecord) -> String {
@@ -63,6 +79,6 @@ fn contents(secret: &Value) -> String {
     data.chain([account]).collect()
 }
 
-fn text(value: &Value, pointer: &str) -> String {
+pub(crate) fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -5,9 +5,11 @@
 
 use crate::objects::{ACCOUNT, NAMESPACE, ROOT_CA, TokenData, account, token_secret};
 use crate::setup::{USER_AGENT, client};
+use controller::controller::Controller;
 use controller::informer::Informer;
 use controller::keys::SigningKey;
-use controller::tokens::{Options, SERVICE_ACCOUNT_TOKEN, TokensController};
+use controller::mutation_cache::MutationCache;
+use controller::tokens::{self, Options, SERVICE_ACCOUNT_TOKEN};
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use kube::api::{DeleteParams, ListParams, PostParams};
@@ -21,7 +23,7 @@ const SIGNING_KEY: &[u8] = include_bytes!("pem/rsa-pkcs1.pem");
 /// A server and a controller that work, and what a user sees of them.
 struct Cluster {
     server: FakeApiServer,
-    controller: Arc<TokensController>,
+    controller: Arc<Controller>,
     stop: CancellationToken,
     running: JoinHandle<()>,
     client: Client,
@@ -33,8 +35,8 @@ impl Cluster {
         let server = builder.expect("the key verifies").start().await.expect("a server starts on any free port");
         let key = SigningKey::from_pem(SIGNING_KEY).expect("an RSA key");
         let options = Options { auto_generate, root_ca: ROOT_CA.into(), ..Options::new(Arc::new(key)) };
-        let informers = (Arc::new(Informer::new()), Arc::new(Informer::new()));
-        let controller = TokensController::new(client(&server, USER_AGENT), informers.0, informers.1, options);
+        let secrets = Arc::new(MutationCache::new(Arc::new(Informer::new())));
+        let controller = tokens::controller(client(&server, USER_AGENT), Arc::new(Informer::new()), secrets, options);
         let controller = Arc::new(controller);
         let stop = CancellationToken::new();
         let running = tokio::spawn({
@@ -187,10 +189,10 @@ async fn a_controller_that_starts_late_finds_what_there_is_to_do() {
     cluster.create_account().await;
     cluster.quiet().await;
     let key = SigningKey::from_pem(SIGNING_KEY).expect("an RSA key");
-    let late = TokensController::new(
+    let late = tokens::controller(
         client(&cluster.server, "late"),
         Arc::new(Informer::new()),
-        Arc::new(Informer::new()),
+        Arc::new(MutationCache::new(Arc::new(Informer::new()))),
         Options::new(Arc::new(key)),
     );
     tokio::select! {

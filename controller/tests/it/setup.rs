@@ -4,9 +4,11 @@ use crate::calls::calls;
 use crate::objects::{
     ACCOUNT, CACHED_ACCOUNT_UID, CACHED_SECRET_UID, NAMESPACE, ROOT_CA, TOKEN, TokenData, account, token_secret,
 };
+use controller::controller::Controller;
 use controller::informer::Informer;
 use controller::keys::SigningError;
-use controller::tokens::{LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator, TokensController};
+use controller::mutation_cache::MutationCache;
+use controller::tokens::{self, LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::fault::{Action, Fault, Match};
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
@@ -17,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_util::sync::CancellationToken;
 
 /// How the controller under test calls itself.
-pub(crate) const USER_AGENT: &str = "tokens-controller";
+pub(crate) const USER_AGENT: &str = "controller-under-test";
 
 /// A server that remembers its requests.
 pub(crate) async fn server() -> FakeApiServer {
@@ -28,6 +30,21 @@ pub(crate) async fn server() -> FakeApiServer {
 /// A client that calls itself `user_agent`.
 pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
     controller::client::new(server.kube_config(), user_agent).expect("the server's own configuration is sound")
+}
+
+/// A fault that answers requests of the controller with `code`.
+pub(crate) fn fail(server: &FakeApiServer, verb: &str, resource: &str, code: u16, times: Option<u32>) {
+    let when =
+        Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
+    server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
+}
+
+/// Lets `controller` work until there is nothing left to do.
+pub(crate) async fn settle(controller: &Controller) {
+    tokio::select! {
+        () = controller.work(1, CancellationToken::new()) => {}
+        () = controller.idle() => {}
+    }
 }
 
 /// Makes the same token for whatever claims, after failing as often as it is told.
@@ -127,23 +144,25 @@ impl Setup {
 
     /// A fault that answers requests of the controller with `code`.
     pub(crate) fn fail(&self, verb: &str, resource: &str, code: u16, times: Option<u32>) {
-        let when =
-            Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
-        self.server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
+        fail(&self.server, verb, resource, code, times);
     }
 
     /// A controller on the informers as they are now: what they hold so far is no event to it.
-    pub(crate) fn controller(&self) -> TokensController {
+    pub(crate) fn controller(&self) -> Controller {
+        self.controller_that_wrote([])
+    }
+
+    /// The same, which created `secrets` a moment ago, and the watch did not tell yet.
+    pub(crate) fn controller_that_wrote(&self, secrets: impl IntoIterator<Item = Secret>) -> Controller {
+        let cache = Arc::new(MutationCache::new(self.secrets.clone()));
+        secrets.into_iter().for_each(|secret| cache.mutation(secret));
         let client = client(&self.server, USER_AGENT);
-        TokensController::new(client, self.service_accounts.clone(), self.secrets.clone(), self.options.clone())
+        tokens::controller(client, self.service_accounts.clone(), cache, self.options.clone())
     }
 
     /// Lets `controller` work until there is nothing left to do. Returns its calls.
-    pub(crate) async fn settle(&self, controller: &TokensController) -> Vec<String> {
-        tokio::select! {
-            () = controller.work(1, CancellationToken::new()) => {}
-            () = controller.idle() => {}
-        }
+    pub(crate) async fn settle(&self, controller: &Controller) -> Vec<String> {
+        settle(controller).await;
         self.calls()
     }
 

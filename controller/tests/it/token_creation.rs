@@ -355,10 +355,8 @@ async fn play(case: &Case, auto_generate: bool) -> Vec<String> {
         SecretUpdated(data) | SecretDeleted(data) => setup.secrets.apply(setup.cached_secret(data)),
         AccountAdded(_) | SecretAdded(_) => {}
     }
-    let controller = setup.controller();
-    if case.secret_is_own_write {
-        controller.assume_created(setup.cached_secret(COMPLETE));
-    }
+    let own_write = case.secret_is_own_write.then(|| setup.cached_secret(COMPLETE));
+    let controller = setup.controller_that_wrote(own_write);
     match case.when {
         AccountAdded(references) | AccountUpdated(references) => {
             setup.service_accounts.apply(setup.cached_account(references));

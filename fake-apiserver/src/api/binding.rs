@@ -2,7 +2,7 @@
 
 use super::decode::{self, Expected};
 use super::update::rewrite;
-use super::{Reply, Request, namespaces, preconditions};
+use super::{Reply, Request, admission, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
@@ -12,13 +12,14 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "v1".into(), kind: "Binding" };
-    let (options, binding) = decode::creation(request, &expected)?;
+    let (options, mut binding) = decode::creation(request, &expected)?;
+    admission::create(request, &mut binding)?;
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
-    namespaces::admit_content(request, &binding)?;
     // Upstream forgets to give these errors a type.
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
+    admission::validate(request, &binding, None)?;
     let now = format_seconds(request.now);
     rewrite(request, &options, |request, entry, pod| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&binding), Some(entry))?;

@@ -3,11 +3,11 @@
 use super::decode::{self, Expected};
 use super::draft::draft;
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, namespaces};
+use super::{Reply, Request, admission, escalation, namespaces};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{meta, validate};
-use crate::registry::Strategy;
 use crate::store::{Entry, WriteError};
 use serde_json::Value;
 use std::sync::Arc;
@@ -24,8 +24,11 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 }
 
 /// Creates a decoded object; an update of a missing one comes here too.
-pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &WriteOptions) -> ApiResult<Reply> {
-    namespaces::admit_content(request, &object)?;
+pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
+    (request.kind.strategy.default)(&mut object);
+    meta::wipe_system_fields(&mut object);
+    admission::create(request, &mut object)?;
+    escalation::check(request, &object, None)?;
     let generated = meta::name(&object).is_empty() && !meta::generate_name(&object).is_empty();
     let attempts = if generated { NAME_ATTEMPTS } else { 1 };
     let mut taken = None;
@@ -47,11 +50,13 @@ pub(super) fn create_object(request: &mut Request<'_>, object: Value, options: &
 /// One attempt. The inner error is the object that has the name already.
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
-    prepare(request, &mut object)?;
+    prepare(request, &mut object);
     let errors = kind.validate_create(&object);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
+    authorize(request)?;
+    admission::validate(request, &object, None)?;
     // What is no number is not looked at, and a dry run shows what it was sent.
     let sent = parse_uint(meta::resource_version(&object)).ok();
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
@@ -75,11 +80,8 @@ fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -
     }
 }
 
-fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+fn prepare(request: &mut Request<'_>, object: &mut Value) {
     let kind = request.kind;
-    (kind.strategy.default)(object);
-    admit(request, &kind.strategy, object, None)?;
-    meta::wipe_system_fields(object);
     meta::remove(object, UNTRACKED);
     meta::set(object, "uid", request.cluster.ids.uid());
     meta::set(object, "creationTimestamp", format_seconds(request.now));
@@ -88,17 +90,28 @@ fn prepare(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     }
     (kind.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
-    Ok(())
 }
 
-/// Lets the admission plugins that are always enabled change the object, or refuse it.
-pub(super) fn admit(
-    request: &Request<'_>,
-    strategy: &Strategy,
-    object: &mut Value,
-    old: Option<&Value>,
-) -> ApiResult<()> {
-    (strategy.admit)(object, old).map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
+/// Who may update what is not there need not be allowed to create it (`withAuthorization`). Creations themselves were
+/// authorized before they came here.
+fn authorize(request: &Request<'_>) -> ApiResult<()> {
+    if request.name.is_empty() {
+        return Ok(());
+    }
+    let kind = request.kind;
+    let target = Target::Resource {
+        group: kind.group,
+        version: kind.version,
+        resource: kind.resource,
+        subresource: "",
+        namespace: request.namespace,
+        name: request.name,
+    };
+    let attributes = Attributes::new(&request.user, "create", target);
+    match request.cluster.authorizer.authorize(&attributes) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+    }
 }
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.

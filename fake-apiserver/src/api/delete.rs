@@ -13,7 +13,7 @@
 use super::decode::{Expected, not_registered};
 use super::draft::{draft, tree};
 use super::options::{DeleteOptions, Propagation};
-use super::{Reply, Request, namespace_controller, namespaces};
+use super::{Reply, Request, admission, namespace_controller, namespaces};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -31,10 +31,7 @@ const FOREGROUND: &str = "foregroundDeletion";
 
 pub(crate) fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
-    namespaces::admit_delete(request)?;
-    let key = request.key();
-    let outcome =
-        delete_key(request.cluster, request.kind, &key, &options, request.now)?.ok_or_else(|| request.not_found())?;
+    let outcome = by_request(request, &request.key(), &options)?.ok_or_else(|| request.not_found())?;
     let reply = reply(request.kind, &outcome, &options);
     if !options.dry_run {
         let namespace = if namespaces::is_namespace(request.kind) { request.name } else { request.namespace };
@@ -81,26 +78,36 @@ pub(super) struct Outcome {
     removed: bool,
 }
 
+/// Deletes one object as the request asks.
+pub(super) fn by_request(request: &mut Request<'_>, key: &Key, options: &DeleteOptions) -> ApiResult<Option<Outcome>> {
+    let (cluster, kind, now) = (request.cluster, request.kind, request.now);
+    delete_key(cluster, kind, key, options, now, |old| admission::delete(request, old))
+}
+
 /// Deletes as the namespace controller does; whether the object is gone.
 pub(super) fn by_controller(cluster: &Cluster, kind: &'static Kind, key: &Key, now: Timestamp) -> ApiResult<bool> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
-    let outcome = delete_key(cluster, kind, key, &options, now)?;
+    let outcome = delete_key(cluster, kind, key, &options, now, |_| Ok(()))?;
     Ok(outcome.is_none_or(|outcome| outcome.removed))
 }
 
-/// One object's deletion, or the next step of it. None if there is no such object.
-pub(super) fn delete_key(
+/// One object's deletion, or the next step of it, if `admit` lets it. None if there is no such object.
+fn delete_key(
     cluster: &Cluster,
     kind: &'static Kind,
     key: &Key,
     options: &DeleteOptions,
     now: Timestamp,
+    mut admit: impl FnMut(&Value) -> ApiResult<()>,
 ) -> ApiResult<Option<Outcome>> {
     loop {
         let Some(entry) = cluster.store.get(key) else { return Ok(None) };
         check_preconditions(kind, &entry, options)?;
         let old = tree(&entry)?;
         let (object, step) = next_step(kind, &old, options, now);
+        if !matches!(step, Step::Wait) {
+            admit(&old)?;
+        }
         let draft = draft(kind, key.resource, &object)?;
         let result = match step {
             Step::Wait => Ok(Outcome { line: entry.line().clone(), entry: entry.clone(), removed: false }),

@@ -11,7 +11,7 @@ pub(crate) fn delete_collection(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = delete::options(request)?;
     let listing = list::listing(request, &list_options, &selection)?;
     for entry in &listing.items {
-        delete::delete_key(request.cluster, request.kind, &entry.key, &options, request.now)?;
+        delete::by_request(request, &entry.key, &options)?;
     }
     if !options.dry_run {
         namespace_controller::reap(request.cluster, request.namespace, request.now)?;

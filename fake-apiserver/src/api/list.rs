@@ -60,16 +60,20 @@ pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selectio
 
 fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
     let store = &request.cluster.store;
-    let ResourceVersion::At(revision) = version else { return Ok(store.snapshot()) };
-    require_revision(request, revision)?;
+    let revision = match version {
+        ResourceVersion::Latest => return Ok(store.snapshot()),
+        ResourceVersion::Any => return Ok(request.view.snapshot(store)),
+        ResourceVersion::At(revision) => revision,
+    };
     let exact = match options.version_match {
         VersionMatch::Exact => true,
         VersionMatch::NotOlderThan => false,
         VersionMatch::Default => options.limit > 0,
     };
     if !exact {
-        return Ok(store.snapshot());
+        return seen(request, revision);
     }
+    require_revision(request, revision)?;
     store.snapshot_at(revision).map_err(|_| ApiError::expired(LIST_EXPIRED))
 }
 
@@ -88,10 +92,20 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
         .map_err(|_| ApiError::expired(CONTINUE_EXPIRED).with_continue(token.inconsistent().encode()))
 }
 
-/// Refuses a revision from the future. Upstream waits three seconds for it to come; here nothing lags behind the store,
-/// so only a revision of another server can be meant.
+/// Everything as the replica sees it, if it sees as far as `revision`.
+pub(super) fn seen(request: &Request<'_>, revision: u64) -> ApiResult<Snapshot> {
+    let snapshot = request.view.snapshot(&request.cluster.store);
+    require(revision, snapshot.revision).map(|()| snapshot)
+}
+
+/// Refuses a revision from the future.
 pub(super) fn require_revision(request: &Request<'_>, revision: u64) -> ApiResult<()> {
-    let current = request.cluster.store.revision();
+    require(revision, request.cluster.store.revision())
+}
+
+/// Upstream waits three seconds for the revision to come. Here it comes at once or is another server's, unless somebody holds the
+/// replica back, who would have to wait too.
+fn require(revision: u64, current: u64) -> ApiResult<()> {
     if revision <= current {
         return Ok(());
     }

@@ -1,12 +1,15 @@
 //! The verbs, one a file: options, then the store, then the reply. Knows no HTTP.
 
+mod admission;
 mod binding;
+mod cluster_roles;
 mod continue_token;
 mod create;
 mod decode;
 mod delete;
 mod delete_collection;
 mod draft;
+mod escalation;
 mod get;
 mod list;
 mod namespace_controller;
@@ -14,15 +17,18 @@ mod namespaces;
 mod options;
 mod patch;
 mod preconditions;
+mod rbac_policy;
 mod reviews;
 mod selection;
 mod token;
+mod token_tracking;
 mod update;
 mod watch;
 
 pub(crate) use list::Listing;
-pub(crate) use namespaces::create_initial as create_initial_namespaces;
+pub(crate) use rbac_policy::node_rules;
 pub(crate) use token::record_use as record_token_use;
+pub(crate) use token_tracking::TokenTracking;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::auth::User;
@@ -32,6 +38,7 @@ use crate::http::{Body, Query};
 use crate::registry::{Kind, Subresource};
 use crate::schema;
 use crate::store::{Key, ResourceId};
+use crate::view::View;
 use bytes::Bytes;
 use decode::Expected;
 use jiff::Timestamp;
@@ -41,6 +48,8 @@ use std::sync::Arc;
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
+    /// How far the replica sees.
+    pub(crate) view: &'r View,
     /// What the clock of the replica that serves it shows.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
@@ -55,6 +64,10 @@ pub(crate) struct Request<'r> {
     pub(crate) body: Body<'r>,
     /// To be sent as `Warning` headers.
     pub(crate) warnings: Vec<String>,
+    /// For the audit event.
+    pub(crate) annotations: Vec<(&'static str, String)>,
+    /// What a refusal may have been for want of.
+    pub(crate) awaited: Option<Key>,
 }
 
 /// What a verb answers.
@@ -102,8 +115,27 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     Ok(Reply::object(201, line.into()))
 }
 
+/// Makes what a real server makes at its first start.
+pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    namespaces::create_initial(cluster, now)?;
+    if cluster.rbac.is_some() {
+        rbac_policy::create(cluster, now)?;
+    }
+    token_tracking::sync(cluster, now)
+}
+
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    token_tracking::catch_up(request.cluster, request.now);
+    let reply = serve(request, verb)?;
+    token_tracking::follow(request, verb);
+    if cluster_roles::are(request.kind) && !matches!(verb, "get" | "list" | "watch") {
+        cluster_roles::aggregate(request.cluster)?;
+    }
+    Ok(reply)
+}
+
+fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
         ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
         ("create", None) => create::create(request),

@@ -8,10 +8,10 @@
 use super::Request;
 use super::draft::draft;
 use super::options::DeleteOptions;
+use crate::admission::displayed_name;
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult, Qualified};
-use crate::object::meta;
 use crate::registry::{self, Kind};
 use crate::store::{Entry, Key, Parent, ResourceId};
 use jiff::Timestamp;
@@ -33,7 +33,7 @@ pub(super) fn key(name: &str) -> Key {
 }
 
 /// Makes the namespaces of a new cluster.
-pub(crate) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+pub(super) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let (resource, kind) = resource();
     for name in INITIAL {
         let mut object = json!({
@@ -60,15 +60,9 @@ pub(super) fn admit_content(request: &Request<'_>, object: &Value) -> ApiResult<
     let Some(entry) = request.cluster.store.get(&parent.key) else { return Err(missing(request.namespace)) };
     let (field, value) = parent.closed_when;
     if entry.meta.field(field) == Some(value) {
-        return Err(terminating(request, admitted_name(request, object)));
+        return Err(terminating(request, displayed_name(request.name, object)));
     }
     Ok(())
-}
-
-/// What the refusals of admission plugins call an object (`extractResourceName`): its name is yet to be made.
-fn admitted_name<'o>(request: &'o Request<'_>, object: &'o Value) -> &'o str {
-    let names = [request.name, meta::name(object), meta::generate_name(object)];
-    names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
 }
 
 /// 404: there is no such namespace.

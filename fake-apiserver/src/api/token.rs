@@ -2,7 +2,7 @@
 
 use super::decode::{self, Expected};
 use super::draft::draft;
-use super::{Reply, Request, encode_reply, namespaces};
+use super::{Reply, Request, admission, encode_reply};
 use crate::auth::LAST_USED_LABEL;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -13,8 +13,9 @@ use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
-    let (_, body) = decode::creation(request, &expected)?;
-    namespaces::admit_content(request, &body)?;
+    let (_, mut body) = decode::creation(request, &expected)?;
+    admission::create(request, &mut body)?;
+    admission::validate(request, &body, None)?;
     let cluster = request.cluster;
     let outcome = cluster.authenticator.token_request(
         request.namespace,
@@ -25,6 +26,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         &cluster.ids,
     )?;
     request.warnings.extend(outcome.notes.warnings);
+    request.annotations.extend(outcome.notes.annotations);
     encode_reply(&expected, &outcome.response)
 }
 

@@ -3,11 +3,11 @@
 //! Update and patch meet in [`write`]: read, compute, compare-and-swap; again if somebody else was faster, unless the
 //! client said which revision it means.
 
-use super::create::{UNTRACKED, admit, create_object, ensure_namespace};
+use super::create::{UNTRACKED, create_object, ensure_namespace};
 use super::decode::{self, Expected};
 use super::draft::{draft, tree};
 use super::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, namespace_controller, namespaces, preconditions};
+use super::{Reply, Request, admission, escalation, namespace_controller, namespaces, preconditions};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
@@ -44,12 +44,14 @@ pub(super) fn write(
         let old = tree(&entry)?;
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
+        admission::update(request, &mut new, &old)?;
+        escalation::check(request, &new, Some(&old))?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
-        admit(request, strategy, &mut new, Some(&old))?;
         prepare(request, strategy, &mut new, &old);
         validate(request, strategy, &new, &old)?;
+        admission::validate(request, &new, Some(&old))?;
         let warnings = (strategy.warnings)(&new, Some(&old));
         let draft = draft(request.kind, request.resource, &new)?;
         let removes = ends_deletion(request, &new, &old);

@@ -10,7 +10,7 @@
 //! ```
 //! The bookmark that ends the initial events is sent only if bookmarks are allowed.
 
-use super::list::require_revision;
+use super::list::{require_revision, seen};
 use super::options::{ListOptions, ResourceVersion};
 use super::selection::Selection;
 use super::{Reply, Request};
@@ -26,12 +26,15 @@ pub(crate) struct Watch {
     /// The revision of the bookmark that ends the initial events.
     pub(crate) initial_end: Option<u64>,
     /// What follows; or why nothing can.
-    pub(crate) events: Result<Subscription, ApiError>,
+    pub(crate) events: Events,
     /// Whether bookmarks are wanted.
     pub(crate) bookmarks: bool,
     /// After how long the server ends the stream.
     pub(crate) timeout: Duration,
 }
+
+/// What follows; or why nothing can.
+type Events = Result<Subscription, ApiError>;
 
 /// `--min-request-timeout` upstream: watches last a random time between this and twice this, unless the client says.
 const MIN_TIMEOUT_SECONDS: u64 = 1800;
@@ -46,21 +49,33 @@ pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let store = &request.cluster.store;
     let from_state = options.send_initial_events.unwrap_or(!matches!(version, ResourceVersion::At(_)));
     let (initial, initial_end, events) = if from_state {
-        if let ResourceVersion::At(revision) = version {
-            require_revision(request, revision)?;
-        }
-        let (snapshot, subscription) = store.subscribe(selection.scope(), selection.filter());
-        (matching(&snapshot, &selection), options.allow_bookmarks.then_some(snapshot.revision), Ok(subscription))
+        let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
+        let (snapshot, events) = state(request, &selection, asked)?;
+        (matching(&snapshot, &selection), options.allow_bookmarks.then_some(snapshot.revision), events)
     } else {
         let after = match version {
             ResourceVersion::At(revision) => revision,
-            ResourceVersion::Latest | ResourceVersion::Any => store.revision(),
+            ResourceVersion::Latest | ResourceVersion::Any => request.view.snapshot(store).revision,
         };
         let subscription = store.subscribe_after(after, selection.scope(), selection.filter());
         (Vec::new(), None, subscription.map_err(|expired| too_old(after, expired)))
     };
     let timeout = timeout(&options, request);
     Ok(Reply::Watch(Watch { initial, initial_end, events, bookmarks: options.allow_bookmarks, timeout }))
+}
+
+/// What there is, as far as the replica sees, and what follows.
+fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<(Snapshot, Events)> {
+    let (store, scope) = (&request.cluster.store, selection.scope());
+    if request.view.held().is_none() {
+        require_revision(request, asked)?;
+        let (snapshot, subscription) = store.subscribe(scope, selection.filter());
+        return Ok((snapshot, Ok(subscription)));
+    }
+    let snapshot = seen(request, asked)?;
+    let events = store.subscribe_after(snapshot.revision, scope, selection.filter());
+    let revision = snapshot.revision;
+    Ok((snapshot, events.map_err(|expired| too_old(revision, expired))))
 }
 
 /// What a watcher is told whose past is forgotten.

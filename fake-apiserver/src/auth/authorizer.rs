@@ -1,7 +1,6 @@
 //! May they: the seam between requests and whoever decides.
 //!
-//! There is one decider so far, [`AllowAuthenticated`]. Refusals have the real server's texts (`forbidden`), so that
-//! another decider changes nothing but its decisions.
+//! Those who decide are in [`super::modes`]. Refusals have the real server's texts (`forbidden`), whoever decides.
 
 use super::User;
 use crate::error::{ApiError, Qualified};
@@ -24,6 +23,15 @@ pub struct Attributes<'a> {
     pub verb: &'a str,
     /// To what.
     pub target: Target<'a>,
+    /// Fields that the objects of a list, a watch or a deletecollection must have, and their values.
+    pub fields: &'a [(String, String)],
+}
+
+impl<'a> Attributes<'a> {
+    /// What is asked of all objects alike.
+    pub fn new(user: &'a User, verb: &'a str, target: Target<'a>) -> Self {
+        Attributes { user, verb, target, fields: &[] }
+    }
 }
 
 /// What a request is about. Unknown parts are empty.
@@ -64,6 +72,10 @@ pub struct Rules {
     pub resources: Vec<ResourceRule>,
     /// On paths.
     pub paths: Vec<PathRule>,
+    /// There may be more, which cannot be listed.
+    pub incomplete: bool,
+    /// Why some rules could not be found.
+    pub errors: Vec<String>,
 }
 
 /// `authorization.k8s.io/v1` `ResourceRule`.
@@ -88,50 +100,11 @@ pub struct PathRule {
     pub paths: Vec<String>,
 }
 
-/// Whoever is known may do everything. Others get what the real server's default roles give to everybody
-/// (`system:public-info-viewer`).
-#[derive(Debug, Clone, Copy, Default)]
-pub struct AllowAuthenticated;
-
-/// The non-resource URLs of `system:public-info-viewer`.
-const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-
-impl Authorizer for AllowAuthenticated {
-    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
-        let public =
-            attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
-        if public || !attributes.user.is_anonymous() {
-            Decision::Allow(String::new())
-        } else {
-            Decision::NoOpinion(String::new())
-        }
-    }
-
-    fn rules(&self, user: &User, _namespace: &str) -> Rules {
-        let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
-        if user.is_anonymous() {
-            return Rules {
-                resources: Vec::new(),
-                paths: vec![PathRule { verbs: list(&["get"]), paths: list(&PUBLIC_PATHS) }],
-            };
-        }
-        Rules {
-            resources: vec![ResourceRule {
-                verbs: list(&["*"]),
-                api_groups: list(&["*"]),
-                resources: list(&["*"]),
-                resource_names: Vec::new(),
-            }],
-            paths: vec![PathRule { verbs: list(&["*"]), paths: list(&["*"]) }],
-        }
-    }
-}
-
 /// The 403 for a request that nobody allowed. To be sent with `X-Content-Type-Options: nosniff`.
 ///
 /// Ports `ForbiddenStatusError` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` (v0.37.1).
 pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
-    let Attributes { user, verb, target } = attributes;
+    let Attributes { user, verb, target, .. } = attributes;
     let user = &user.name;
     let (what, name, refusal) = match *target {
         Target::Path(path) => {

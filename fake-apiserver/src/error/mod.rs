@@ -247,6 +247,13 @@ impl ApiError {
         Self::new(501, "NotImplemented", format!("fake-apiserver does not support {what}"))
     }
 
+    /// 500: the operation may succeed if it is tried again.
+    pub fn server_timeout(what: Qualified<'_>, operation: &str, retry_after_seconds: u32) -> Self {
+        let message =
+            format!("The {operation} operation against {what} could not be completed at this time, please try again.");
+        Self::new(500, "ServerTimeout", message).about(what, operation).with_retry_after(retry_after_seconds)
+    }
+
     /// 504.
     pub fn timeout(why: impl fmt::Display, retry_after_seconds: u32) -> Self {
         let mut error = Self::new(504, "Timeout", format!("Timeout: {why}"));

@@ -15,12 +15,13 @@ use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::sync::Arc;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// How a resource's answer is to be rendered.
 pub(super) struct Rendering<'r> {
-    pub(super) replica: &'r Replica,
+    pub(super) replica: &'r Arc<Replica>,
     pub(super) kind: &'static Kind,
     pub(super) output: Output,
     /// The query parameter, which matters for tables only.
@@ -37,9 +38,7 @@ impl Rendering<'_> {
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
-                let end = self.replica.cluster.end_of_watches().cancelled_owned();
-                let clock = self.replica.clock.clone();
-                let body = WatchBody::new(self.kind, self.transformation()?, clock, watch, end);
+                let body = WatchBody::new(self.replica, self.kind, self.transformation()?, watch);
                 Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {

@@ -8,9 +8,9 @@
 //! ```
 
 use super::json;
+use super::pipeline::Replica;
 use super::table::Transformation;
 use crate::api::{Watch, too_old};
-use crate::clock::Clock;
 use crate::error::ApiError;
 use crate::registry::Kind;
 use crate::schema;
@@ -36,12 +36,14 @@ pub(crate) struct WatchBody {
     kind: &'static Kind,
     /// None for the plain form, whose frames all watchers share.
     transformation: Option<Transformation<'static>>,
-    clock: Arc<dyn Clock>,
+    replica: Arc<Replica>,
     initial: std::vec::IntoIter<Arc<Entry>>,
     /// The revision that the initial objects are of, until they are sent.
     initial_end: Option<u64>,
     /// None once the stream has nothing more to tell.
     events: Option<Result<Subscription, ApiError>>,
+    /// An event that the replica does not see yet.
+    unseen: Option<(Arc<Event>, Change)>,
     bookmarks: bool,
     /// The revision of the last event sent, which is what an expired watcher is told that it asked for.
     sent: u64,
@@ -53,11 +55,10 @@ pub(crate) struct WatchBody {
 
 impl WatchBody {
     pub(crate) fn new(
+        replica: &Arc<Replica>,
         kind: &'static Kind,
         transformation: Option<Transformation<'static>>,
-        clock: Arc<dyn Clock>,
         watch: Watch,
-        end: WaitForCancellationFutureOwned,
     ) -> Self {
         let now = Instant::now();
         let deadline = now + watch.timeout;
@@ -65,16 +66,17 @@ impl WatchBody {
         WatchBody {
             kind,
             transformation,
-            clock,
+            replica: replica.clone(),
             initial: watch.initial.into_iter(),
             initial_end: watch.initial_end,
             events: Some(watch.events),
+            unseen: None,
             bookmarks: watch.bookmarks,
             sent: 0,
             deadline,
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
-            end: Box::pin(end),
+            end: Box::pin(replica.end_of_watches().cancelled_owned()),
         }
     }
 
@@ -104,10 +106,13 @@ impl WatchBody {
                 let refusal = refusal.clone();
                 return Poll::Ready(self.error(&refusal));
             }
-            Some(Ok(events)) => match events.poll_next(context) {
+            Some(Ok(events)) => match self.unseen.take().map_or_else(|| events.poll_next(context), seen_later) {
                 Poll::Ready(Delivery::Event(event, change)) => {
-                    self.sent = event.revision;
-                    return Poll::Ready(self.event(&event, change));
+                    if self.replica.view.poll_sees(event.revision, context).is_ready() {
+                        self.sent = event.revision;
+                        return Poll::Ready(self.event(&event, change));
+                    }
+                    self.unseen = Some((event, change));
                 }
                 Poll::Ready(Delivery::Expired(expired)) => {
                     let refusal = too_old(self.sent, expired);
@@ -139,7 +144,8 @@ impl WatchBody {
     }
 
     fn level(&self) -> Option<u64> {
-        self.events.as_ref()?.as_ref().ok()?.level()
+        let level = self.events.as_ref()?.as_ref().ok()?.level()?;
+        (self.unseen.is_none() && self.replica.view.held().is_none()).then_some(level)
     }
 
     fn event(&mut self, event: &Event, change: Change) -> Option<Bytes> {
@@ -158,7 +164,7 @@ impl WatchBody {
     /// does upstream.
     fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
         let Some(transformation) = &mut self.transformation else { return Some(frame(name, object)) };
-        match transformation.object(object, self.clock.now()) {
+        match transformation.object(object, self.replica.clock.now()) {
             Ok(object) => Some(frame(name, &object)),
             Err(refusal) => {
                 tracing::warn!("a watch ends: {refusal}");
@@ -193,6 +199,10 @@ impl WatchBody {
         let object = schema::encode(&object, type_ref).at_revision(revision);
         self.object("BOOKMARK", &object)
     }
+}
+
+fn seen_later((event, change): (Arc<Event>, Change)) -> Poll<Delivery> {
+    Poll::Ready(Delivery::Event(event, change))
 }
 
 /// When the next bookmark is due: in a minute, or shortly before the end if that is sooner.

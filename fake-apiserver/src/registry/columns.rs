@@ -20,15 +20,28 @@ pub(super) const NAME: Column = Column {
     cell: |object, _| meta::name(object).into(),
 };
 
+/// The documentation of `metadata.creationTimestamp`.
+const CREATION_TIMESTAMP: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
+    guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is \
+    represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
+    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// When the object was made: what kinds get that have no columns of their own.
+pub(super) const CREATED_AT: Column = Column {
+    name: "Created At",
+    type_: "date",
+    format: "",
+    description: CREATION_TIMESTAMP,
+    priority: 0,
+    cell: |object, _| meta::creation_timestamp(object).into(),
+};
+
 /// The age of an object.
 pub(super) const AGE: Column = Column {
     name: "Age",
     type_: "string",
     format: "",
-    description: "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
-        guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is \
-        represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
-        https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+    description: CREATION_TIMESTAMP,
     priority: 0,
     cell: |object, now| since(meta::creation_timestamp(object), now).into(),
 };

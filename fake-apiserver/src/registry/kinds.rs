@@ -1,7 +1,7 @@
 //! The table of served kinds. Serving another is adding its row.
 
 use super::kind::Kind;
-use super::{config_maps, events, leases, namespaces, nodes, pods, reviews, secrets, service_accounts};
+use super::{config_maps, events, leases, namespaces, nodes, pods, rbac, reviews, secrets, service_accounts};
 use crate::store::ResourceId;
 
 /// What is served, group by group and within a group by resource: the order of discovery.
@@ -20,6 +20,10 @@ pub static KINDS: &[Kind] = &[
     reviews::SELF_SUBJECT_RULES_REVIEW,
     reviews::SUBJECT_ACCESS_REVIEW,
     leases::KIND,
+    rbac::CLUSTER_ROLE_BINDING,
+    rbac::CLUSTER_ROLE,
+    rbac::ROLE_BINDING,
+    rbac::ROLE,
 ];
 
 /// A kind's place in [`KINDS`]: small, cheap to compare, the same for the whole life of the process.
@@ -105,7 +109,10 @@ mod tests {
     #[test]
     fn groups_are_whole_and_sorted_within() {
         let groups: Vec<_> = group_versions().map(|version| version.group).collect();
-        assert_eq!(groups, ["", "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io"]);
+        assert_eq!(
+            groups,
+            ["", "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io", "rbac.authorization.k8s.io"]
+        );
         assert!(group_versions().all(|version| version.kinds.is_sorted_by_key(|kind| kind.resource)));
     }
 

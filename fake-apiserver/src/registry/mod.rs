@@ -11,6 +11,7 @@ mod namespaces;
 mod nodes;
 mod pods;
 mod quantity;
+mod rbac;
 mod reviews;
 mod secrets;
 mod service_accounts;
@@ -18,16 +19,18 @@ mod service_accounts;
 pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
+pub(crate) use pods::references;
+pub use rbac::GROUP as RBAC_GROUP;
 
 use serde_json::{Map, Value};
 
 /// The text at a JSON pointer, "" when there is none.
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The items at a JSON pointer.
-fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
+pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -41,7 +44,7 @@ fn carry_over(object: &mut Value, from: &Value, field: &str) {
 }
 
 /// A field that is an object, made if need be.
-fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Value {
+pub(crate) fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Value {
     if !object.is_object() {
         *object = Value::Object(Map::new());
     }

@@ -1,5 +1,6 @@
 //! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
 
+use crate::auth::ClientCertificate;
 use crate::http::{Replica, serve};
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How long a client may take to shake hands, and to send the head of a request.
@@ -27,12 +29,12 @@ pub(super) struct Listener {
     pub(super) tls: Option<Arc<ServerConfig>>,
 }
 
-/// Accepts connections until the replica shuts down.
-pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, tasks: TaskTracker) {
+/// Accepts connections until `stop`.
+pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: CancellationToken, tasks: TaskTracker) {
     let acceptor = listener.tls.map(TlsAcceptor::from);
     loop {
         let stream = tokio::select! {
-            () = replica.shutdown.cancelled() => return,
+            () = stop.cancelled() => return,
             accepted = listener.listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 // A connection that was gone before it was accepted, or no descriptors left: others may still come.
@@ -43,31 +45,38 @@ pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, tasks: Tas
                 }
             },
         };
-        tasks.spawn(welcome(stream, acceptor.clone(), replica.clone()));
+        tasks.spawn(welcome(stream, acceptor.clone(), replica.clone(), stop.clone()));
     }
 }
 
-async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<Replica>) {
+async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<Replica>, stop: CancellationToken) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "unable to turn off Nagle's algorithm");
     }
-    let Some(acceptor) = acceptor else { return converse(stream, replica).await };
+    let Some(acceptor) = acceptor else { return converse(stream, None, replica, stop).await };
     let shaken = tokio::select! {
-        () = replica.shutdown.cancelled() => return,
+        () = stop.cancelled() => return,
         shaken = tokio::time::timeout(PATIENCE, acceptor.accept(stream)) => shaken,
     };
     match shaken {
-        Ok(Ok(stream)) => converse(stream, replica).await,
+        Ok(Ok(stream)) => {
+            let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
+            converse(stream, chain.map(ClientCertificate::new).map(Arc::new), replica, stop).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
     }
 }
 
-async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, replica: Arc<Replica>) {
-    let shutdown = replica.shutdown.clone();
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    certificate: Option<Arc<ClientCertificate>>,
+    replica: Arc<Replica>,
+    stop: CancellationToken,
+) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let replica = replica.clone();
-        async move { Ok::<Response<_>, Infallible>(serve(replica, request).await) }
+        let (replica, certificate) = (replica.clone(), certificate.clone());
+        async move { Ok::<Response<_>, Infallible>(serve(replica, certificate, request).await) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
@@ -76,7 +85,7 @@ async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, 
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = &mut connection => ended,
-        () = shutdown.cancelled() => {
+        () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             match tokio::time::timeout(FAREWELL, connection).await {
                 Ok(ended) => ended,

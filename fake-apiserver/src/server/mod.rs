@@ -3,21 +3,22 @@
 mod builder;
 mod kubeconfig;
 mod listener;
+mod replica;
 mod tls;
 
 pub use builder::{Builder, StartError};
+pub use replica::RunningReplica;
 
 use crate::audit::{RequestLog, RequestRecord};
-use crate::clock::OffsetClock;
 use crate::cluster::Cluster;
+#[cfg(feature = "controllers")]
+use crate::controllers::Controllers;
 use crate::fault::Faults;
 use crate::store::Store;
 use kubeconfig::Kubeconfig;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// A fake kube-apiserver, listening. Dropping it stops it; [`shutdown`](Self::shutdown) also waits until it has.
 pub struct FakeApiServer {
@@ -26,38 +27,8 @@ pub struct FakeApiServer {
     ca_pem: Option<String>,
     admin_token: String,
     shutdown: CancellationToken,
-    tasks: TaskTracker,
-}
-
-/// One listener of the control plane.
-pub struct RunningReplica {
-    address: SocketAddr,
-    insecure_address: Option<SocketAddr>,
-    secure: bool,
-    clock: OffsetClock,
-}
-
-impl RunningReplica {
-    /// Where it listens for its main protocol.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Its base URL, `https://…` unless the server is insecure only.
-    pub fn url(&self) -> String {
-        let scheme = if self.secure { "https" } else { "http" };
-        format!("{scheme}://{}", self.address)
-    }
-
-    /// The base URL of its plain HTTP port, if it has one.
-    pub fn insecure_url(&self) -> Option<String> {
-        self.insecure_address.map(|address| format!("http://{address}"))
-    }
-
-    /// Changes by how much its clock is wrong, in seconds.
-    pub fn set_clock_offset(&self, seconds: i64) {
-        self.clock.set_offset(seconds);
-    }
+    #[cfg(feature = "controllers")]
+    controllers: Option<Controllers>,
 }
 
 impl FakeApiServer {
@@ -150,13 +121,30 @@ impl FakeApiServer {
 
     /// Ends all watches that are open, as a server does that is restarted. Their clients may open others at once.
     pub fn disconnect_watches(&self) {
-        self.cluster.end_watches(self.shutdown.child_token());
+        self.replicas.iter().for_each(RunningReplica::disconnect_watches);
     }
 
     /// Stops: watches end, connections are closed, ports are free when this returns.
     pub async fn shutdown(self) {
+        #[cfg(feature = "controllers")]
+        if let Some(controllers) = &self.controllers {
+            controllers.stop().await;
+        }
         self.shutdown.cancel();
-        self.tasks.wait().await;
+        for replica in &self.replicas {
+            replica.ended().await;
+        }
+    }
+}
+
+#[cfg(feature = "controllers")]
+impl FakeApiServer {
+    /// The controllers that the [builder](Builder::controllers) asked for.
+    ///
+    /// # Panics
+    /// If it asked for none.
+    pub fn controllers(&self) -> &Controllers {
+        self.controllers.as_ref().expect("no controllers were asked for")
     }
 }
 

@@ -1,9 +1,7 @@
-//! Who is let in, from end to end: static, bound and legacy tokens, their reviews, and what those who are not hear.
+//! Who is let in, from end to end: static and bound tokens, their reviews, and what those who are not hear.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::auth::jwt;
-use fake_apiserver::auth::keys::SigningKey;
 use fake_apiserver::clock::ManualClock;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -20,14 +18,14 @@ fn review(token: &str) -> Value {
 }
 
 /// Whom the server takes the bearer of a token for.
-async fn who(client: &mut Client, token: &str) -> Value {
+pub(crate) async fn who(client: &mut Client, token: &str) -> Value {
     let admin = std::mem::replace(&mut client.token, token.into());
     let answer = client.post(SELF, &json!({})).await;
     client.token = admin;
     answer.expect(201)["status"]["userInfo"].clone()
 }
 
-async fn code_for(client: &mut Client, token: &str) -> u16 {
+pub(crate) async fn code_for(client: &mut Client, token: &str) -> u16 {
     let admin = std::mem::replace(&mut client.token, token.into());
     let answer = client.get("/api/v1/namespaces").await;
     client.token = admin;
@@ -111,49 +109,6 @@ async fn other_audiences_tokens_are_not_for_the_server() {
     let asked = json!({"spec": {"token": token, "audiences": ["vault", "x"]}});
     let reviewed = client.post(REVIEWS, &asked).await.expect(201);
     assert_eq!(reviewed["status"]["audiences"], json!(["vault"]));
-}
-
-#[tokio::test]
-async fn legacy_tokens() {
-    let key = include_bytes!("../../../fixtures/keys/rsa.key");
-    let clock = ManualClock::new("2030-01-02T03:04:05Z".parse().expect("a time"));
-    let builder = FakeApiServer::builder().clock(Arc::new(clock));
-    let server = start_with(builder.service_account_signing_key_pem(key).expect("a key")).await;
-    let mut client = Client::new(&server).await;
-    let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
-    let claims = json!({
-        "iss": "kubernetes/serviceaccount",
-        "kubernetes.io/serviceaccount/namespace": "default",
-        "kubernetes.io/serviceaccount/secret.name": "s",
-        "kubernetes.io/serviceaccount/service-account.name": "sa",
-        "kubernetes.io/serviceaccount/service-account.uid": account["metadata"]["uid"],
-        "sub": "system:serviceaccount:default:sa",
-    });
-    let token = jwt::sign(&SigningKey::from_pem(key).expect("a key"), &claims).expect("a token");
-    // A token that is in no secret is good for nothing.
-    assert_eq!(code_for(&mut client, &token).await, 401);
-    let annotations = json!({"kubernetes.io/service-account.name": "sa"});
-    let secret = json!({
-        "metadata": {"name": "s", "annotations": annotations},
-        "type": "kubernetes.io/service-account-token",
-        "stringData": {"token": token},
-    });
-    client.post(SECRETS, &secret).await.expect(201);
-    let user = who(&mut client, &token).await;
-    assert_eq!(user["username"], "system:serviceaccount:default:sa");
-    assert_eq!(user["uid"], account["metadata"]["uid"]);
-    // Its use is written down.
-    let used = client.get(&format!("{SECRETS}/s")).await.expect(200);
-    assert_eq!(text(&used, "/metadata/labels/kubernetes.io~1legacy-token-last-used"), "2030-01-02");
-    // A token out of use is refused, with the rest of the world none the wiser.
-    let invalid = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": "2029-01-01"}}});
-    client.patch(MERGE_PATCH, &format!("{SECRETS}/s"), &invalid).await.expect(200);
-    assert_eq!(code_for(&mut client, &token).await, 401);
-    let valid = json!({"metadata": {"labels": {"kubernetes.io/legacy-token-invalid-since": null}}});
-    client.patch(MERGE_PATCH, &format!("{SECRETS}/s"), &valid).await.expect(200);
-    assert_eq!(code_for(&mut client, &token).await, 200);
-    client.delete(&format!("{SECRETS}/s")).await.expect(200);
-    assert_eq!(code_for(&mut client, &token).await, 401);
 }
 
 #[tokio::test]

@@ -1,13 +1,19 @@
 //! The server from outside.
 
+mod admission;
 mod auth;
 mod binary;
+mod certificates;
 mod concurrency;
+#[cfg(feature = "controllers")]
+mod controllers;
 mod kinds;
+mod legacy_tokens;
 mod library;
 mod list;
 mod oidc;
 mod protobuf;
+mod replicas;
 mod robustness;
 mod schema;
 mod support;

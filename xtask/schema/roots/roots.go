@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -46,6 +47,14 @@ var All = []Root{
 	{"authorization.k8s.io/v1", &authorizationv1.LocalSubjectAccessReview{}},
 	{"authorization.k8s.io/v1", &authorizationv1.SelfSubjectAccessReview{}},
 	{"authorization.k8s.io/v1", &authorizationv1.SelfSubjectRulesReview{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.Role{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.RoleList{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.ClusterRole{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.ClusterRoleList{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.RoleBinding{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.RoleBindingList{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.ClusterRoleBinding{}},
+	{"rbac.authorization.k8s.io/v1", &rbacv1.ClusterRoleBindingList{}},
 	{"policy/v1", &policyv1.Eviction{}},
 	{"autoscaling/v1", &autoscalingv1.Scale{}},
 	{"meta.k8s.io/v1", &metav1.PartialObjectMetadata{}},

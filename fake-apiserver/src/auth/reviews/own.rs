@@ -7,7 +7,7 @@ use super::{AUTHENTICATION, AUTHORIZATION, text, typed};
 use crate::auth::User;
 use crate::auth::authorizer::Authorizer;
 use crate::clock::format_seconds;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, aggregate};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -47,11 +47,14 @@ pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value) -> ApiResul
         .iter()
         .map(|rule| without_empty([("verbs", &rule.verbs), ("nonResourceURLs", &rule.paths)]))
         .collect();
-    let answer = json!({
+    let mut answer = json!({
         "metadata": {},
         "spec": {},
-        "status": {"resourceRules": resources, "nonResourceRules": paths, "incomplete": false},
+        "status": {"resourceRules": resources, "nonResourceRules": paths, "incomplete": rules.incomplete},
     });
+    if !rules.errors.is_empty() {
+        answer["status"]["evaluationError"] = aggregate(rules.errors).into();
+    }
     Ok(typed(answer, AUTHORIZATION, "SelfSubjectRulesReview"))
 }
 

@@ -1,7 +1,8 @@
 //! Reviews and refusals. Answers as a real server, but for who is allowed what.
 
 use super::*;
-use crate::auth::authorizer::{AllowAuthenticated, Attributes, Authorizer, Decision, Rules, Target, forbidden};
+use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
+use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, ModeError, Union, check};
 use crate::auth::reviews::{access, own, token};
 use crate::error::ApiResult;
 
@@ -105,7 +106,7 @@ struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
-        let Attributes { user, verb, target } = attributes;
+        let Attributes { user, verb, target, .. } = attributes;
         let asked = match target {
             Target::Path(path) => format!("{} {verb} {path}", user.name),
             Target::Resource { group, version, resource, subresource, namespace, name } => {
@@ -256,7 +257,7 @@ fn nobody_may_only_look_whether_the_server_is_well() {
         ("list", pods, false),
     ] {
         let allowed =
-            |user| matches!(AllowAuthenticated.authorize(&Attributes { user, verb, target }), Decision::Allow(_));
+            |user| matches!(AllowAuthenticated.authorize(&Attributes::new(user, verb, target)), Decision::Allow(_));
         assert_eq!(allowed(&nobody), expected, "{verb} {target:?}");
         assert!(allowed(&alice));
     }
@@ -307,11 +308,50 @@ fn refusals_say_what_was_refused() {
             }),
         ),
     ] {
-        let status = serde_json::to_value(forbidden(&Attributes { user: &user, verb, target }, "").status()).unwrap();
+        let status = serde_json::to_value(forbidden(&Attributes::new(&user, verb, target), "").status()).unwrap();
         assert_eq!((&status["message"], &status["details"]), (&expected["message"], &expected["details"]));
         assert_eq!((&status["reason"], &status["code"]), (&json!("Forbidden"), &json!(403)));
     }
     let target = Target::Path("/x");
-    let error = forbidden(&Attributes { user: &user, verb: "get", target }, "<because>");
+    let error = forbidden(&Attributes::new(&user, "get", target), "<because>");
     assert_eq!(error.to_string(), "forbidden: User \"system:anonymous\" cannot get path \"/x\": <because>");
+}
+
+#[test]
+fn modes_are_asked_in_order() {
+    let union = |modes: &[AuthorizationMode]| {
+        let decider = |mode: &AuthorizationMode| -> Box<dyn Authorizer> {
+            match mode {
+                AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
+                _ => Box::new(AllowAuthenticated),
+            }
+        };
+        Union::new(modes.iter().map(|mode| (*mode, decider(mode))).collect())
+    };
+    let (deny, both) = (
+        union(&[AuthorizationMode::AlwaysDeny]),
+        union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
+    );
+    let decide =
+        |authorizer: &Union, user: &User| authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics")));
+    let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
+    assert_eq!(decide(&deny, &alice()), refusal);
+    assert_eq!(decide(&both, &alice()), Decision::Allow(String::new()));
+    assert_eq!(decide(&both, &User::anonymous()), refusal);
+    let master = User { groups: vec!["system:masters".into()], ..alice() };
+    assert_eq!(decide(&deny, &master), Decision::Allow(String::new()));
+    assert_eq!(deny.rules(&alice(), "default"), Rules::default());
+    assert_eq!(both.rules(&alice(), "default"), AllowAuthenticated.rules(&alice(), "default"));
+}
+
+#[test]
+fn modes_that_the_real_server_refuses() {
+    let twice = [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow];
+    let message =
+        "authorization-mode [\"AlwaysAllow\" \"AlwaysDeny\" \"AlwaysAllow\"] has mode specified more than once";
+    assert_eq!(check(&twice).unwrap_err().to_string(), message);
+    assert_eq!(check(&twice[..2]), Ok(()));
+    assert_eq!(check(&[]), Err(ModeError::None));
+    let unknown = "alwaysallow".parse::<AuthorizationMode>().unwrap_err();
+    assert_eq!(unknown.to_string(), "authorization-mode \"alwaysallow\" is not a valid mode");
 }

@@ -24,15 +24,7 @@ impl FieldSelector {
     /// # Errors
     /// 400, if the text is malformed or asks for a field that the kind does not offer.
     pub fn parse(text: &str, kind: &Kind) -> ApiResult<Self> {
-        let mut parts: Vec<&str> = split(text).into_iter().filter(|part| !part.is_empty()).collect();
-        parts.sort_unstable();
-        let mut raw = Vec::new();
-        for part in parts {
-            let (label, equal, value) = cut(part).ok_or_else(|| {
-                ApiError::bad_request(format!("invalid selector: '{text}'; can't understand '{part}'"))
-            })?;
-            raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
-        }
+        let raw = raw_terms(text)?;
         let bind = |(label, equal, value)| Ok(Term { label: resolve(label, kind)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
@@ -51,6 +43,25 @@ impl FieldSelector {
     pub fn exact(&self, label: &str) -> Option<&str> {
         self.0.iter().find(|term| term.label == label && term.equal).map(|term| term.value.as_str())
     }
+}
+
+/// The fields that must have a certain value, with that value, whatever kind it is about; none if the text is malformed.
+pub fn exact_fields(text: &str) -> Vec<(String, String)> {
+    let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).unwrap_or_default() };
+    terms.into_iter().filter(|(_, equal, _)| *equal).map(|(label, _, value)| (label.to_string(), value)).collect()
+}
+
+/// Label, whether its value must be equal, and that value, unescaped.
+fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
+    let mut parts: Vec<&str> = split(text).into_iter().filter(|part| !part.is_empty()).collect();
+    parts.sort_unstable();
+    let mut raw = Vec::new();
+    for part in parts {
+        let (label, equal, value) = cut(part)
+            .ok_or_else(|| ApiError::bad_request(format!("invalid selector: '{text}'; can't understand '{part}'")))?;
+        raw.push((label, equal, unescape(value).map_err(ApiError::bad_request)?));
+    }
+    Ok(raw)
 }
 
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
@@ -195,5 +206,9 @@ mod tests {
         assert_eq!(selector.exact("metadata.name"), Some("a=b"));
         assert_eq!(selector.exact("spec.nodeName"), None);
         assert_eq!(selector.to_string(), "metadata.name=a\\=b,spec.nodeName!=x");
+        let exact =
+            |text| exact_fields(text).into_iter().map(|(label, value)| label + ":" + &value).collect::<Vec<_>>();
+        assert_eq!(exact("b!=1,a==x\\=,c="), ["a:x=", "c:"]);
+        assert_eq!((exact(""), exact("a=1,b")), (vec![], vec![]));
     }
 }

@@ -13,7 +13,7 @@ use std::fmt;
 pub struct LabelSelector(Vec<Requirement>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Requirement {
+pub(super) struct Requirement {
     key: String,
     operator: Operator,
     /// Sorted, without repetitions.
@@ -21,7 +21,7 @@ struct Requirement {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
+pub(super) enum Operator {
     Exists,
     DoesNotExist,
     Equals,
@@ -39,9 +39,13 @@ impl LabelSelector {
     /// # Errors
     /// 400, saying where the text goes wrong.
     pub fn parse(text: &str) -> ApiResult<Self> {
-        let mut requirements = Parser::new(text).selector().map_err(ApiError::bad_request)?;
+        Parser::new(text).selector().map_err(ApiError::bad_request).map(LabelSelector::of)
+    }
+
+    /// `Selector.Add`.
+    pub(super) fn of(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(LabelSelector(requirements))
+        LabelSelector(requirements)
     }
 
     /// Whether everything is selected.
@@ -57,7 +61,7 @@ impl LabelSelector {
 
 impl Requirement {
     /// `NewRequirement`: also checks key and values.
-    fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Self, String> {
+    pub(super) fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Self, String> {
         values.sort();
         values.dedup();
         let mut errors = Vec::new();

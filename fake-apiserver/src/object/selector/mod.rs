@@ -2,6 +2,8 @@
 
 mod field;
 mod label;
+mod structured;
 
-pub use field::FieldSelector;
+pub use field::{FieldSelector, exact_fields};
 pub use label::LabelSelector;
+pub use structured::validate as validate_structured;

@@ -63,7 +63,7 @@ pub(super) fn init_containers(errors: &mut Findings, spec: &Value, volumes: &[&s
 }
 
 /// `validateContainerCommon`.
-fn common(errors: &mut Findings, path: &str, container: &Value, spec: &Value, volumes: &[&str]) {
+pub(super) fn common(errors: &mut Findings, path: &str, container: &Value, spec: &Value, volumes: &[&str]) {
     let own_name = text(container, "/name");
     match own_name {
         "" => errors.push(FieldError::required(format!("{path}.name"), "")),

@@ -7,8 +7,10 @@ mod columns;
 mod containers;
 mod defaults;
 mod dns;
+mod ephemeral;
 mod placement;
 mod probes;
+pub(crate) mod references;
 mod resources;
 mod security;
 mod update;
@@ -34,6 +36,19 @@ pub(super) const KIND: Kind = Kind {
             kind: "Binding",
             verbs: &["create"],
             strategy: Strategy::NONE,
+        },
+        Subresource {
+            name: "ephemeralcontainers",
+            group: "",
+            version: "",
+            kind: "Pod",
+            verbs: &["get", "patch", "update"],
+            strategy: Strategy {
+                default: defaults::default,
+                prepare_update: ephemeral::prepare_update,
+                validate_update: ephemeral::changes,
+                ..Strategy::NONE
+            },
         },
         Subresource::status(
             "Pod",

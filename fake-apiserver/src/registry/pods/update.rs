@@ -49,7 +49,7 @@ pub(super) fn spec(new: &Value, old: &Value) -> Findings {
         carry_over(&mut rest, old, "nodeSelector");
     }
     if !equal(Some(&rest), Some(old)) {
-        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", changes(&rest, old));
+        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", differences(&rest, old));
         errors.push(FieldError::forbidden("spec", detail));
     }
     errors
@@ -122,7 +122,7 @@ fn added_selectors(errors: &mut Findings, new: &Value, old: &Value) {
 }
 
 /// The fields that differ, before and after.
-fn changes(new: &Value, old: &Value) -> String {
+pub(super) fn differences(new: &Value, old: &Value) -> String {
     let fields = |spec: &Value| spec.as_object().cloned().unwrap_or_default();
     let (new, old): (Map<String, Value>, Map<String, Value>) = (fields(new), fields(old));
     let mut text = String::new();

@@ -1,11 +1,11 @@
 //! What is wrong with a pod, its containers and volumes excepted.
 //!
 //! Follows `ValidatePodCreate` and `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported:
-//! resource claims, pod-level resources, overhead, operating systems, ephemeral containers (they cannot be set), and annotations with a meaning.
+//! resource claims, pod-level resources, overhead, operating systems, and annotations with a meaning.
 
 use super::containers::{containers, init_containers};
 use super::volumes::volumes;
-use super::{dns, placement, security};
+use super::{dns, ephemeral, placement, security};
 use crate::error::FieldError;
 use crate::object::validate::objections;
 use crate::object::{meta, name};
@@ -58,6 +58,7 @@ pub(super) fn pod_and_spec(pod: &Value) -> Findings {
     let volumes = volumes(&mut errors, spec);
     containers(&mut errors, spec, &volumes);
     init_containers(&mut errors, spec, &volumes);
+    ephemeral::containers(&mut errors, spec, &volumes);
     host_network(&mut errors, spec);
     one_of(&mut errors, "spec.restartPolicy".into(), text(spec, "/restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];

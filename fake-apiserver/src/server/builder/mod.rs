@@ -1,31 +1,38 @@
 //! What a server is to be, said step by step, and its start.
 
+mod admission;
 mod authentication;
+mod authorization;
+#[cfg(feature = "controllers")]
+mod controllers;
 
-use super::listener::{self, Listener};
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
-use crate::api;
+use crate::admission::{self as admission_chain, PluginError};
+use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
-use crate::auth::authorizer::AllowAuthenticated;
 use crate::auth::keys::KeyError;
+use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
+#[cfg(feature = "controllers")]
+use crate::controllers::Kind;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::store::Store;
 use std::collections::BTreeMap;
+#[cfg(feature = "controllers")]
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 /// What most clusters call themselves.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
@@ -49,9 +56,18 @@ pub enum StartError {
     /// Issuers or expirations contradict what the real server demands.
     #[error(transparent)]
     Authentication(#[from] ConfigError),
+    /// Authorization modes that the real server would not start with.
+    #[error(transparent)]
+    Authorization(#[from] ModeError),
     /// A key of service accounts cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// Admission plugins cannot be chosen so.
+    #[error(transparent)]
+    Admission(#[from] PluginError),
+    /// The authorities of client certificates cannot be used.
+    #[error(transparent)]
+    ClientAuthorities(#[from] AuthorityError),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
@@ -78,6 +94,8 @@ pub struct Builder {
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
     authentication: auth::Config,
+    authorization: Vec<AuthorizationMode>,
+    admission: admission_chain::Config,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -86,6 +104,9 @@ pub struct Builder {
     record_requests: bool,
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
+    cluster_role_aggregation: bool,
+    #[cfg(feature = "controllers")]
+    controllers: BTreeSet<Kind>,
 }
 
 impl Default for Builder {
@@ -96,6 +117,8 @@ impl Default for Builder {
             insecure_port: None,
             tls_identity: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
+            authorization: vec![AuthorizationMode::AlwaysAllow],
+            admission: admission_chain::Config::default(),
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -104,6 +127,9 @@ impl Default for Builder {
             record_requests: false,
             audit_log: None,
             namespace_controller: true,
+            cluster_role_aggregation: true,
+            #[cfg(feature = "controllers")]
+            controllers: BTreeSet::new(),
         }
     }
 }
@@ -210,24 +236,35 @@ impl Builder {
         self.check()?;
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
-        self = self.static_token(&admin_token, "admin", &["system:masters"]);
-        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
+        #[cfg(feature = "controllers")]
+        let controllers_token;
+        #[cfg(feature = "controllers")]
+        {
+            (self, controllers_token) = self.know_controllers(&ids);
+        }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
+        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
+        let store = Store::new(self.history);
+        let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let cluster = Arc::new(Cluster {
-            store: Store::new(self.history),
+            authorizer,
+            rbac,
+            store,
             ids,
             authenticator: Authenticator::new(authentication)?,
-            authorizer: Box::new(AllowAuthenticated),
+            admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
+            token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
-            watches: Mutex::new(shutdown.child_token()),
+            cluster_role_aggregation: self.cluster_role_aggregation,
             documents: OnceLock::new(),
         });
-        api::create_initial_namespaces(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;
@@ -240,19 +277,27 @@ impl Builder {
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
-            tasks: TaskTracker::new(),
+            #[cfg(feature = "controllers")]
+            controllers: None,
         };
         let tls = identity.as_ref().map(Identity::server_config);
         for (index, (secure, insecure)) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
-            server.run(index, clock, secure.zip(tls.clone()), insecure);
+            let Some((_, address)) = secure.as_ref().or(insecure.as_ref()) else { continue };
+            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone());
+            let secure = secure.zip(tls.clone());
+            server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
         }
-        server.tasks.close();
+        #[cfg(feature = "controllers")]
+        if let Some(token) = controllers_token {
+            server.start_controllers(&self.controllers, &token);
+        }
         Ok(server)
     }
 
     fn check(&self) -> Result<(), StartError> {
+        modes::check(&self.authorization)?;
         let contradiction = |text: String| Err(StartError::Contradiction(text));
         if self.replicas == 0 {
             return contradiction("a control plane has at least one replica".into());
@@ -265,9 +310,10 @@ impl Builder {
     }
 
     fn identity(&self) -> Result<Identity, IdentityError> {
+        let clients = self.authentication.client_authorities.as_ref();
         match &self.tls_identity {
-            Some((certificate, key)) => Identity::from_pem(certificate, key),
-            None => Identity::generate(self.bind_address),
+            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
+            None => Identity::generate(self.bind_address, clients),
         }
     }
 
@@ -289,35 +335,5 @@ impl Builder {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
-    }
-}
-
-impl FakeApiServer {
-    /// Lets a replica accept connections.
-    fn run(
-        &mut self,
-        index: usize,
-        clock: OffsetClock,
-        secure: Option<((TcpListener, SocketAddr), Arc<rustls::ServerConfig>)>,
-        insecure: Option<(TcpListener, SocketAddr)>,
-    ) {
-        let secure_address = secure.as_ref().map(|((_, address), _)| *address);
-        let insecure_address = insecure.as_ref().map(|(_, address)| *address);
-        let Some(address) = secure_address.or(insecure_address) else { return };
-        let replica = Arc::new(Replica {
-            index,
-            cluster: self.cluster.clone(),
-            clock: Arc::new(clock.clone()),
-            address: address.to_string(),
-            shutdown: self.shutdown.clone(),
-            issuer_documents: OnceLock::new(),
-        });
-        let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
-        let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
-        for listener in [secure, insecure].into_iter().flatten() {
-            self.tasks.spawn(listener::accept(listener, replica.clone(), self.tasks.clone()));
-        }
-        let secure = secure_address.is_some();
-        self.replicas.push(RunningReplica { address, insecure_address, secure, clock });
     }
 }

@@ -1,0 +1,82 @@
+//! Who may see what the manager serves: the API server says.
+//!
+//! Follows apiserver v0.37.1 `pkg/server/options/authentication.go` and `authorization.go`: tokens are shown to the API server
+//! in a TokenReview, and what they may see is asked in a SubjectAccessReview. Who shows no token is `system:anonymous`.
+//! Answers are not remembered, and client certificates not asked for.
+
+use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
+use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use kube::api::PostParams;
+use kube::{Api, Client};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use tracing::error;
+
+/// May a request pass?
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    Granted,
+    /// Nobody knows the token.
+    Unauthorized,
+    /// This user may not.
+    Forbidden(String),
+    /// The API server does not say.
+    Unknown,
+}
+
+/// Asks whether the holder of `token` may do `method` to `path`.
+pub(super) async fn ask(client: &Client, token: Option<&str>, method: &str, path: &str) -> Access {
+    let user = match token {
+        Some(token) => match authenticate(client, token).await {
+            Ok(Some(user)) => user,
+            Ok(None) => return Access::Unauthorized,
+            Err(error) => {
+                error!(%error, "unable to authenticate the request");
+                return Access::Unauthorized;
+            }
+        },
+        None => UserInfo {
+            username: Some("system:anonymous".to_owned()),
+            groups: Some(vec!["system:unauthenticated".to_owned()]),
+            ..UserInfo::default()
+        },
+    };
+    let name = user.username.clone().unwrap_or_default();
+    match authorize(client, user, method, path).await {
+        Ok(true) => Access::Granted,
+        Ok(false) => Access::Forbidden(name),
+        Err(error) => {
+            error!(%error, "unable to authorize the request");
+            Access::Unknown
+        }
+    }
+}
+
+async fn authenticate(client: &Client, token: &str) -> kube::Result<Option<UserInfo>> {
+    let spec = TokenReviewSpec { token: token.to_owned(), audiences: None };
+    let review = TokenReview { spec, ..TokenReview::default() };
+    let status = create(client, &review).await?.status.unwrap_or_default();
+    Ok(status.user.filter(|_| status.authenticated == Some(true)))
+}
+
+async fn authorize(client: &Client, user: UserInfo, method: &str, path: &str) -> kube::Result<bool> {
+    let attributes = NonResourceAttributes { path: Some(path.to_owned()), verb: Some(method.to_ascii_lowercase()) };
+    let spec = SubjectAccessReviewSpec {
+        user: user.username,
+        groups: user.groups,
+        uid: user.uid,
+        extra: user.extra,
+        non_resource_attributes: Some(attributes),
+        resource_attributes: None,
+    };
+    let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
+    Ok(create(client, &review).await?.status.is_some_and(|status| status.allowed))
+}
+
+async fn create<K>(client: &Client, review: &K) -> kube::Result<K>
+where
+    K: kube::Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
+{
+    Api::all(client.clone()).create(&PostParams::default(), review).await
+}

@@ -1,0 +1,213 @@
+//! What the manager serves over HTTPS: `/healthz` for everybody, `/metrics` for those who may.
+//!
+//! Follows controller-manager v0.37.1 `app/serve.go` and apiserver v0.37.1 `pkg/server/healthz/healthz.go`. Metrics are
+//! written as OpenMetrics text, which has the same lines as upstream's, but for the stability in the help.
+
+mod access;
+
+use crate::leader_status::LeaderStatus;
+use access::Access;
+use anyhow::{Context, Result};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use kube::Client;
+use prometheus_client::registry::Registry;
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use serde_json::json;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info};
+
+/// What is served.
+pub struct Site {
+    /// Asks the API server who may see it.
+    pub client: Client,
+    /// Paths that everybody may see.
+    pub always_allow_paths: Vec<String>,
+    /// The election, and how long a leader may fail to renew its Lease; `None` if there is none.
+    pub election: Option<(LeaderStatus, Duration)>,
+    /// The controllers that run.
+    pub controllers: Vec<&'static str>,
+    /// The metrics.
+    pub registry: Registry,
+}
+
+/// A certificate and its key, as PEM.
+#[derive(Debug)]
+pub struct Identity {
+    /// The certificate, and its chain behind it.
+    pub certificate_pem: Vec<u8>,
+    /// The private key.
+    pub key_pem: Vec<u8>,
+}
+
+impl Identity {
+    /// A new one for `address`, signed by itself.
+    ///
+    /// # Errors
+    /// If the operating system has no randomness to give.
+    pub fn generate(address: SocketAddr) -> Result<Self> {
+        let names = vec!["localhost".to_owned(), address.ip().to_string()];
+        let made = rcgen::generate_simple_self_signed(names).context("unable to create a serving certificate")?;
+        Ok(Identity { certificate_pem: made.cert.pem().into(), key_pem: made.signing_key.serialize_pem().into() })
+    }
+
+    fn server_config(&self) -> Result<ServerConfig> {
+        let chain = CertificateDer::pem_slice_iter(&self.certificate_pem).collect::<Result<Vec<_>, _>>()?;
+        let key = PrivateKeyDer::from_pem_slice(&self.key_pem)?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        let mut config = config.with_no_client_auth().with_single_cert(chain, key)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(config)
+    }
+}
+
+/// A listener that serves nothing yet.
+pub struct Endpoint {
+    listener: TcpListener,
+    tls: TlsAcceptor,
+}
+
+impl Endpoint {
+    /// Listens on `address`.
+    ///
+    /// # Errors
+    /// If the address cannot be listened on, or the identity cannot be served with.
+    pub async fn bind(address: SocketAddr, identity: &Identity) -> Result<Self> {
+        let listener = TcpListener::bind(address).await.with_context(|| format!("failed to listen on {address}"))?;
+        let config = identity.server_config().context("the serving certificate and its key cannot be used")?;
+        Ok(Endpoint { listener, tls: TlsAcceptor::from(Arc::new(config)) })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// If the operating system does not say.
+    pub fn address(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves `site` until `stop`.
+    pub async fn serve(self, site: Site, stop: CancellationToken) {
+        info!(address = ?self.listener.local_addr(), "serving securely");
+        let site = Arc::new(site);
+        while let Some(accepted) = stop.run_until_cancelled(self.listener.accept()).await {
+            match accepted {
+                Ok((stream, _)) => {
+                    let (tls, site, stop) = (self.tls.clone(), site.clone(), stop.clone());
+                    tokio::spawn(async move { stop.run_until_cancelled(talk(stream, tls, site)).await });
+                }
+                Err(error) => debug!(%error, "unable to accept a connection"),
+            }
+        }
+    }
+}
+
+async fn talk(stream: TcpStream, tls: TlsAcceptor, site: Arc<Site>) {
+    let stream = match tls.accept(stream).await {
+        Ok(stream) => stream,
+        Err(error) => return debug!(%error, "TLS handshake failed"),
+    };
+    let service = service_fn(move |request| {
+        let site = site.clone();
+        async move { Ok::<_, Infallible>(site.answer(&request).await) }
+    });
+    if let Err(error) = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await {
+        debug!(error, "connection ended early");
+    }
+}
+
+impl Site {
+    async fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let path = request.uri().path();
+        if !self.always_allow_paths.iter().any(|allowed| allowed == path) {
+            match access::ask(&self.client, bearer(request), request.method().as_str(), path).await {
+                Access::Granted => {}
+                Access::Unauthorized => {
+                    return refusal(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".into());
+                }
+                Access::Forbidden(user) => {
+                    let verb = request.method().as_str().to_ascii_lowercase();
+                    let message = format!("forbidden: User {user:?} cannot {verb} path {path:?}");
+                    return refusal(StatusCode::FORBIDDEN, "Forbidden", message);
+                }
+                Access::Unknown => {
+                    let message = format!("Internal Server Error: {path:?}");
+                    return refusal(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message);
+                }
+            }
+        }
+        match path {
+            "/healthz" => self.health(request.uri().query().unwrap_or_default()),
+            "/metrics" if request.method() == Method::GET => self.metrics(),
+            _ => text(StatusCode::NOT_FOUND, "404 page not found\n".into()),
+        }
+    }
+
+    fn health(&self, query: &str) -> Response<Full<Bytes>> {
+        let healthy = self.election.as_ref().is_none_or(|(status, tolerance)| status.is_healthy(*tolerance));
+        let verbose = query.split('&').any(|pair| pair == "verbose" || pair.starts_with("verbose="));
+        if healthy && !verbose {
+            return text(StatusCode::OK, "ok".to_owned());
+        }
+        let election = match &self.election {
+            None => "",
+            Some(_) if healthy => "[+]leaderElection ok\n",
+            Some(_) => "[-]leaderElection failed: reason withheld\n",
+        };
+        // Of a controller there is nothing to know but that it is there.
+        let controllers = self.controllers.iter().map(|name| format!("[+]{name} ok\n"));
+        let body = election.to_owned() + &controllers.collect::<String>();
+        match healthy {
+            true => text(StatusCode::OK, body + "healthz check passed\n"),
+            false => text(StatusCode::INTERNAL_SERVER_ERROR, body + "healthz check failed\n"),
+        }
+    }
+
+    fn metrics(&self) -> Response<Full<Bytes>> {
+        let mut body = String::new();
+        if let Err(error) = prometheus_client::encoding::text::encode(&mut body, &self.registry) {
+            return text(StatusCode::INTERNAL_SERVER_ERROR, format!("unable to write the metrics: {error}\n"));
+        }
+        reply(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", body)
+    }
+}
+
+fn bearer(request: &Request<Incoming>) -> Option<&str> {
+    let (scheme, token) = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn refusal(code: StatusCode, reason: &str, message: String) -> Response<Full<Bytes>> {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "details": {}, "code": code.as_u16(),
+    });
+    reply(code, "application/json", status.to_string())
+}
+
+fn text(code: StatusCode, body: String) -> Response<Full<Bytes>> {
+    reply(code, "text/plain; charset=utf-8", body)
+}
+
+fn reply(code: StatusCode, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
+}

@@ -1,0 +1,95 @@
+//! The controller of kube-controller-manager that fills cluster roles with the rules of others, played by the server itself: a role
+//! with an `aggregationRule` gets the rules of all roles that its selectors select.
+//!
+//! Upstream it does so a moment after a role was written; here before the writer gets an answer. Follows
+//! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
+
+use super::draft::{draft, tree};
+use crate::cluster::Cluster;
+use crate::error::{ApiError, ApiResult};
+use crate::object::generation::equal;
+use crate::object::meta;
+use crate::object::selector::LabelSelector;
+use crate::registry::{Kind, RBAC_GROUP, by_resource};
+use crate::store::{Entry, ResourceId, Scope, WriteError};
+use serde_json::Value;
+use std::sync::Arc;
+
+const RESOURCE: &str = "clusterroles";
+
+/// How many roles may gather from each other in a row. Those that do so in a circle need not ever settle.
+const LONGEST_CHAIN: usize = 100;
+
+/// Whether those are what is aggregated.
+pub(super) fn are(kind: &Kind) -> bool {
+    kind.group == RBAC_GROUP && kind.resource == RESOURCE
+}
+
+/// Does its work after cluster roles were written. What one role gathers another may gather in turn.
+pub(crate) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
+    if !cluster.cluster_role_aggregation {
+        return Ok(());
+    }
+    let id = by_resource(RBAC_GROUP, "v1", RESOURCE).expect("cluster roles are in the table of kinds");
+    let scope = Scope { resource: id.into(), namespace: None, name: None };
+    for _ in 0..LONGEST_CHAIN {
+        let snapshot = cluster.store.snapshot();
+        let all: Vec<&Arc<Entry>> = snapshot.range(&scope, "").collect();
+        let mut changed = false;
+        for entry in all.iter().filter(|entry| may_aggregate(entry)) {
+            changed |= fill(cluster, id.kind(), id.into(), entry, &all)?;
+        }
+        if !changed {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is worth a look: parsing all roles for each write of one would take its time.
+fn may_aggregate(entry: &Entry) -> bool {
+    std::str::from_utf8(entry.json()).is_ok_and(|text| text.contains("\"aggregationRule\":"))
+}
+
+/// Gives a role the rules that are its due; whether it had others.
+fn fill(
+    cluster: &Cluster,
+    kind: &Kind,
+    resource: ResourceId,
+    entry: &Arc<Entry>,
+    all: &[&Arc<Entry>],
+) -> ApiResult<bool> {
+    let mut role = tree(entry)?;
+    if role["aggregationRule"].is_null() {
+        return Ok(false);
+    }
+    let Some(rules) = gathered(&role, all)? else { return Ok(false) };
+    if equal(Some(&rules), role.get("rules")) {
+        return Ok(false);
+    }
+    role["rules"] = rules;
+    match cluster.store.update(draft(kind, resource, &role)?, entry.revision) {
+        // Whoever wrote it meanwhile comes here too.
+        Ok(_) | Err(WriteError::Modified(_) | WriteError::NotFound) => Ok(true),
+        Err(_) => Err(ApiError::internal("an update met the refusal of a create")),
+    }
+}
+
+/// The rules of all other roles that are selected, each once; `None` if a selector is not valid.
+fn gathered(role: &Value, all: &[&Arc<Entry>]) -> ApiResult<Option<Value>> {
+    let mut rules: Vec<Value> = Vec::new();
+    for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
+        let Some(selector) = LabelSelector::structured(selector) else { return Ok(None) };
+        for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
+            if entry.key.name() == meta::name(role) {
+                continue;
+            }
+            for rule in tree(entry)?["rules"].as_array().into_iter().flatten() {
+                if !rules.contains(rule) {
+                    rules.push(rule.clone());
+                }
+            }
+        }
+    }
+    Ok(Some(if rules.is_empty() { Value::Null } else { rules.into() }))
+}

@@ -1,0 +1,102 @@
+//! Nobody grants more than they have: who writes a role must hold its rules already, or be allowed to `escalate` it; who
+//! binds a role must hold its rules, or be allowed to `bind` it.
+//!
+//! Ports `pkg/registry/rbac/{escalation_check,helpers}.go` and `pkg/registry/rbac/*/policybased` (v1.37.1). Without RBAC nobody
+//! gets here who may not do either.
+
+use super::Request;
+use crate::auth::authorizer::{Attributes, Decision, Target};
+use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
+use crate::auth::rbac::{Rbac, RoleRef, Rule, Unresolved};
+use crate::error::{ApiError, ApiResult, Qualified};
+use crate::object::generation::equal;
+use crate::object::meta;
+use crate::registry::RBAC_GROUP;
+use serde_json::Value;
+
+/// Refuses a role or binding that grants what the user does not have; `old` is what it is to replace.
+pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
+    let Some(rbac) = request.cluster.rbac.as_deref().filter(|_| request.kind.group == RBAC_GROUP) else {
+        return Ok(());
+    };
+    if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
+        return Ok(());
+    }
+    match request.kind.resource {
+        "roles" | "clusterroles" => role(request, rbac, new, old),
+        _ => binding(request, rbac, new),
+    }
+}
+
+fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
+    if authorized(request, "escalate", RBAC_GROUP, request.kind.resource, request.name) {
+        return Ok(());
+    }
+    confirm(request, rbac, new, &Rule::all_of(new))?;
+    let aggregates = |role: &Value| {
+        role.pointer("/aggregationRule/clusterRoleSelectors")
+            .and_then(Value::as_array)
+            .is_some_and(|all| !all.is_empty())
+    };
+    if request.kind.resource == "clusterroles" && (aggregates(new) || old.is_some_and(aggregates)) {
+        let why = "must have cluster-admin privileges to use the aggregationRule";
+        confirm(request, rbac, new, &full_authority())
+            .map_err(|_| ApiError::forbidden(request.kind.qualified(), meta::name(new), why))?;
+    }
+    Ok(())
+}
+
+fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
+    let reference = RoleRef::of(new);
+    let resource = match reference.kind.as_str() {
+        "Role" => Some("roles"),
+        "ClusterRole" => Some("clusterroles"),
+        _ => None,
+    };
+    let bind = |resource| authorized(request, "bind", &reference.api_group, resource, &reference.name);
+    if resource.is_some_and(bind) {
+        return Ok(());
+    }
+    let rules = rbac.rules_of(&reference, request.namespace).map_err(|unresolved| missing(&unresolved))?;
+    confirm(request, rbac, new, &rules)
+}
+
+fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> bool {
+    let target =
+        Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
+    let attributes = Attributes::new(&request.user, verb, target);
+    matches!(request.cluster.authorizer.authorize(&attributes), Decision::Allow(_))
+}
+
+fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
+    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules);
+    confirmed.map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
+}
+
+/// `fullAuthority`: everything on all objects, and on all paths.
+fn full_authority() -> [Rule; 2] {
+    let all = || vec!["*".to_string()];
+    [
+        Rule { verbs: all(), api_groups: all(), resources: all(), ..Rule::default() },
+        Rule { verbs: all(), paths: all(), ..Rule::default() },
+    ]
+}
+
+fn missing(unresolved: &Unresolved) -> ApiError {
+    match unresolved.role() {
+        Some((resource, name)) => ApiError::not_found(Qualified { group: RBAC_GROUP, resource }, name),
+        None => ApiError::untyped(unresolved.by_resource()),
+    }
+}
+
+/// `IsOnlyMutatingGCFields`.
+fn same_but_for_garbage_collection(new: &Value, old: &Value) -> bool {
+    let without = |object: &Value| {
+        let mut object = object.clone();
+        for field in ["ownerReferences", "finalizers", "managedFields", "selfLink"] {
+            meta::remove(&mut object, field);
+        }
+        object
+    };
+    equal(Some(&without(new)), Some(&without(old)))
+}

@@ -1,0 +1,202 @@
+//! Who decides: the modes of `--authorization-mode`, and all of them together, in order.
+//!
+//! ```text
+//!   system:masters ── no opinion ──▶ first mode ── no opinion ──▶ second ... ── no opinion ──▶ 403, with everyone's reasons
+//!        └─▶ allow                      └─▶ allow
+//! ```
+//! Ports `pkg/kubeapiserver/{authorizer/reload.go,options/authorization.go}` (v1.37.1), and `authorizerfactory` and `union` of
+//! `k8s.io/apiserver/pkg/authorization` (v0.37.1).
+
+use super::User;
+use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
+use std::fmt;
+use std::str::FromStr;
+
+/// `user.SystemPrivilegedGroup`: who is in it may do everything, in every mode.
+pub const SYSTEM_PRIVILEGED_GROUP: &str = "system:masters";
+
+/// A way to decide who may do what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthorizationMode {
+    /// Whoever is authenticated may do everything.
+    AlwaysAllow,
+    /// Nobody may do anything.
+    AlwaysDeny,
+    /// Roles say what those who are bound to them may do.
+    Rbac,
+    /// Nodes may do what nodes do, with what their pods refer to.
+    Node,
+}
+
+/// Modes that cannot be.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ModeError {
+    /// Not a mode.
+    #[error("authorization-mode {0:?} is not a valid mode")]
+    Unknown(String),
+    /// A mode of the real server that is not here.
+    #[error("authorization-mode {0:?} is not supported by fake-apiserver")]
+    Unsupported(String),
+    /// The same mode twice.
+    #[error("authorization-mode {} has mode specified more than once", quoted(.0))]
+    Repeated(Vec<AuthorizationMode>),
+    /// No mode at all.
+    #[error("at least one authorization-mode must be passed")]
+    None,
+}
+
+impl AuthorizationMode {
+    /// All that there are.
+    pub const ALL: [AuthorizationMode; 4] = [
+        AuthorizationMode::AlwaysAllow,
+        AuthorizationMode::AlwaysDeny,
+        AuthorizationMode::Rbac,
+        AuthorizationMode::Node,
+    ];
+
+    /// As the flag has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AuthorizationMode::AlwaysAllow => "AlwaysAllow",
+            AuthorizationMode::AlwaysDeny => "AlwaysDeny",
+            AuthorizationMode::Rbac => "RBAC",
+            AuthorizationMode::Node => "Node",
+        }
+    }
+}
+
+impl FromStr for AuthorizationMode {
+    type Err = ModeError;
+
+    fn from_str(text: &str) -> Result<Self, ModeError> {
+        let known = AuthorizationMode::ALL.into_iter().find(|mode| mode.as_str() == text);
+        known.ok_or_else(|| match text {
+            "ABAC" | "Webhook" => ModeError::Unsupported(text.into()),
+            _ => ModeError::Unknown(text.into()),
+        })
+    }
+}
+
+impl fmt::Display for AuthorizationMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// `%q` of a list of strings.
+fn quoted(modes: &[AuthorizationMode]) -> String {
+    let names: Vec<String> = modes.iter().map(|mode| format!("{:?}", mode.as_str())).collect();
+    format!("[{}]", names.join(" "))
+}
+
+/// Refuses what the real server would not start with.
+///
+/// # Errors
+/// [`ModeError::None`], [`ModeError::Repeated`].
+pub fn check(modes: &[AuthorizationMode]) -> Result<(), ModeError> {
+    let repeated = |(index, mode): (usize, &AuthorizationMode)| modes[..index].contains(mode);
+    match modes {
+        [] => Err(ModeError::None),
+        _ if modes.iter().enumerate().any(repeated) => Err(ModeError::Repeated(modes.to_vec())),
+        _ => Ok(()),
+    }
+}
+
+/// All modes of a server, asked one after the other: the first who has an opinion decides.
+pub struct Union {
+    chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>,
+}
+
+impl Union {
+    /// A union of these deciders, in this order.
+    pub fn new(chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>) -> Union {
+        Union { chain }
+    }
+}
+
+impl Authorizer for Union {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        if attributes.user.is_in(SYSTEM_PRIVILEGED_GROUP) {
+            return Decision::Allow(String::new());
+        }
+        let mut reasons = Vec::new();
+        for (mode, authorizer) in &self.chain {
+            match authorizer.authorize(attributes) {
+                Decision::NoOpinion(reason) if reason.is_empty() => {}
+                // As `GetNameForAuthorizerMode` calls it.
+                Decision::NoOpinion(reason) => {
+                    reasons.push(format!("{}: {reason}", mode.as_str().to_ascii_lowercase()));
+                }
+                allowed @ Decision::Allow(_) => return allowed,
+            }
+        }
+        Decision::NoOpinion(reasons.join("\n"))
+    }
+
+    fn rules(&self, user: &User, namespace: &str) -> Rules {
+        let mut all = Rules::default();
+        for (_, authorizer) in &self.chain {
+            let rules = authorizer.rules(user, namespace);
+            all.resources.extend(rules.resources);
+            all.paths.extend(rules.paths);
+            all.incomplete |= rules.incomplete;
+            all.errors.extend(rules.errors);
+        }
+        all
+    }
+}
+
+/// Whoever is known may do everything. Others get what the real server's default roles give to everybody
+/// (`system:public-info-viewer`).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllowAuthenticated;
+
+/// The non-resource URLs of `system:public-info-viewer`.
+const PUBLIC_PATHS: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+
+impl Authorizer for AllowAuthenticated {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let public =
+            attributes.verb == "get" && matches!(attributes.target, Target::Path(path) if PUBLIC_PATHS.contains(&path));
+        if public || !attributes.user.is_anonymous() {
+            Decision::Allow(String::new())
+        } else {
+            Decision::NoOpinion(String::new())
+        }
+    }
+
+    fn rules(&self, user: &User, _namespace: &str) -> Rules {
+        let list = |items: &[&str]| items.iter().map(|item| item.to_string()).collect();
+        if user.is_anonymous() {
+            return Rules {
+                resources: Vec::new(),
+                paths: vec![PathRule { verbs: list(&["get"]), paths: list(&PUBLIC_PATHS) }],
+                ..Rules::default()
+            };
+        }
+        Rules {
+            resources: vec![ResourceRule {
+                verbs: list(&["*"]),
+                api_groups: list(&["*"]),
+                resources: list(&["*"]),
+                resource_names: Vec::new(),
+            }],
+            paths: vec![PathRule { verbs: list(&["*"]), paths: list(&["*"]) }],
+            ..Rules::default()
+        }
+    }
+}
+
+/// Nobody may do anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AlwaysDeny;
+
+impl Authorizer for AlwaysDeny {
+    fn authorize(&self, _attributes: &Attributes<'_>) -> Decision {
+        Decision::NoOpinion("Everything is forbidden.".into())
+    }
+
+    fn rules(&self, _user: &User, _namespace: &str) -> Rules {
+        Rules::default()
+    }
+}

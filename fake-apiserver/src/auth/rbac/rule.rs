@@ -1,0 +1,96 @@
+//! A rule of a role: what it allows, and how messages show it.
+//!
+//! Ports `RuleAllows` of `plugin/pkg/auth/authorizer/rbac` and `evaluation_helpers.go` of `pkg/apis/rbac/v1` (v1.37.1).
+
+use crate::auth::authorizer::{Attributes, Target};
+use crate::auth::reviews::strings;
+use crate::schema::quote;
+use serde_json::Value;
+use std::fmt;
+
+/// Stands for all verbs, groups, resources or paths.
+const ALL: &str = "*";
+
+/// `PolicyRule`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// Verbs.
+    pub verbs: Vec<String>,
+    /// API groups.
+    pub api_groups: Vec<String>,
+    /// Resources, `resource/subresource`, `*/subresource`.
+    pub resources: Vec<String>,
+    /// Names of objects; empty for all.
+    pub resource_names: Vec<String>,
+    /// Paths; a final `*` stands for anything.
+    pub paths: Vec<String>,
+}
+
+impl Rule {
+    /// The rules of a role.
+    pub fn all_of(role: &Value) -> Vec<Rule> {
+        let rules = role["rules"].as_array().into_iter().flatten();
+        rules
+            .map(|rule| Rule {
+                verbs: strings(&rule["verbs"]),
+                api_groups: strings(&rule["apiGroups"]),
+                resources: strings(&rule["resources"]),
+                resource_names: strings(&rule["resourceNames"]),
+                paths: strings(&rule["nonResourceURLs"]),
+            })
+            .collect()
+    }
+
+    /// Whether the rule lets a request pass.
+    pub fn allows(&self, attributes: &Attributes<'_>) -> bool {
+        let among = |list: &[String], wanted: &str| list.iter().any(|one| one == ALL || one == wanted);
+        if !among(&self.verbs, attributes.verb) {
+            return false;
+        }
+        match attributes.target {
+            Target::Path(path) => self.paths.iter().any(|rule| path_covers(rule, path)),
+            Target::Resource { group, resource, subresource, name, .. } => {
+                among(&self.api_groups, group)
+                    && self.resources.iter().any(|rule| resource_matches(rule, resource, subresource))
+                    && (self.resource_names.is_empty() || self.resource_names.iter().any(|one| one == name))
+            }
+        }
+    }
+}
+
+/// Whether a path of a rule stands for that path.
+pub(super) fn path_covers(rule: &str, path: &str) -> bool {
+    rule == path || rule.ends_with('*') && path.starts_with(rule.trim_end_matches('*'))
+}
+
+fn resource_matches(rule: &str, resource: &str, subresource: &str) -> bool {
+    if rule == ALL {
+        return true;
+    }
+    match rule.split_once('/') {
+        None => subresource.is_empty() && rule == resource,
+        Some((of, below)) => !subresource.is_empty() && below == subresource && (of == ALL || of == resource),
+    }
+}
+
+/// `%q` of a list.
+pub(super) fn quoted(list: &[String]) -> String {
+    let items: Vec<String> = list.iter().map(|item| quote(item)).collect();
+    format!("[{}]", items.join(" "))
+}
+
+/// `CompactString`.
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("APIGroups", &self.api_groups),
+            ("Resources", &self.resources),
+            ("NonResourceURLs", &self.paths),
+            ("ResourceNames", &self.resource_names),
+            ("Verbs", &self.verbs),
+        ];
+        let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
+        let parts: Vec<String> = parts.map(|(name, list)| format!("{name}:{}", quoted(list))).collect();
+        write!(formatter, "{{{}}}", parts.join(", "))
+    }
+}

@@ -1,0 +1,105 @@
+//! Label selectors as objects hold them: `{"matchLabels": {...}, "matchExpressions": [...]}`.
+//!
+//! Ports `ValidateLabelSelector` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation` and `LabelSelectorAsSelector` of
+//! `pkg/apis/meta/v1/helpers.go` (v0.37.1).
+
+use super::label::{LabelSelector, Operator, Requirement};
+use crate::error::FieldError;
+use crate::object::name;
+use crate::object::validate::objections;
+use serde_json::Value;
+
+/// What is wrong with a selector; if anything is, it selects nothing.
+pub fn validate(selector: &Value, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
+        let (path, value) = (format!("{path}.matchLabels"), value.as_str().unwrap_or_default());
+        errors.extend(objections(&path, key, name::label_key(key)));
+        errors.extend(objections(&path, value, name::label_value(value)));
+    }
+    for (index, expression) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
+        errors.extend(expression_errors(expression, &format!("{path}.matchExpressions[{index}]")));
+    }
+    errors
+}
+
+fn expression_errors(expression: &Value, path: &str) -> Vec<FieldError> {
+    let (key, values) = (text(&expression["key"]), values(expression));
+    let mut errors = Vec::new();
+    match text(&expression["operator"]) {
+        "In" | "NotIn" if values.is_empty() => {
+            let detail = "must be specified when `operator` is 'In' or 'NotIn'";
+            errors.push(FieldError::required(format!("{path}.values"), detail));
+        }
+        "Exists" | "DoesNotExist" if !values.is_empty() => {
+            let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+            errors.push(FieldError::forbidden(format!("{path}.values"), detail));
+        }
+        "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+        other => {
+            let detail = "not a valid selector operator";
+            errors.push(FieldError::invalid(format!("{path}.operator"), &other.into(), detail));
+        }
+    }
+    errors.extend(objections(&format!("{path}.key"), key, name::label_key(key)));
+    for (index, value) in values.iter().enumerate() {
+        errors.extend(objections(&format!("{path}.values[{index}]"), value, name::label_value(value)));
+    }
+    errors
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn values(expression: &Value) -> Vec<String> {
+    let values = expression["values"].as_array().into_iter().flatten();
+    values.map(|value| text(value).to_string()).collect()
+}
+
+impl LabelSelector {
+    /// The selector that an object holds; `None` if it is not valid.
+    pub fn structured(selector: &Value) -> Option<Self> {
+        if !validate(selector, "").is_empty() {
+            return None;
+        }
+        let labels = selector["matchLabels"].as_object().into_iter().flatten();
+        let labels = labels.map(|(key, value)| Requirement::new(key, Operator::Equals, vec![text(value).to_string()]));
+        let expressions = selector["matchExpressions"].as_array().into_iter().flatten().map(|expression| {
+            let operator = match text(&expression["operator"]) {
+                "In" => Operator::In,
+                "NotIn" => Operator::NotIn,
+                "Exists" => Operator::Exists,
+                _ => Operator::DoesNotExist,
+            };
+            Requirement::new(text(&expression["key"]), operator, values(expression))
+        });
+        labels.chain(expressions).collect::<Result<Vec<_>, _>>().ok().map(LabelSelector::of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn labels_and_expressions_must_all_hold() {
+        let selector = json!({"matchLabels": {"a": "1"}, "matchExpressions": [
+            {"key": "b", "operator": "In", "values": ["2", "3"]},
+            {"key": "c", "operator": "DoesNotExist"},
+        ]});
+        let selector = LabelSelector::structured(&selector).unwrap();
+        for (labels, selected) in [
+            (&[("a", "1"), ("b", "3")][..], true),
+            (&[("a", "1"), ("b", "4")], false),
+            (&[("a", "1")], false),
+            (&[("a", "1"), ("b", "2"), ("c", "")], false),
+        ] {
+            let label = |key: &str| labels.iter().find(|(label, _)| *label == key).map(|(_, value)| *value);
+            assert_eq!(selector.matches(label), selected, "{labels:?}");
+        }
+        assert!(LabelSelector::structured(&json!({})).unwrap().is_empty());
+        assert_eq!(LabelSelector::structured(&json!({"matchExpressions": [{"key": "a", "operator": "Gt"}]})), None);
+    }
+}

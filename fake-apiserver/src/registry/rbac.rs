@@ -1,0 +1,284 @@
+//! Roles and bindings: well-formed rules and subjects, and a roleRef that never changes.
+//!
+//! Follows `pkg/apis/rbac/validation`, `pkg/apis/rbac/v1/defaults.go` and `pkg/registry/rbac/*/strategy.go` (v1.37.1). What is
+//! generated from markers there (declarative validation) is found last, and says less. That nobody grants what they do not
+//! have is seen to by `api/escalation.rs`.
+
+use super::columns::{AGE, CREATED_AT, NAME, column};
+use super::kind::{Column, Kind, Strategy};
+use super::{default_to, items, text};
+use crate::error::FieldError;
+use crate::object::name;
+use crate::object::selector::validate_structured;
+use crate::object::validate::{IMMUTABLE, objections};
+use crate::registry::NameRule;
+use serde_json::Value;
+
+/// The API group, which is also that of roles, users and groups in references.
+pub const GROUP: &str = "rbac.authorization.k8s.io";
+
+/// What all four have in common.
+const ORDINARY: Kind =
+    Kind { group: GROUP, name_rule: NameRule::PathSegment, create_on_update: true, ..Kind::ORDINARY };
+
+pub(super) const ROLE: Kind = Kind {
+    resource: "roles",
+    singular: "role",
+    kind: "Role",
+    columns: &[NAME, CREATED_AT],
+    strategy: Strategy {
+        validate: |role| rules(role, true),
+        validate_update: |new, _| rules(new, true),
+        ..Strategy::NONE
+    },
+    ..ORDINARY
+};
+
+pub(super) const CLUSTER_ROLE: Kind = Kind {
+    resource: "clusterroles",
+    singular: "clusterrole",
+    kind: "ClusterRole",
+    namespaced: false,
+    columns: &[NAME, CREATED_AT],
+    strategy: Strategy { validate: cluster_role, validate_update: |new, _| cluster_role(new), ..Strategy::NONE },
+    ..ORDINARY
+};
+
+pub(super) const ROLE_BINDING: Kind = Kind {
+    resource: "rolebindings",
+    singular: "rolebinding",
+    kind: "RoleBinding",
+    columns: &[
+        NAME,
+        column(
+            "Role",
+            0,
+            "roleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the \
+             RoleRef cannot be resolved, the Authorizer must return an error.",
+            |binding, _| role_ref(binding).into(),
+        ),
+        AGE,
+        subjects_column("Users", "Users in the roleBinding"),
+        subjects_column("Groups", "Groups in the roleBinding"),
+        subjects_column("ServiceAccounts", "ServiceAccounts in the roleBinding"),
+    ],
+    strategy: Strategy {
+        default: default_binding,
+        validate: |binding| declared_last(binding, true),
+        validate_update: |new, old| changed(new, old, true),
+        ..Strategy::NONE
+    },
+    ..ORDINARY
+};
+
+pub(super) const CLUSTER_ROLE_BINDING: Kind = Kind {
+    resource: "clusterrolebindings",
+    singular: "clusterrolebinding",
+    kind: "ClusterRoleBinding",
+    namespaced: false,
+    columns: &[
+        NAME,
+        column(
+            "Role",
+            0,
+            "roleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the \
+             Authorizer must return an error.",
+            |binding, _| role_ref(binding).into(),
+        ),
+        AGE,
+        subjects_column("Users", "Users in the clusterRoleBinding"),
+        subjects_column("Groups", "Groups in the clusterRoleBinding"),
+        subjects_column("ServiceAccounts", "ServiceAccounts in the clusterRoleBinding"),
+    ],
+    strategy: Strategy {
+        default: default_binding,
+        validate: |binding| declared_last(binding, false),
+        validate_update: |new, old| changed(new, old, false),
+        ..Strategy::NONE
+    },
+    ..ORDINARY
+};
+
+const fn subjects_column(name: &'static str, description: &'static str) -> Column {
+    let cell: fn(&Value, jiff::Timestamp) -> Value = match name.as_bytes()[0] {
+        b'U' => |binding, _| subjects(binding, "User"),
+        b'G' => |binding, _| subjects(binding, "Group"),
+        _ => |binding, _| subjects(binding, "ServiceAccount"),
+    };
+    column(name, 1, description, cell)
+}
+
+/// The subjects of one kind, as `SubjectsStrings` has them.
+fn subjects(binding: &Value, kind: &str) -> Value {
+    let wanted = items(binding, "/subjects").iter().filter(|subject| text(subject, "/kind") == kind);
+    let printed = wanted.map(|subject| match kind {
+        "ServiceAccount" => format!("{}/{}", text(subject, "/namespace"), text(subject, "/name")),
+        _ => text(subject, "/name").to_string(),
+    });
+    printed.collect::<Vec<_>>().join(", ").into()
+}
+
+fn role_ref(binding: &Value) -> String {
+    format!("{}/{}", text(binding, "/roleRef/kind"), text(binding, "/roleRef/name"))
+}
+
+/// `SetDefaults_RoleBinding` and `SetDefaults_Subject`.
+fn default_binding(binding: &mut Value) {
+    if !binding["roleRef"].is_object() {
+        binding["roleRef"] = Value::Object(serde_json::Map::new());
+    }
+    default_to(&mut binding["roleRef"], "apiGroup", GROUP);
+    for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {
+        if matches!(text(subject, "/kind"), "User" | "Group") {
+            default_to(subject, "apiGroup", GROUP);
+        }
+    }
+}
+
+/// `ValidatePolicyRule` for each rule.
+fn rules(role: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors: Vec<FieldError> = items(role, "/rules")
+        .iter()
+        .enumerate()
+        .flat_map(|(index, rule)| rule_errors(index, rule, namespaced))
+        .collect();
+    errors.extend(without_verbs(role));
+    errors
+}
+
+fn without_verbs(role: &Value) -> impl Iterator<Item = FieldError> {
+    let without = items(role, "/rules").iter().enumerate().filter(|(_, rule)| items(rule, "/verbs").is_empty());
+    without.map(|(index, _)| FieldError::required(format!("rules[{index}].verbs"), ""))
+}
+
+fn rule_errors(index: usize, rule: &Value, namespaced: bool) -> Vec<FieldError> {
+    let path = |field: &str| format!("rules[{index}].{field}");
+    let empty = |field: &str| items(rule, &format!("/{field}")).is_empty();
+    let mut errors = Vec::new();
+    if !empty("nonResourceURLs") {
+        let mut refuse =
+            |detail| errors.push(FieldError::invalid(path("nonResourceURLs"), &rule["nonResourceURLs"], detail));
+        if namespaced {
+            refuse("namespaced rules cannot apply to non-resource URLs");
+        }
+        if !["apiGroups", "resources", "resourceNames"].into_iter().all(empty) {
+            refuse("rules cannot apply to both regular resources and non-resource URLs");
+        }
+        return errors;
+    }
+    for (field, what) in [("apiGroups", "api group"), ("resources", "resource")] {
+        if empty(field) {
+            errors.push(FieldError::required(path(field), format!("resource rules must supply at least one {what}")));
+        }
+    }
+    errors
+}
+
+/// `ValidateClusterRole`.
+fn cluster_role(role: &Value) -> Vec<FieldError> {
+    let rules: Vec<&Value> = items(role, "/rules").iter().collect();
+    let mut errors: Vec<FieldError> =
+        rules.iter().enumerate().flat_map(|(index, rule)| rule_errors(index, rule, false)).collect();
+    if role.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
+        let path = "aggregationRule.clusterRoleSelectors";
+        let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
+        if selectors.is_empty() {
+            let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+            errors.push(FieldError::required(path, detail));
+        }
+        for (index, selector) in selectors.iter().enumerate() {
+            let path = format!("{path}[{index}]");
+            let findings = validate_structured(selector, &path);
+            let unusable = !findings.is_empty();
+            errors.extend(findings);
+            if unusable {
+                errors.push(FieldError::invalid(path, &Value::Null, "invalid label selector."));
+            }
+        }
+    }
+    errors.extend(without_verbs(role));
+    errors
+}
+
+/// `ValidateRoleBinding` and `ValidateClusterRoleBinding`, but for what must not be missing: that is declared.
+fn binding(binding: &Value, namespaced: bool) -> Vec<FieldError> {
+    let role = |field: &str| binding["roleRef"].get(field).cloned().unwrap_or_else(|| "".into());
+    let mut errors = Vec::new();
+    if role("apiGroup") != GROUP {
+        errors.push(FieldError::unsupported("roleRef.apiGroup", &role("apiGroup"), &[GROUP]));
+    }
+    let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
+    if !kinds.iter().any(|kind| role("kind") == *kind) {
+        errors.push(FieldError::unsupported("roleRef.kind", &role("kind"), kinds));
+    }
+    let name = role("name");
+    let name = name.as_str().unwrap_or_default();
+    errors.extend(objections("roleRef.name", name, name::path_segment(name)));
+    errors
+}
+
+fn subjects_errors(binding: &Value, namespaced: bool) -> impl Iterator<Item = FieldError> {
+    let subjects = items(binding, "/subjects").iter().enumerate();
+    subjects.flat_map(move |(index, subject)| subject_errors(index, subject, namespaced))
+}
+
+/// `ValidateRoleBindingSubject`.
+fn subject_errors(index: usize, subject: &Value, namespaced: bool) -> Vec<FieldError> {
+    let path = |field: &str| format!("subjects[{index}].{field}");
+    let (kind, group, name) = (text(subject, "/kind"), text(subject, "/apiGroup"), text(subject, "/name"));
+    let mut errors = Vec::new();
+    match kind {
+        "ServiceAccount" => {
+            if !name.is_empty() {
+                errors.extend(objections(&path("name"), name, name::dns_subdomain(name)));
+            }
+            if !group.is_empty() {
+                errors.push(FieldError::unsupported(path("apiGroup"), &group.into(), &[""]));
+            }
+            if !namespaced && text(subject, "/namespace").is_empty() {
+                errors.push(FieldError::required(path("namespace"), ""));
+            }
+        }
+        "User" | "Group" => {
+            if group != GROUP {
+                errors.push(FieldError::unsupported(path("apiGroup"), &group.into(), &[GROUP]));
+            }
+        }
+        _ => errors.push(FieldError::unsupported(path("kind"), &kind.into(), &["ServiceAccount", "User", "Group"])),
+    }
+    errors
+}
+
+/// What is declared to be required: the names of subjects.
+fn nameless_subjects(binding: &Value) -> impl Iterator<Item = FieldError> {
+    let nameless = items(binding, "/subjects").iter().enumerate().filter(|(_, one)| text(one, "/name").is_empty());
+    nameless.map(|(index, _)| FieldError::required(format!("subjects[{index}].name"), ""))
+}
+
+fn nameless_role(binding: &Value) -> Option<FieldError> {
+    text(binding, "/roleRef/name").is_empty().then(|| FieldError::required("roleRef.name", ""))
+}
+
+/// Findings about a new binding.
+fn declared_last(object: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors = binding(object, namespaced);
+    errors.extend(subjects_errors(object, namespaced));
+    errors.extend(nameless_subjects(object));
+    errors.extend(nameless_role(object));
+    errors
+}
+
+/// Findings about a changed binding: a roleRef that changed is not looked into by what is declared.
+fn changed(new: &Value, old: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors = binding(new, namespaced);
+    errors.extend(nameless_role(new));
+    errors.extend(subjects_errors(new, namespaced));
+    if new["roleRef"] != old["roleRef"] {
+        let role = |field: &str| Value::from(text(&new["roleRef"], field));
+        let (group, kind, name) = (role("/apiGroup"), role("/kind"), role("/name"));
+        let printed = format!("{{\"APIGroup\":{group},\"Kind\":{kind},\"Name\":{name}}}");
+        errors.push(FieldError::invalid_printed("roleRef", printed, IMMUTABLE));
+    }
+    errors.extend(nameless_subjects(new));
+    errors
+}

@@ -1,0 +1,43 @@
+//! Who may do what: the modes of authorization.
+
+use super::Builder;
+use crate::api;
+use crate::auth::authorizer::Authorizer;
+use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, Union};
+use crate::auth::node::NodeAuthorizer;
+use crate::auth::rbac::Rbac;
+use crate::store::Store;
+use std::sync::Arc;
+
+impl Builder {
+    /// Who decides what users may do, in that order; [`AuthorizationMode::AlwaysAllow`] by default. Members of
+    /// `system:masters` may do everything in every mode.
+    #[must_use]
+    pub fn authorization_mode(mut self, modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
+        self.authorization = modes.into_iter().collect();
+        self
+    }
+
+    /// Whether the server gives cluster roles with an `aggregationRule` the rules of those that they select, as
+    /// kube-controller-manager does; on by default.
+    #[must_use]
+    pub fn cluster_role_aggregation(mut self, on: bool) -> Self {
+        self.cluster_role_aggregation = on;
+        self
+    }
+}
+
+/// What decides for a server in these modes, and RBAC by itself if it is one of them.
+pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Box<dyn Authorizer>, Option<Arc<Rbac>>) {
+    let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
+    let decider = |mode: &AuthorizationMode| -> Option<Box<dyn Authorizer>> {
+        Some(match mode {
+            AuthorizationMode::AlwaysAllow => Box::new(AllowAuthenticated),
+            AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
+            AuthorizationMode::Rbac => Box::new(rbac.clone()?),
+            AuthorizationMode::Node => Box::new(NodeAuthorizer::new(store.clone(), api::node_rules())),
+        })
+    };
+    let chain = modes.iter().filter_map(|mode| decider(mode).map(|decider| (*mode, decider))).collect();
+    (Box::new(Union::new(chain)), rbac)
+}

@@ -1,0 +1,148 @@
+//! One server of the control plane: where it listens, the errors of its clock and of its view, and its life.
+//!
+//! ```text
+//!          start             stop
+//!   bound ──────▶ listening ──────▶ stopped: its port refuses; the objects stay, as they do in etcd
+//!                     ▲                │
+//!                     └────────────────┘ start, on the same port
+//! ```
+
+use super::listener::{self, Listener};
+use crate::clock::OffsetClock;
+use crate::http::Replica;
+use rustls::ServerConfig;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// One listener of the control plane.
+pub struct RunningReplica {
+    secure: Option<(SocketAddr, Arc<ServerConfig>)>,
+    insecure: Option<SocketAddr>,
+    clock: OffsetClock,
+    replica: Arc<Replica>,
+    life: Mutex<Life>,
+}
+
+/// From a start to the next stop.
+struct Life {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl RunningReplica {
+    /// Lets `replica` accept connections: over TLS on `secure`, in the clear on `insecure`. It ends when `shutdown` does.
+    pub(super) fn run(
+        replica: Arc<Replica>,
+        clock: OffsetClock,
+        secure: Option<((TcpListener, SocketAddr), Arc<ServerConfig>)>,
+        insecure: Option<(TcpListener, SocketAddr)>,
+    ) -> Self {
+        let addresses = (
+            secure.as_ref().map(|((_, address), tls)| (*address, tls.clone())),
+            insecure.as_ref().map(|(_, address)| *address),
+        );
+        let secure = secure.map(|((listener, _), tls)| Listener { listener, tls: Some(tls) });
+        let insecure = insecure.map(|(listener, _)| Listener { listener, tls: None });
+        let life = Mutex::new(Life::begin(&replica, [secure, insecure]));
+        RunningReplica { secure: addresses.0, insecure: addresses.1, clock, replica, life }
+    }
+
+    /// Where it listens for its main protocol.
+    ///
+    /// # Panics
+    /// Never: a replica has an address.
+    pub fn address(&self) -> SocketAddr {
+        let secure = self.secure.as_ref().map(|(address, _)| *address);
+        secure.or(self.insecure).expect("a replica listens somewhere")
+    }
+
+    /// Its base URL, `https://…` unless the server is insecure only.
+    pub fn url(&self) -> String {
+        let scheme = if self.secure.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address())
+    }
+
+    /// The base URL of its plain HTTP port, if it has one.
+    pub fn insecure_url(&self) -> Option<String> {
+        self.insecure.map(|address| format!("http://{address}"))
+    }
+
+    /// Its clock.
+    #[cfg(feature = "controllers")]
+    pub(super) fn clock(&self) -> OffsetClock {
+        self.clock.clone()
+    }
+
+    /// Changes by how much its clock is wrong, in seconds.
+    pub fn set_clock_offset(&self, seconds: i64) {
+        self.clock.set_offset(seconds);
+    }
+
+    /// Lets its cache stand still: what is read without asking for freshness stays as it is now, and watches hear nothing,
+    /// until it is [released](Self::release). Reads without a `resourceVersion` stay consistent.
+    pub fn hold(&self) {
+        self.replica.view.hold(&self.replica.cluster.store);
+    }
+
+    /// Ends what [`hold`](Self::hold) began: watches hear what they missed.
+    pub fn release(&self) {
+        self.replica.view.release();
+    }
+
+    /// Ends all watches that are open on it, as a server does that is restarted. Their clients may open others at once.
+    pub fn disconnect_watches(&self) {
+        self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
+    }
+
+    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay.
+    pub async fn stop(&self) {
+        let tasks = {
+            let life = self.life();
+            life.stop.cancel();
+            life.tasks.clone()
+        };
+        tasks.wait().await;
+    }
+
+    /// Lets it listen again after a [`stop`](Self::stop), on the same ports.
+    ///
+    /// # Errors
+    /// If somebody else has taken a port.
+    pub async fn start(&self) -> io::Result<()> {
+        let mut listeners = [None, None];
+        if let Some((address, tls)) = &self.secure {
+            listeners[0] = Some(Listener { listener: TcpListener::bind(address).await?, tls: Some(tls.clone()) });
+        }
+        if let Some(address) = &self.insecure {
+            listeners[1] = Some(Listener { listener: TcpListener::bind(address).await?, tls: None });
+        }
+        *self.life() = Life::begin(&self.replica, listeners);
+        Ok(())
+    }
+
+    /// Resolves when everything that it does has ended.
+    pub(super) async fn ended(&self) {
+        let tasks = self.life().tasks.clone();
+        tasks.wait().await;
+    }
+
+    fn life(&self) -> std::sync::MutexGuard<'_, Life> {
+        self.life.lock().expect("no code that runs under this lock panics")
+    }
+}
+
+impl Life {
+    fn begin(replica: &Arc<Replica>, listeners: [Option<Listener>; 2]) -> Life {
+        let life = Life { stop: replica.shutdown.child_token(), tasks: TaskTracker::new() };
+        replica.end_watches(life.stop.child_token());
+        for listener in listeners.into_iter().flatten() {
+            life.tasks.spawn(listener::accept(listener, replica.clone(), life.stop.clone(), life.tasks.clone()));
+        }
+        life.tasks.close();
+        life
+    }
+}

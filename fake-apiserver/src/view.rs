@@ -1,0 +1,70 @@
+//! How far a replica sees: everything that happens, or, held, only what there was when it was told to stand still.
+//!
+//! ```text
+//!           hold                            release
+//!   level ────────▶ held at a revision ────────────▶ level
+//!                   lists and gets "not older than" come from there; watches end there, and go on when it is released
+//! ```
+//! As with the real server's watch cache, only reads that ask for no freshness are stale: those without a
+//! `resourceVersion` are consistent, and so are writes.
+
+use crate::store::{Snapshot, Store};
+use std::sync::{Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+/// What one replica sees of the store.
+#[derive(Default)]
+pub(crate) struct View(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    held: Option<Snapshot>,
+    /// Watches that owe events from beyond what is seen.
+    waiting: Vec<Waker>,
+}
+
+impl View {
+    /// Stands still at what the store holds now.
+    pub(crate) fn hold(&self, store: &Store) {
+        self.lock().held = Some(store.snapshot());
+    }
+
+    /// Sees everything again.
+    pub(crate) fn release(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.held = None;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// What it stands still at, if it does.
+    pub(crate) fn held(&self) -> Option<Snapshot> {
+        self.lock().held.clone()
+    }
+
+    /// Everything as it is seen.
+    pub(crate) fn snapshot(&self, store: &Store) -> Snapshot {
+        self.held().unwrap_or_else(|| store.snapshot())
+    }
+
+    /// Ready once the event of that revision is seen; the caller is woken when it may be.
+    pub(crate) fn poll_sees(&self, revision: u64, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        match &state.held {
+            Some(held) if held.revision < revision => {
+                let waker = context.waker();
+                if !state.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
+                    state.waiting.push(waker.clone());
+                }
+                Poll::Pending
+            }
+            _ => Poll::Ready(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("no code that runs under this lock panics")
+    }
+}
