@@ -9,6 +9,8 @@
 mod covers;
 mod policy;
 mod rule;
+#[cfg(test)]
+mod tests;
 
 pub use covers::missing;
 pub use policy::{Policy, RoleRef, Unresolved};
