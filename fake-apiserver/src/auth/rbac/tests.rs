@@ -62,7 +62,7 @@ fn allows(rule: &Rule, user: &User, request: &str, namespace: &str) -> bool {
         true => Target::Path(what),
         false => Target::Resource { group, version: "v1", resource, subresource, namespace, name },
     };
-    rule.allows(&Attributes { user, verb, target })
+    rule.allows(&Attributes::new(user, verb, target))
 }
 
 fn policy_allows(policy: &Policy, user: &User, request: &str, namespace: &str) -> bool {
@@ -300,7 +300,7 @@ fn decisions_follow_the_store_at_once() {
     let decide = || {
         let target =
             Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
-        rbac.authorize(&Attributes { user: &alice, verb: "list", target })
+        rbac.authorize(&Attributes::new(&alice, "list", target))
     };
     let allowed = Decision::Allow("RBAC: allowed by RoleBinding \"b/n\" of Role \"r\" to User \"alice\"".into());
     assert_eq!(decide(), Decision::NoOpinion(String::new()));
