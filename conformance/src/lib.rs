@@ -14,6 +14,7 @@ pub mod control_plane;
 pub mod controllers;
 pub mod exchange;
 pub mod history;
+pub mod kubelets;
 pub mod ledger;
 pub mod names;
 pub mod normalise;

@@ -3,6 +3,7 @@
 use crate::client::Endpoint;
 use crate::controllers::Running as Controller;
 use crate::history::{Event, Recorder, Reply, Request};
+use crate::kubelets::Kubelet;
 use crate::names::Names;
 use crate::scenario::command::{Credential, Prefixes, Route};
 use crate::target::{ADMINISTRATOR, Cluster};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long anything may take that a scenario waits for. Nothing ever waits this long unless it is broken.
@@ -32,6 +33,12 @@ pub struct Stage<'a> {
     pub watches: BTreeMap<String, Stream>,
     /// Running controllers by name.
     pub controllers: BTreeMap<String, Box<dyn Controller>>,
+    /// Running kubelets by node.
+    pub kubelets: BTreeMap<String, Kubelet>,
+    /// Tells kubelets that the cluster's clock was moved.
+    pub clock_moved: watch::Sender<()>,
+    /// The uids of pods whose files were looked at, by name.
+    pub pod_uids: BTreeMap<String, String>,
     /// How many calls of each user the scenario has looked at.
     pub calls_read: BTreeMap<String, usize>,
     /// How many lines of each replica's log the scenario has looked at.
@@ -72,6 +79,9 @@ impl<'a> Stage<'a> {
             recorder,
             watches: BTreeMap::new(),
             controllers: BTreeMap::new(),
+            kubelets: BTreeMap::new(),
+            clock_moved: watch::Sender::new(()),
+            pod_uids: BTreeMap::new(),
             calls_read: BTreeMap::new(),
             log_lines_read: BTreeMap::new(),
             requests: 0,
@@ -153,14 +163,17 @@ impl<'a> Stage<'a> {
         for running in self.controllers.into_values() {
             running.stop().await?;
         }
+        for kubelet in self.kubelets.into_values() {
+            kubelet.stop().await?;
+        }
         Ok(())
     }
 
     async fn send(&self, outgoing: Outgoing) -> Result<http::Response<Incoming>> {
         let Outgoing { endpoint, token, body, request } = outgoing;
         let mut builder = http::Request::builder().method(request.method.as_str()).uri(target(&request));
-        for (name, value) in &request.headers {
-            builder = builder.header(name, value);
+        for (name, values) in &request.headers {
+            builder = values.split('\n').fold(builder, |builder, value| builder.header(name, value));
         }
         if let Some(token) = token {
             builder = builder.header(http::header::AUTHORIZATION, format!("Bearer {token}"));

@@ -11,7 +11,7 @@ use crate::{root_ca, service_accounts, tokens};
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, ServiceAccount};
 use kube::Client;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -103,11 +103,7 @@ impl Fleet {
 
     /// Runs all members until `stop`, and the informers that they listen to. Returns when what is in progress has ended.
     pub async fn run(&self, stop: CancellationToken) {
-        let mut informers: BTreeMap<*const (), &dyn Source> = BTreeMap::new();
-        for informer in self.members.values().flat_map(|member| member.controller.informers()) {
-            informers.insert(Arc::as_ptr(informer).cast(), &**informer);
-        }
-        let watching = join_all(informers.into_values().map(|informer| informer.follow(self.client.clone())));
+        let watching = join_all(self.informers().into_iter().map(|informer| informer.follow(self.client.clone())));
         let watching = async {
             watching.await;
             // Of no informers; no other ever ends.
@@ -123,6 +119,16 @@ impl Fleet {
             () = watching => {}
             () = working => {}
         }
+    }
+
+    /// Those that members listen to, each once.
+    fn informers(&self) -> Vec<&dyn Source> {
+        let mut known = BTreeSet::new();
+        let informers = self.members.values().flat_map(|member| member.controller.informers());
+        informers
+            .filter(|informer| known.insert(Arc::as_ptr(informer).cast::<()>()))
+            .map(|informer| &**informer)
+            .collect()
     }
 
     /// Waits until no member that is not paused has anything left to do, if nobody else changes anything; see

@@ -3,6 +3,7 @@
 //! The file has the real server's form, one `audit.k8s.io/v1` Event a line at stage ResponseComplete.
 
 use crate::auth::User;
+use crate::auth::impersonation::Impersonated;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ pub struct RequestRecord {
     pub received: Timestamp,
     /// Who asked; none if that could not be told.
     pub user: Option<Arc<User>>,
+    /// As whom, if not as themselves.
+    pub impersonated: Option<Impersonated>,
     /// The `User-Agent` header.
     pub user_agent: String,
     /// HTTP method.
@@ -115,7 +118,13 @@ impl RequestRecord {
             event["annotations"][key] = value.as_str().into();
         }
         if let Some(user) = &self.user {
-            event["user"] = json!({"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra});
+            event["user"] = user_info(user);
+        }
+        if let Some(impersonated) = &self.impersonated {
+            event["impersonatedUser"] = user_info(&impersonated.user);
+            if let Some(constraint) = impersonated.constraint {
+                event["authenticationMetadata"] = json!({"impersonationConstraint": constraint});
+            }
         }
         if !self.resource.is_empty() {
             event["objectRef"] = json!({
@@ -131,6 +140,10 @@ impl RequestRecord {
         }
         event
     }
+}
+
+fn user_info(user: &User) -> Value {
+    json!({"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra})
 }
 
 /// A request's body as a tree, whatever format it came in; none if it is empty or cannot be read.

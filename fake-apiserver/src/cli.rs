@@ -31,10 +31,13 @@ pub struct Flags {
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
+    /// PEM file with authorities: whoever shows a certificate of theirs is the user of its common name
+    #[arg(long, value_name = "FILE")]
+    client_ca_file: Option<PathBuf>,
     /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC
+    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 
@@ -70,6 +73,13 @@ pub struct Flags {
     /// Audiences of this server, separated by commas; the issuers by default
     #[arg(long, value_name = "AUDIENCES", value_delimiter = ',')]
     api_audiences: Vec<String>,
+
+    /// Controllers to run in this process, by kube-controller-manager's names: '*' is all, 'foo' is the one of that name, '-foo'
+    /// is all but that one; none by default. There are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
+    /// legacy-service-account-token-cleaner
+    #[cfg(feature = "controllers")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    controllers: Vec<crate::controllers::Choice>,
 
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
@@ -137,6 +147,11 @@ impl Flags {
         if let Some(path) = &self.token_auth_file {
             builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
         }
+        if let Some(path) = &self.client_ca_file {
+            let flag = "client-ca-file";
+            let set = builder.client_ca_pem(&read(flag, path)?);
+            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
         for path in &self.service_account_key_file {
             let flag = "service-account-key-file";
             let added = builder.service_account_key_pem(read(flag, path)?.as_bytes());
@@ -146,6 +161,11 @@ impl Flags {
             let flag = "service-account-signing-key-file";
             let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
             builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+        }
+        #[cfg(feature = "controllers")]
+        {
+            let wanted = |kind: &crate::controllers::Kind| crate::controllers::is_wanted(*kind, &self.controllers);
+            builder = builder.controllers(crate::controllers::Kind::ALL.into_iter().filter(wanted));
         }
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

@@ -34,6 +34,8 @@ pub mod auth;
 pub mod cli;
 pub mod clock;
 mod cluster;
+#[cfg(feature = "controllers")]
+pub mod controllers;
 pub mod duration;
 pub mod error;
 pub mod fault;

@@ -8,8 +8,15 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 /// The users whose calls are recorded: those that controllers run as.
-pub const USERS_OF_CONTROLLERS: [&str; 5] =
-    ["legacy-token-cleaner", "root-ca", "service-accounts", "tokens", "tokens-b"];
+pub const USERS_OF_CONTROLLERS: [&str; 7] = [
+    "legacy-token-cleaner",
+    "root-ca",
+    "service-accounts",
+    "system:node:node-1",
+    "system:node:node-2",
+    "tokens",
+    "tokens-b",
+];
 
 /// How a control plane may differ from the usual one.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -73,6 +73,14 @@ pub trait Running: Send + Sync {
 /// # Errors
 /// If the cluster does not know the user.
 pub(crate) fn client(cluster: &dyn Cluster, user: &str) -> Result<Client> {
+    controller::client::new(config(cluster, user)?, user)
+}
+
+/// What a client of the cluster's first API server has to know to be `user`.
+///
+/// # Errors
+/// If the cluster does not know the user.
+pub(crate) fn config(cluster: &dyn Cluster, user: &str) -> Result<kube::Config> {
     let mut config = kube::Config::new(cluster.endpoints()[0].url.parse()?);
     let ca_pem = cluster.ca_pem().unwrap_or_default();
     let certificates = CertificateDer::pem_slice_iter(ca_pem.as_bytes());
@@ -80,5 +88,5 @@ pub(crate) fn client(cluster: &dyn Cluster, user: &str) -> Result<Client> {
     config.root_cert = Some(certificates).filter(|certificates| !certificates.is_empty());
     let token = cluster.token(user).with_context(|| format!("this target knows no user {user:?}"))?;
     config.auth_info.token = Some(token.into());
-    controller::client::new(config, user)
+    Ok(config)
 }

@@ -160,7 +160,7 @@ fn line_of(line: &str) -> Result<Line, String> {
 pub fn header(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once(": ")?;
     let proper = name.starts_with(|c: char| c.is_ascii_uppercase())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-.%".contains(c));
     proper.then(|| (name.to_owned(), value.to_owned()))
 }
 

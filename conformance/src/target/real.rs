@@ -221,7 +221,9 @@ impl Cluster for Tenancy {
         Box::pin(async move {
             let namespace = format!("/api/v1/namespaces/{}", self.namespace);
             // The namespace goes in its own time. What the controllers of other scenarios would look after goes now.
-            for path in ["/serviceaccounts", "/secrets", ""].map(|resource| format!("{namespace}{resource}")) {
+            for path in ["/pods?gracePeriodSeconds=0", "/serviceaccounts", "/secrets", ""]
+                .map(|resource| format!("{namespace}{resource}"))
+            {
                 self.server.access.ask("DELETE", &path).await?;
             }
             if self.server.plane.is_some() { self.log() } else { Ok(String::new()) }

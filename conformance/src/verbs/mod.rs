@@ -1,6 +1,7 @@
 //! The verbs of the scenario language: one family a file, each with its usage at the top. The list is closed.
 
 pub mod controllers;
+pub mod kubelets;
 pub mod replicas;
 pub mod requests;
 pub mod server;
@@ -18,6 +19,8 @@ use anyhow::Result;
 pub enum Verb {
     /// Starts, stops and watches over controllers.
     Controller(controllers::Controller),
+    /// Starts, stops and looks at kubelets.
+    Kubelet(kubelets::KubeletVerb),
     /// Something befalls an API server.
     Replica(replicas::Replica),
     /// Sends a request.
@@ -39,6 +42,7 @@ impl Verb {
             "calls" | "controller" | "tally" => controllers::Controller::parse(written).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(written).map(Verb::Token),
             "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
+            "files" | "kubelet" => kubelets::KubeletVerb::parse(written).map(Verb::Kubelet),
             "replica" => replicas::Replica::parse(written).map(Verb::Replica),
             "watch" => watches::Watch::parse(written).map(Verb::Watch),
             "await" => match waits::Wait::parse(written)? {
@@ -58,6 +62,7 @@ impl Verb {
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
             Verb::Controller(controller) => controller.play(stage).await,
+            Verb::Kubelet(kubelet) => kubelet.play(stage).await,
             Verb::Replica(replica) => replica.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,
             Verb::Server(server) => server.play(stage).await,

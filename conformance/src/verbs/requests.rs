@@ -65,7 +65,7 @@ enum Body {
 
 /// Query parameters; values may have names in them.
 pub type Query = Vec<(String, String)>;
-/// Headers, lower case; values may have names in them.
+/// Headers, lower case; values may have names in them. Of one that is sent several times, a value a line.
 pub type Headers = BTreeMap<String, String>;
 
 /// What stands behind the address: query, headers, body.
@@ -99,7 +99,8 @@ impl Arguments {
                     body.push('\n');
                 }
                 (None, Some((name, value))) => {
-                    arguments.headers.insert(name.to_ascii_lowercase(), value);
+                    let values = arguments.headers.entry(name.to_ascii_lowercase());
+                    values.and_modify(|values| values.push_str(&format!("\n{value}"))).or_insert(value);
                 }
                 (None, None) => arguments.read(line)?,
             }

@@ -58,7 +58,7 @@ impl ServerVerb {
     /// Carries it out.
     pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
-            ServerVerb::Advance(seconds) => stage.cluster.advance_clock(*seconds)?,
+            ServerVerb::Advance(seconds) => advance(*seconds, stage).await?,
             ServerVerb::Offset(replica, seconds) => stage.cluster.set_clock_offset(*replica, *seconds)?,
             ServerVerb::Compact => stage.cluster.compact().await?,
             ServerVerb::Fault(fault) => stage.cluster.add_fault(Fault {
@@ -70,6 +70,16 @@ impl ServerVerb {
         }
         Ok(Observation::default())
     }
+}
+
+/// Nobody misses what happened before.
+async fn advance(seconds: i64, stage: &Stage<'_>) -> Result<()> {
+    for kubelet in stage.kubelets.values() {
+        kubelet.caught_up().await?;
+    }
+    stage.cluster.advance_clock(seconds)?;
+    stage.clock_moved.send_replace(());
+    Ok(())
 }
 
 fn read_log(replica: usize, stage: &mut Stage<'_>) -> Result<Observation> {

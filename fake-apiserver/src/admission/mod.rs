@@ -8,6 +8,7 @@
 //!
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
+mod node_restriction;
 mod plugins;
 mod service_account;
 
@@ -39,7 +40,6 @@ pub(crate) struct Attributes<'a> {
     pub(crate) cluster: &'a Cluster,
     /// How far the replica sees.
     pub(crate) view: &'a View,
-    #[allow(dead_code, reason = "the plugins so far do not discriminate")]
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) kind: &'static Kind,
@@ -50,7 +50,6 @@ pub(crate) struct Attributes<'a> {
     /// Empty as long as it is to be generated, and for all objects of a deletecollection.
     pub(crate) name: &'a str,
     /// What is stored, unless it is being created.
-    #[allow(dead_code, reason = "the plugins so far do not compare")]
     pub(crate) old: Option<&'a Value>,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
+use super::node_restriction::NodeRestriction;
 use super::service_account::{ServiceAccounts, Tokens};
 use super::{Chain, Plugin};
 
@@ -24,7 +25,7 @@ const PLUGINS: &[(&str, Plugged)] = &[
     ("LimitPodHardAntiAffinityTopology", Absent),
     ("LimitRanger", Absent),
     ("ServiceAccount", OnDemand(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
-    ("NodeRestriction", Absent),
+    ("NodeRestriction", OnDemand(|_| Box::new(NodeRestriction))),
     ("TaintNodesByCondition", Always),
     ("AlwaysPullImages", Absent),
     ("ImagePolicyWebhook", Absent),
@@ -131,6 +132,7 @@ mod tests {
             ("", "", Ok(0)),
             ("Priority,NamespaceLifecycle", "", Ok(0)),
             ("ServiceAccount", "", Ok(1)),
+            ("ServiceAccount,NodeRestriction", "", Ok(2)),
             ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(0)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),

@@ -107,7 +107,7 @@ fn authorize(request: &Request<'_>) -> ApiResult<()> {
         namespace: request.namespace,
         name: request.name,
     };
-    let attributes = Attributes { user: &request.user, verb: "create", target };
+    let attributes = Attributes::new(&request.user, "create", target);
     match request.cluster.authorizer.authorize(&attributes) {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),

@@ -64,7 +64,7 @@ fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
 fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, name: &str) -> bool {
     let target =
         Target::Resource { group, version: "*", resource, subresource: "", namespace: request.namespace, name };
-    let attributes = Attributes { user: &request.user, verb, target };
+    let attributes = Attributes::new(&request.user, verb, target);
     matches!(request.cluster.authorizer.authorize(&attributes), Decision::Allow(_))
 }
 

@@ -5,6 +5,7 @@
 
 use super::cluster_roles;
 use super::draft::draft;
+use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -18,6 +19,13 @@ const POLICY: &str = include_str!("rbac_policy.jsonl");
 /// A label and an annotation that all of them have.
 const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
 const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
+
+/// The rules of `system:node`, by which every node is judged whatever becomes of that role: `NodeRules`.
+pub(crate) fn node_rules() -> Vec<Rule> {
+    let roles = POLICY.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut nodes = roles.filter(|role| role["kind"] == "ClusterRole" && meta::name(role) == "system:node");
+    nodes.next().map(|role| Rule::all_of(&role)).unwrap_or_default()
+}
 
 /// Makes the roles and bindings of a new cluster whose namespaces are there already.
 pub(crate) fn create(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {

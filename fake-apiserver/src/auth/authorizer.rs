@@ -23,6 +23,15 @@ pub struct Attributes<'a> {
     pub verb: &'a str,
     /// To what.
     pub target: Target<'a>,
+    /// Fields that the objects of a list, a watch or a deletecollection must have, and their values.
+    pub fields: &'a [(String, String)],
+}
+
+impl<'a> Attributes<'a> {
+    /// What is asked of all objects alike.
+    pub fn new(user: &'a User, verb: &'a str, target: Target<'a>) -> Self {
+        Attributes { user, verb, target, fields: &[] }
+    }
 }
 
 /// What a request is about. Unknown parts are empty.
@@ -95,7 +104,7 @@ pub struct PathRule {
 ///
 /// Ports `ForbiddenStatusError` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` (v0.37.1).
 pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
-    let Attributes { user, verb, target } = attributes;
+    let Attributes { user, verb, target, .. } = attributes;
     let user = &user.name;
     let (what, name, refusal) = match *target {
         Target::Path(path) => {

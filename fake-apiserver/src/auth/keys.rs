@@ -4,6 +4,7 @@
 //! PKCS #8 EC private keys, SubjectPublicKeyInfo, and certificates; blocks of any other kind are skipped.
 //! Unlike there, RSA keys under 2048 bits are refused, as the cryptographic backend does.
 
+use super::der::{BIT_STRING, INTEGER, SEQUENCE, element};
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::error::Unspecified;
@@ -239,9 +240,6 @@ fn sections(pem: &[u8]) -> impl Iterator<Item = (SectionKind, Vec<u8>)> + '_ {
     <(SectionKind, Vec<u8>)>::pem_slice_iter(pem).filter_map(Result::ok)
 }
 
-const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
-const SEQUENCE: u8 = 0x30;
 /// First byte of a point on a curve that lists both coordinates.
 const UNCOMPRESSED: u8 = 0x04;
 
@@ -253,23 +251,6 @@ fn split_info(mut info: &[u8]) -> Option<(&[u8], &[u8])> {
         [0, key @ ..] => Some((identifier, key)),
         _ => None,
     }
-}
-
-/// Takes one DER element with that tag off `input` and returns its content.
-fn element<'a>(input: &mut &'a [u8], expected: u8) -> Option<&'a [u8]> {
-    let (tag, rest) = input.split_first()?;
-    let (first, rest) = rest.split_first()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(*first), rest),
-        0x81..=0x84 => {
-            let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f))?;
-            (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)
-        }
-        _ => return None,
-    };
-    let (content, rest) = rest.split_at_checked(length)?;
-    *input = rest;
-    (*tag == expected).then_some(content)
 }
 
 /// A positive DER integer without the zero that keeps it positive.

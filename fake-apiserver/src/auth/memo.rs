@@ -16,11 +16,13 @@ struct Generations<V> {
 
 const GENERATION: usize = 1024;
 
-impl<V: Clone> Memo<V> {
-    pub(super) fn new() -> Self {
+impl<V> Default for Memo<V> {
+    fn default() -> Self {
         Memo(Mutex::new(Generations { current: HashMap::new(), previous: HashMap::new() }))
     }
+}
 
+impl<V: Clone> Memo<V> {
     /// What is remembered under `key`.
     pub(super) fn recall(&self, key: &str) -> Option<V> {
         let mut generations = self.lock();
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn forgets_only_what_is_not_asked_for() {
-        let memo = Memo::new();
+        let memo = Memo::default();
         memo.remember("kept", 0);
         for number in 0..10 * GENERATION {
             memo.remember(&number.to_string(), number);

@@ -4,20 +4,24 @@
 //! [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!
-//! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): static tokens, legacy service account
-//! tokens, bound service account tokens, and nobody. Client certificates, front proxies, OIDC and webhooks are not
-//! here, nor are bearer tokens in WebSocket subprotocols.
+//! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
+//! service account tokens, bound service account tokens, and nobody. Front proxies, OIDC and webhooks are not here, nor are
+//! bearer tokens in WebSocket subprotocols.
 
 mod attestations;
 pub mod authorizer;
 mod bound;
+mod certificates;
 mod claims;
+mod der;
+pub mod impersonation;
 pub mod jwt;
 pub mod keys;
 mod legacy;
 mod memo;
 mod metadata;
 pub mod modes;
+pub mod node;
 pub mod oidc;
 pub mod rbac;
 pub mod reviews;
@@ -29,9 +33,10 @@ mod token_request;
 mod user;
 
 pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
+pub use certificates::{AuthorityError, ClientAuthorities, ClientCertificate};
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use token_request::TokenRequestOutcome;
-pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
+pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};
 
 use crate::error::aggregate;
 use http::HeaderMap;
@@ -60,6 +65,8 @@ pub trait Objects {
 pub struct Config {
     /// `--token-auth-file`, read: users by their tokens. See [`token_file::parse`].
     pub static_tokens: HashMap<String, User>,
+    /// `--client-ca-file`; without it client certificates mean nothing.
+    pub client_authorities: Option<ClientAuthorities>,
     /// `--service-account-issuer`: the first signs, all are trusted. At least one.
     pub issuers: Vec<String>,
     /// `--api-audiences`; if empty, the issuers.
@@ -83,6 +90,7 @@ impl Config {
     pub fn new(issuer: impl Into<String>) -> Config {
         Config {
             static_tokens: HashMap::new(),
+            client_authorities: None,
             issuers: vec![issuer.into()],
             api_audiences: Vec::new(),
             signing_key: SigningKey::generate(),
@@ -121,6 +129,7 @@ pub enum ConfigError {
 #[derive(Debug)]
 pub struct Authenticator {
     static_tokens: HashMap<String, Arc<User>>,
+    client_authorities: Option<ClientAuthorities>,
     service_accounts: ServiceAccountTokens,
     anonymous: Option<Arc<User>>,
     signing_key: SigningKey,
@@ -182,13 +191,14 @@ impl Authenticator {
         let keys = if config.keys.is_empty() { vec![config.signing_key.public().clone()] } else { config.keys };
         let users = config.static_tokens.into_iter();
         Ok(Authenticator {
+            client_authorities: config.client_authorities,
             static_tokens: users.map(|(token, user)| (token, Arc::new(user.authenticated()))).collect(),
             service_accounts: ServiceAccountTokens {
                 api_audiences: or(config.api_audiences, &config.issuers),
                 issuers: config.issuers,
                 keys,
                 lookup: config.lookup,
-                verified: Memo::new(),
+                verified: Memo::default(),
             },
             anonymous: config.anonymous.then(|| Arc::new(User::anonymous())),
             signing_key: config.signing_key,
@@ -197,18 +207,31 @@ impl Authenticator {
         })
     }
 
-    /// Who sends a request with these headers.
+    /// Who sends a request with these headers, over a connection with that certificate.
     ///
     /// # Errors
-    /// If nobody who may be let in does: a bad token is never taken for none.
+    /// If nobody who may be let in does: bad credentials are never taken for none.
     pub fn request(
         &self,
         headers: &HeaderMap,
+        certificate: Option<&ClientCertificate>,
         now: Timestamp,
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
+        let certified = match (certificate, &self.client_authorities) {
+            (Some(certificate), Some(authorities)) => certificate.user(authorities, now),
+            _ => Ok(None),
+        };
+        let objection = match certified {
+            Ok(Some(user)) => {
+                let (user, audiences) = (Arc::new(user.authenticated()), self.api_audiences().to_vec());
+                return Ok(Authentication { user, audiences, notes: Notes::default() });
+            }
+            Ok(None) => None,
+            Err(reason) => Some(reason),
+        };
         let header = headers.get(AUTHORIZATION).map(|value| String::from_utf8_lossy(value.as_bytes()));
-        self.authorization(header.as_deref().unwrap_or_default(), self.api_audiences(), now, objects)
+        self.authorization(header.as_deref().unwrap_or_default(), objection, self.api_audiences(), now, objects)
     }
 
     /// Who the bearer of a token is, as a token review asks: for these audiences, or the API server's if empty.
@@ -223,7 +246,7 @@ impl Authenticator {
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let audiences = if audiences.is_empty() { self.api_audiences() } else { audiences };
-        self.authorization(&format!("Bearer {token}"), audiences, now, objects)
+        self.authorization(&format!("Bearer {token}"), None, audiences, now, objects)
     }
 
     /// The audiences of a token that may be used at this server.
@@ -236,23 +259,33 @@ impl Authenticator {
         &self.service_accounts.keys
     }
 
+    /// The key that signs this server's tokens.
+    #[cfg(feature = "controllers")]
+    pub(crate) fn signing_key(&self) -> &SigningKey {
+        &self.signing_key
+    }
+
     /// The issuer of the tokens that this server signs.
     pub fn issuer(&self) -> &str {
         &self.service_accounts.issuers[0]
     }
 
+    /// Who the header speaks for. `objection` is what there is to say against other credentials of the same request.
     fn authorization(
         &self,
         header: &str,
+        objection: Option<String>,
         audiences: &[String],
         now: Timestamp,
         objects: &dyn Objects,
     ) -> Result<Authentication, Refusal> {
         let mut notes = Notes::default();
         let Some(token) = bearer_token(header, &mut notes) else {
-            return match &self.anonymous {
-                Some(user) => Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes }),
-                None => Err(Refusal { reason: String::new(), notes }),
+            return match (objection, &self.anonymous) {
+                (None, Some(user)) => {
+                    Ok(Authentication { user: Arc::clone(user), audiences: audiences.to_vec(), notes })
+                }
+                (objection, _) => Err(Refusal { reason: objection.unwrap_or_default(), notes }),
             };
         };
         if let Some(user) = self.static_tokens.get(token) {
@@ -261,12 +294,13 @@ impl Authenticator {
                 return Ok(Authentication { user: Arc::clone(user), audiences, notes });
             }
         }
-        let reasons = match self.service_accounts.authenticate(token, audiences, now, objects, &mut notes) {
+        let reason = match self.service_accounts.authenticate(token, audiences, now, objects, &mut notes) {
             Ok(Some(authentication)) => return Ok(Authentication { notes, ..authentication }),
-            Ok(None) => vec![INVALID_TOKEN.to_string()],
-            Err(reason) => vec![INVALID_TOKEN.to_string(), reason],
+            Ok(None) => None,
+            Err(reason) => Some(reason),
         };
-        Err(Refusal { reason: aggregate(reasons), notes })
+        let reasons = [Some(INVALID_TOKEN.to_string()), objection, reason];
+        Err(Refusal { reason: aggregate(reasons.into_iter().flatten()), notes })
     }
 }
 

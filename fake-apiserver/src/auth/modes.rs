@@ -24,6 +24,8 @@ pub enum AuthorizationMode {
     AlwaysDeny,
     /// Roles say what those who are bound to them may do.
     Rbac,
+    /// Nodes may do what nodes do, with what their pods refer to.
+    Node,
 }
 
 /// Modes that cannot be.
@@ -45,8 +47,12 @@ pub enum ModeError {
 
 impl AuthorizationMode {
     /// All that there are.
-    pub const ALL: [AuthorizationMode; 3] =
-        [AuthorizationMode::AlwaysAllow, AuthorizationMode::AlwaysDeny, AuthorizationMode::Rbac];
+    pub const ALL: [AuthorizationMode; 4] = [
+        AuthorizationMode::AlwaysAllow,
+        AuthorizationMode::AlwaysDeny,
+        AuthorizationMode::Rbac,
+        AuthorizationMode::Node,
+    ];
 
     /// As the flag has it.
     pub fn as_str(self) -> &'static str {
@@ -54,6 +60,7 @@ impl AuthorizationMode {
             AuthorizationMode::AlwaysAllow => "AlwaysAllow",
             AuthorizationMode::AlwaysDeny => "AlwaysDeny",
             AuthorizationMode::Rbac => "RBAC",
+            AuthorizationMode::Node => "Node",
         }
     }
 }
@@ -64,7 +71,7 @@ impl FromStr for AuthorizationMode {
     fn from_str(text: &str) -> Result<Self, ModeError> {
         let known = AuthorizationMode::ALL.into_iter().find(|mode| mode.as_str() == text);
         known.ok_or_else(|| match text {
-            "ABAC" | "Webhook" | "Node" => ModeError::Unsupported(text.into()),
+            "ABAC" | "Webhook" => ModeError::Unsupported(text.into()),
             _ => ModeError::Unknown(text.into()),
         })
     }

@@ -18,6 +18,11 @@ pub(super) const NODE_NAME_KEY: &str = "authentication.kubernetes.io/node-name";
 pub(super) const NODE_UID_KEY: &str = "authentication.kubernetes.io/node-uid";
 pub(super) const CREDENTIAL_ID_KEY: &str = "authentication.kubernetes.io/credential-id";
 
+/// `user.NodesGroup`.
+pub const NODES_GROUP: &str = "system:nodes";
+/// What the names of nodes' users begin with.
+pub(super) const NODE_USERNAME_PREFIX: &str = "system:node:";
+
 /// How a token with that `jti` is called in user infos and audit events.
 pub(super) fn credential_id(id: &str) -> String {
     format!("JTI={id}")
@@ -50,6 +55,11 @@ impl User {
     /// Whether the user is in that group.
     pub fn is_in(&self, group: &str) -> bool {
         self.groups.iter().any(|mine| mine == group)
+    }
+
+    /// The name of the node that this is, possibly empty: `NodeIdentity` of `pkg/auth/nodeidentifier` (v1.37.1).
+    pub fn node_name(&self) -> Option<&str> {
+        self.name.strip_prefix(NODE_USERNAME_PREFIX).filter(|_| self.is_in(NODES_GROUP))
     }
 
     /// The user in the group of all who are known: `AuthenticatedGroupAdder`.

@@ -1,8 +1,8 @@
 //! What happens to a request, top to bottom.
 //!
 //! ```text
-//!   route ─▶ authenticate ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
-//!             401             403          any       413      api/, discovery
+//!   route ─▶ authenticate ─▶ impersonate ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
+//!             401             400, 403       403          any       413      api/, discovery
 //! ```
 
 use super::body::{self, Body, ReplyBody};
@@ -16,12 +16,14 @@ use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
-use crate::auth::{Authentication, User, oidc};
+use crate::auth::impersonation::{self, Impersonated, Impersonation};
+use crate::auth::{ClientCertificate, User, oidc};
 use crate::clock::{Clock, OffsetClock};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
-use crate::object::selector::exact_name;
+use crate::object::name::path_segment;
+use crate::object::selector::exact_fields;
 use crate::registry;
 use crate::view::View;
 use bytes::Bytes;
@@ -30,6 +32,7 @@ use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -47,6 +50,7 @@ pub(crate) struct Replica {
     pub(crate) view: View,
     /// Cancelled when open watches have to end; those opened later hang on another one.
     watches: Mutex<CancellationToken>,
+    pub(crate) impersonation: Impersonation,
     /// Made when first asked for.
     pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
@@ -68,6 +72,7 @@ impl Replica {
             view: View::default(),
             watches: Mutex::new(shutdown.child_token()),
             shutdown,
+            impersonation: Impersonation::default(),
             issuer_documents: OnceLock::new(),
         }
     }
@@ -88,34 +93,44 @@ impl Replica {
 struct Exchange<'r> {
     replica: &'r Arc<Replica>,
     parts: &'r Parts,
+    certificate: Option<&'r ClientCertificate>,
     now: Timestamp,
     resource: Option<ResourcePath<'r>>,
     verb: &'static str,
     query: Query<'r>,
+    /// The fields that all objects of a list, watch or deletecollection must have, and their values.
+    fields: Vec<(String, String)>,
 }
 
 /// What the record says besides what the request said.
 #[derive(Default)]
 struct Trace {
     user: Option<Arc<User>>,
+    impersonated: Option<Impersonated>,
     authentication_error: Option<String>,
     /// What there is to warn of, whatever becomes of the request.
     warnings: Vec<String>,
     annotations: Vec<(&'static str, String)>,
     body: Bytes,
+    /// Whether a refusal says that browsers must not guess its type, whatever its reason.
+    unsniffable: bool,
 }
 
-/// Serves one request.
-pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> Response<ReplyBody> {
+/// Serves one request, from a client that showed that certificate.
+pub(crate) async fn serve(
+    replica: Arc<Replica>,
+    certificate: Option<Arc<ClientCertificate>>,
+    request: Request<Incoming>,
+) -> Response<ReplyBody> {
     let (parts, mut incoming) = request.into_parts();
-    let exchange = Exchange::new(&replica, &parts);
+    let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer(&mut incoming, &mut trace).await;
     // An HTTP/2 client that is still sending when it gets its answer may take the stream for broken.
     body::drain(&mut incoming).await;
     let mut response = match answer {
         Ok(response) => response,
-        Err(error) => exchange.refused(&error),
+        Err(error) => exchange.refused(&error, trace.unsniffable),
     };
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     add_warnings(&mut response, &trace.warnings);
@@ -131,7 +146,7 @@ pub(crate) async fn serve(replica: Arc<Replica>, request: Request<Incoming>) -> 
 }
 
 impl<'r> Exchange<'r> {
-    fn new(replica: &'r Arc<Replica>, parts: &'r Parts) -> Self {
+    fn new(replica: &'r Arc<Replica>, parts: &'r Parts, certificate: Option<&'r ClientCertificate>) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(parts.uri.path()) {
             Route::Resource(path) => Some(path),
@@ -140,14 +155,26 @@ impl<'r> Exchange<'r> {
         let watch = resource.as_ref().is_some_and(|path| path.watch_prefix) || query.flag("watch").unwrap_or(false);
         let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
         let verb = verb(&parts.method, named, watch);
-        Exchange { replica, parts, now: replica.clock.now(), resource, verb, query }
+        let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
+            && matches!(verb, "list" | "watch" | "deletecollection");
+        let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
+        Exchange { replica, parts, certificate, now: replica.clock.now(), resource, verb, query, fields }
+    }
+
+    /// The name that authorizers and auditors see: who lists or watches no more than one object asks for that.
+    fn name(&self) -> &str {
+        let name = self.resource.as_ref().map(|path| &*path.name).unwrap_or_default();
+        if !name.is_empty() || self.verb == "deletecollection" {
+            return name;
+        }
+        let selected = self.fields.iter().find(|(field, _)| field == "metadata.name");
+        selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
     }
 
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
-        let authentication = self.authenticate(trace)?;
-        refuse_impersonation(self.parts)?;
-        self.authorize(&authentication.user)?;
-        if let Err(fault) = self.suffer(&authentication.user).await {
+        let user = self.impersonate(self.authenticate(trace)?, trace)?;
+        self.authorize(&user)?;
+        if let Err(fault) = self.suffer(&user).await {
             // What was asked for is worth recording, even if it is not looked at.
             trace.body = self.body(incoming).await?.bytes;
             return Err(fault);
@@ -168,7 +195,7 @@ impl<'r> Exchange<'r> {
             cluster: &self.replica.cluster,
             view: &self.replica.view,
             now: self.now,
-            user: authentication.user,
+            user,
             kind: served.kind,
             resource: served.id,
             namespace: &path.namespace,
@@ -208,9 +235,9 @@ impl<'r> Exchange<'r> {
     }
 
     /// A refusal before any verb was tried.
-    fn refused(&self, error: &ApiError) -> Response<ReplyBody> {
+    fn refused(&self, error: &ApiError, unsniffable: bool) -> Response<ReplyBody> {
         let mut response = refusal(error, self.preferences().pretty_refusal());
-        if error.reason() == "Forbidden" {
+        if unsniffable || error.reason() == "Forbidden" {
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }
         response
@@ -238,14 +265,14 @@ impl<'r> Exchange<'r> {
         Ok(response.map(ReplyBody::whole))
     }
 
-    fn authenticate(&self, trace: &mut Trace) -> ApiResult<Authentication> {
+    fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
-        match cluster.authenticator.request(&self.parts.headers, self.now, cluster) {
+        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
             Ok(authentication) => {
                 trace.warnings.clone_from(&authentication.notes.warnings);
                 trace.annotations.clone_from(&authentication.notes.annotations);
                 trace.user = Some(authentication.user.clone());
-                Ok(authentication)
+                Ok(authentication.user)
             }
             Err(refusal) => {
                 trace.warnings = refusal.notes.warnings;
@@ -260,24 +287,44 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    fn authorize(&self, user: &User) -> ApiResult<()> {
-        let selected =
-            matches!(self.verb, "list" | "watch").then(|| exact_name(self.query.get("fieldSelector"))).flatten();
-        let (verb, target) = match &self.resource {
-            Some(path) => (
-                self.verb.to_string(),
-                Target::Resource {
-                    group: path.group,
-                    version: path.version,
-                    resource: path.resource,
-                    subresource: path.subresource,
-                    namespace: path.namespace(),
-                    name: selected.as_deref().unwrap_or(&path.name),
-                },
-            ),
-            None => (self.parts.method.as_str().to_ascii_lowercase(), Target::Path(self.parts.uri.path())),
+    /// The user whom the headers name in place of `requester`, who has to be allowed to.
+    fn impersonate(&self, requester: Arc<User>, trace: &mut Trace) -> ApiResult<Arc<User>> {
+        let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.unsniffable = true)?;
+        let Some(wanted) = wanted else { return Ok(requester) };
+        let verb = self.audited_verb();
+        let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb));
+        let impersonated = self.replica.impersonation.authorize(rules, &attributes, &wanted)?;
+        let user = impersonated.user.clone();
+        trace.impersonated = Some(impersonated);
+        Ok(user)
+    }
+
+    /// The verb that authorizers and auditors see: of paths, the method in lower case.
+    fn audited_verb(&self) -> Cow<'static, str> {
+        match self.resource {
+            Some(_) => self.verb.into(),
+            None => self.parts.method.as_str().to_ascii_lowercase().into(),
+        }
+    }
+
+    fn attributes<'a>(&'a self, user: &'a User, verb: &'a str) -> Attributes<'a> {
+        let target = match &self.resource {
+            Some(path) => Target::Resource {
+                group: path.group,
+                version: path.version,
+                resource: path.resource,
+                subresource: path.subresource,
+                namespace: path.namespace(),
+                name: self.name(),
+            },
+            None => Target::Path(self.parts.uri.path()),
         };
-        let attributes = Attributes { user, verb: &verb, target };
+        Attributes { user, verb, target, fields: &self.fields }
+    }
+
+    fn authorize(&self, user: &User) -> ApiResult<()> {
+        let verb = self.audited_verb();
+        let attributes = self.attributes(user, &verb);
         match self.replica.cluster.authorizer.authorize(&attributes) {
             Decision::Allow(_) => Ok(()),
             Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
@@ -325,22 +372,22 @@ impl<'r> Exchange<'r> {
     fn record(&self, trace: Trace, audit_id: &str, code: u16) {
         let path = self.resource.clone().unwrap_or_default();
         let body = audit::readable(header(self.parts, CONTENT_TYPE), &trace.body);
-        let resource = self.resource.is_some();
         self.replica.cluster.log.add(RequestRecord {
             replica: self.replica.index,
             audit_id: audit_id.into(),
             received: self.now,
             user: trace.user,
+            impersonated: trace.impersonated,
             user_agent: header(self.parts, USER_AGENT).into(),
             method: self.parts.method.to_string(),
             uri: self.parts.uri.to_string(),
-            verb: if resource { self.verb.into() } else { self.parts.method.as_str().to_ascii_lowercase() },
+            verb: self.audited_verb().into_owned(),
             group: path.group.into(),
             version: path.version.into(),
             resource: path.resource.into(),
             subresource: path.subresource.into(),
             namespace: path.namespace().into(),
-            name: path.name.into(),
+            name: self.name().into(),
             body,
             code,
             authentication_error: trace.authentication_error,
@@ -352,14 +399,6 @@ impl<'r> Exchange<'r> {
 /// How long something that may be about to exist is waited for: as long as `getServiceAccount` sleeps between 10 attempts.
 fn patience() -> Duration {
     9 * Duration::from_millis(fastrand::u64(100..200))
-}
-
-/// 501: whoever asks to be somebody else must not be served as who they are.
-fn refuse_impersonation(parts: &Parts) -> ApiResult<()> {
-    match parts.headers.keys().find(|name| name.as_str().starts_with("impersonate-")) {
-        None => Ok(()),
-        Some(name) => Err(ApiError::not_implemented(format!("impersonation (header {name})"))),
-    }
 }
 
 /// 400 for a `timeout` that is no Go duration. A request that the server holds no longer than it computes cannot time out.

@@ -1,5 +1,6 @@
 //! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
 
+use crate::auth::ClientCertificate;
 use crate::http::{Replica, serve};
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -52,13 +53,16 @@ async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "unable to turn off Nagle's algorithm");
     }
-    let Some(acceptor) = acceptor else { return converse(stream, replica, stop).await };
+    let Some(acceptor) = acceptor else { return converse(stream, None, replica, stop).await };
     let shaken = tokio::select! {
         () = stop.cancelled() => return,
         shaken = tokio::time::timeout(PATIENCE, acceptor.accept(stream)) => shaken,
     };
     match shaken {
-        Ok(Ok(stream)) => converse(stream, replica, stop).await,
+        Ok(Ok(stream)) => {
+            let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
+            converse(stream, chain.map(ClientCertificate::new).map(Arc::new), replica, stop).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
     }
@@ -66,12 +70,13 @@ async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<
 
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    certificate: Option<Arc<ClientCertificate>>,
     replica: Arc<Replica>,
     stop: CancellationToken,
 ) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let replica = replica.clone();
-        async move { Ok::<Response<_>, Infallible>(serve(replica, request).await) }
+        let (replica, certificate) = (replica.clone(), certificate.clone());
+        async move { Ok::<Response<_>, Infallible>(serve(replica, certificate, request).await) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);

@@ -11,6 +11,8 @@ pub use replica::RunningReplica;
 
 use crate::audit::{RequestLog, RequestRecord};
 use crate::cluster::Cluster;
+#[cfg(feature = "controllers")]
+use crate::controllers::Controllers;
 use crate::fault::Faults;
 use crate::store::Store;
 use kubeconfig::Kubeconfig;
@@ -25,6 +27,8 @@ pub struct FakeApiServer {
     ca_pem: Option<String>,
     admin_token: String,
     shutdown: CancellationToken,
+    #[cfg(feature = "controllers")]
+    controllers: Option<Controllers>,
 }
 
 impl FakeApiServer {
@@ -122,10 +126,25 @@ impl FakeApiServer {
 
     /// Stops: watches end, connections are closed, ports are free when this returns.
     pub async fn shutdown(self) {
+        #[cfg(feature = "controllers")]
+        if let Some(controllers) = &self.controllers {
+            controllers.stop().await;
+        }
         self.shutdown.cancel();
         for replica in &self.replicas {
             replica.ended().await;
         }
+    }
+}
+
+#[cfg(feature = "controllers")]
+impl FakeApiServer {
+    /// The controllers that the [builder](Builder::controllers) asked for.
+    ///
+    /// # Panics
+    /// If it asked for none.
+    pub fn controllers(&self) -> &Controllers {
+        self.controllers.as_ref().expect("no controllers were asked for")
     }
 }
 

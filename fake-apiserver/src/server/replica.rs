@@ -71,6 +71,12 @@ impl RunningReplica {
         self.insecure.map(|address| format!("http://{address}"))
     }
 
+    /// Its clock.
+    #[cfg(feature = "controllers")]
+    pub(super) fn clock(&self) -> OffsetClock {
+        self.clock.clone()
+    }
+
     /// Changes by how much its clock is wrong, in seconds.
     pub fn set_clock_offset(&self, seconds: i64) {
         self.clock.set_offset(seconds);

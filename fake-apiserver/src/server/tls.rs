@@ -1,15 +1,21 @@
 //! The server's certificate: made at start together with an authority of its own, or read from files.
 //!
+//! Clients are asked for a certificate if there are authorities for such, and let in with any or none: what it is worth is
+//! found out at each request (`auth/certificates.rs`).
+//!
 //! Made certificates are valid from 1975 to 4096 (rcgen's defaults): tests move clocks, and expiry of the serving
 //! certificate is not what they are about. Keys are ECDSA P-256, which take well under a millisecond to make.
 
+use crate::auth::ClientAuthorities;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose,
 };
-use rustls::ServerConfig;
+use rustls::client::danger::HandshakeSignatureValid;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -54,7 +60,7 @@ impl Identity {
     ///
     /// # Errors
     /// When the operating system has no randomness to give.
-    pub(super) fn generate(bind_address: IpAddr) -> Result<Self, IdentityError> {
+    pub(super) fn generate(bind_address: IpAddr, clients: Option<&ClientAuthorities>) -> Result<Self, IdentityError> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -75,7 +81,8 @@ impl Identity {
         let certificate = params.signed_by(&key, &authority)?;
 
         let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(|what| rustls::Error::General(what.into()))?;
-        Ok(Identity { authority_pem: authority.pem(), config: server_config(vec![certificate.der().clone()], key)? })
+        let config = server_config(vec![certificate.der().clone()], key, clients)?;
+        Ok(Identity { authority_pem: authority.pem(), config })
     }
 
     /// A certificate (with its chain, if any, behind it) and its key, both PEM. Clients are told to trust that same
@@ -83,7 +90,11 @@ impl Identity {
     ///
     /// # Errors
     /// When either is malformed, or they do not match.
-    pub(super) fn from_pem(certificate: &str, key: &str) -> Result<Self, IdentityError> {
+    pub(super) fn from_pem(
+        certificate: &str,
+        key: &str,
+        clients: Option<&ClientAuthorities>,
+    ) -> Result<Self, IdentityError> {
         let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate.as_bytes())
             .collect::<Result<_, _>>()
             .map_err(IdentityError::Certificate)?;
@@ -91,7 +102,7 @@ impl Identity {
             return Err(IdentityError::NoCertificate);
         }
         let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(IdentityError::Key)?;
-        Ok(Identity { authority_pem: certificate.to_string(), config: server_config(chain, key)? })
+        Ok(Identity { authority_pem: certificate.to_string(), config: server_config(chain, key, clients)? })
     }
 
     /// What clients are to trust, as PEM.
@@ -108,14 +119,62 @@ impl Identity {
 fn server_config(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
+    clients: Option<&ClientAuthorities>,
 ) -> Result<Arc<ServerConfig>, rustls::Error> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)?;
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(clients) => builder.with_client_cert_verifier(Arc::new(Requested(clients.verifier().clone()))),
+    };
+    let mut config = builder.with_single_cert(chain, key)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+/// Asks for a certificate and takes any whose key the client holds, or none: `tls.RequestClientCert` of Go.
+#[derive(Debug)]
+struct Requested(Arc<dyn ClientCertVerifier>);
+
+impl ClientCertVerifier for Requested {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.0.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
 }
 
 /// The certificates of a PEM bundle, as DER.
@@ -158,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_made_certificate_serves_every_name() {
-        let identity = Identity::generate("192.0.2.7".parse().unwrap()).unwrap();
+        let identity = Identity::generate("192.0.2.7".parse().unwrap(), None).unwrap();
         for name in ["localhost", "127.0.0.1", "::1", "192.0.2.7", "kubernetes.default.svc"] {
             assert_eq!(handshake(&identity, name), Ok(b"h2".to_vec()), "{name}");
         }
@@ -170,7 +229,8 @@ mod tests {
         let authority = rcgen::generate_simple_self_signed(["localhost".to_string()]).unwrap();
         let (certificate, key) = (authority.cert.pem(), authority.signing_key.serialize_pem());
         let other = KeyPair::generate().unwrap().serialize_pem();
-        let error = |certificate: &str, key: &str| Identity::from_pem(certificate, key).err().map(|e| e.to_string());
+        let error =
+            |certificate: &str, key: &str| Identity::from_pem(certificate, key, None).err().map(|e| e.to_string());
         assert_eq!(error(&certificate, &key), None);
         assert_eq!(error("", &key).as_deref(), Some("invalid certificate: no CERTIFICATE block found"));
         assert_eq!(error(&certificate, "").as_deref(), Some("invalid private key: no items found"));

@@ -128,6 +128,40 @@ fn ready_with_a_kubeconfig_until_stdin_closes() {
     program.end();
 }
 
+#[cfg(feature = "controllers")]
+#[test]
+fn controllers_that_do_not_exist_are_named() {
+    let text = refusal(&["--controllers=*,-deployment"]);
+    assert!(
+        text.ends_with(r#"for '--controllers <NAMES>': "deployment" is not in the list of known controllers"#),
+        "{text}"
+    );
+}
+
+// Waiting for the program must not keep the client from hearing of it.
+#[cfg(feature = "controllers")]
+#[tokio::test(flavor = "multi_thread")]
+async fn with_controllers_there_are_default_accounts() {
+    use k8s_openapi::api::core::v1::ServiceAccount;
+    use kube::config::{KubeConfigOptions, Kubeconfig};
+    use kube::runtime::wait::await_condition;
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("kubeconfig");
+    let kubeconfig = path.to_str().expect("text");
+    let mut program =
+        Program::start(&["--secure-port=0", "--controllers=*", "--exit-with-stdin", "--write-kubeconfig", kubeconfig]);
+    program.ready();
+    let kubeconfig = Kubeconfig::read_from(&path).expect("a kubeconfig");
+    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+    let client = kube::Client::try_from(config.expect("a sound kubeconfig")).expect("a client");
+    let accounts: kube::Api<ServiceAccount> = kube::Api::namespaced(client, "kube-public");
+    let there = |account: Option<&ServiceAccount>| account.is_some();
+    let soon = tokio::time::timeout(Duration::from_secs(20), await_condition(accounts, "default", there));
+    soon.await.expect("in time").expect("the server can be watched");
+    drop(program.child.stdin.take());
+    program.end();
+}
+
 #[cfg(unix)]
 #[test]
 fn signals_end_it() {

@@ -3,7 +3,10 @@
 mod admission;
 mod auth;
 mod binary;
+mod certificates;
 mod concurrency;
+#[cfg(feature = "controllers")]
+mod controllers;
 mod kinds;
 mod legacy_tokens;
 mod library;

@@ -314,8 +314,9 @@ async fn odd_methods_paths_and_parameters() {
         }
     }
     let mut client = survivor.client(Protocol::Http1).await;
-    let impersonation = client.ask("GET", SECRETS, &[("impersonate-user", "x")], Bytes::new()).await;
-    assert_eq!(impersonation.refusal(501).0, "NotImplemented");
+    let nobody = [("impersonate-uid", "u"), ("impersonate-group", "a"), ("impersonate-extra-%x", "\t\u{e9}")];
+    let answer = client.ask("GET", SECRETS, &nobody, Bytes::new()).await;
+    assert_eq!(answer.refusal(400).0, "BadRequest");
     let unlimited = "/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=9223372036854775807";
     let mut events = survivor.client(Protocol::Http1).await.watch(unlimited, &[]).await;
     client.post(CONFIG_MAPS, &named("seen")).await.expect(201);

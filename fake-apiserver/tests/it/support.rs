@@ -9,7 +9,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -74,6 +74,16 @@ impl Client {
     }
 
     pub(crate) async fn to_replica(server: &FakeApiServer, index: usize, protocol: Protocol) -> Client {
+        Client::connect(server, index, protocol, None).await
+    }
+
+    /// A connection that shows a certificate, if there is one.
+    pub(crate) async fn connect(
+        server: &FakeApiServer,
+        index: usize,
+        protocol: Protocol,
+        certificate: Option<Certificate>,
+    ) -> Client {
         let address = server.replica(index).address();
         let stream = TcpStream::connect(address).await.expect("the server listens");
         stream.set_nodelay(true).expect("an open connection");
@@ -81,7 +91,8 @@ impl Client {
             None => handshake(TokioIo::new(stream), protocol).await,
             Some(authority) => {
                 let name = ServerName::from(address.ip());
-                let tls = connector(authority, protocol).connect(name, stream).await.expect("a TLS connection");
+                let connector = connector(authority, protocol, certificate);
+                let tls = connector.connect(name, stream).await.expect("a TLS connection");
                 let negotiated = tls.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);
                 assert_eq!(negotiated.as_deref(), Some(alpn(protocol)));
                 handshake(TokioIo::new(tls), protocol).await
@@ -195,14 +206,21 @@ fn alpn(protocol: Protocol) -> &'static [u8] {
     }
 }
 
-fn connector(authority_pem: &str, protocol: Protocol) -> TlsConnector {
+/// A client's certificate with those that lead to an authority, and its key.
+pub(crate) type Certificate = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+fn connector(authority_pem: &str, protocol: Protocol, certificate: Option<Certificate>) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(authority_pem.as_bytes()) {
         roots.add(certificate.expect("PEM")).expect("a certificate");
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let mut config = builder.expect("versions").with_root_certificates(roots).with_no_client_auth();
+    let builder = builder.expect("versions").with_root_certificates(roots);
+    let mut config = match certificate {
+        None => builder.with_no_client_auth(),
+        Some((chain, key)) => builder.with_client_auth_cert(chain, key).expect("a key that belongs to it"),
+    };
     config.alpn_protocols = vec![alpn(protocol).to_vec()];
     TlsConnector::from(Arc::new(config))
 }

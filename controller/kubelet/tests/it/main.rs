@@ -1,6 +1,8 @@
 //! The crate as its users see it: over the wire, on a file system, through its public interface, and as a process.
 
 mod atomic_writer;
+mod binary;
+mod environment;
 mod killed_writer;
 mod node;
 mod setup;

@@ -34,7 +34,7 @@ impl fake_apiserver::clock::Clock for Shared {
 }
 
 /// Reads every object anew, as the strategy `Get` does.
-struct Live(Client);
+pub(crate) struct Live(pub(crate) Client);
 
 impl<K> ObjectManager<K> for Live
 where

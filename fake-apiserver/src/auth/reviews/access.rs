@@ -117,12 +117,13 @@ fn subject_of(spec: &Value) -> User {
 fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value) -> Value {
     let spec = &body["spec"];
     let asked = &spec["resourceAttributes"];
+    let fields = selectors::exact_fields(asked);
     let attributes = match asked {
         Value::Null => {
             let path = &spec["nonResourceAttributes"];
-            Attributes { user, verb: text(path, "verb"), target: Target::Path(text(path, "path")) }
+            Attributes::new(user, text(path, "verb"), Target::Path(text(path, "path")))
         }
-        _ => Attributes { user, verb: text(asked, "verb"), target: resource(asked) },
+        _ => Attributes { fields: &fields, ..Attributes::new(user, text(asked, "verb"), resource(asked)) },
     };
     let (allowed, reason) = match authorizer.authorize(&attributes) {
         Decision::Allow(reason) => (true, reason),

@@ -1,11 +1,12 @@
 //! Field and label selectors in access reviews: they are checked, and what is not understood is reported.
 //!
 //! Ports the selector parts of `pkg/apis/authorization/validation` and `pkg/registry/authorization/util` (v1.37.1).
-//! No authorizer here looks at selectors. The syntax of `rawSelector` and of label keys and values is not checked:
+//! Of authorizers only that of nodes looks at them. The syntax of `rawSelector` and of label keys and values is not checked:
 //! the real server reports the first as an evaluation error and refuses the second.
 
-use super::text;
+use super::{strings, text};
 use crate::error::FieldError;
+use crate::object::selector;
 use serde_json::Value;
 
 const PATH: &str = "spec.resourceAttributes";
@@ -55,6 +56,20 @@ fn values_error(requirement: &Value, path: String) -> Option<FieldError> {
 
 /// Whether a requirement can be evaluated.
 type Understands = fn(&Value) -> bool;
+
+/// The fields that must have a certain value, with that value.
+pub(super) fn exact_fields(attributes: &Value) -> Vec<(String, String)> {
+    let selector = &attributes["fieldSelector"];
+    let raw = text(selector, "rawSelector");
+    if !raw.is_empty() {
+        return selector::exact_fields(raw);
+    }
+    let exact = requirements(selector).iter().filter_map(|requirement| match &strings(&requirement["values"])[..] {
+        [value] if text(requirement, "operator") == "In" => Some((text(requirement, "key").into(), value.clone())),
+        _ => None,
+    });
+    exact.collect()
+}
 
 /// What was left out of account, for the status; empty if nothing was.
 pub(super) fn evaluation_error(attributes: &Value) -> String {

@@ -106,7 +106,7 @@ struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
-        let Attributes { user, verb, target } = attributes;
+        let Attributes { user, verb, target, .. } = attributes;
         let asked = match target {
             Target::Path(path) => format!("{} {verb} {path}", user.name),
             Target::Resource { group, version, resource, subresource, namespace, name } => {
@@ -257,7 +257,7 @@ fn nobody_may_only_look_whether_the_server_is_well() {
         ("list", pods, false),
     ] {
         let allowed =
-            |user| matches!(AllowAuthenticated.authorize(&Attributes { user, verb, target }), Decision::Allow(_));
+            |user| matches!(AllowAuthenticated.authorize(&Attributes::new(user, verb, target)), Decision::Allow(_));
         assert_eq!(allowed(&nobody), expected, "{verb} {target:?}");
         assert!(allowed(&alice));
     }
@@ -308,12 +308,12 @@ fn refusals_say_what_was_refused() {
             }),
         ),
     ] {
-        let status = serde_json::to_value(forbidden(&Attributes { user: &user, verb, target }, "").status()).unwrap();
+        let status = serde_json::to_value(forbidden(&Attributes::new(&user, verb, target), "").status()).unwrap();
         assert_eq!((&status["message"], &status["details"]), (&expected["message"], &expected["details"]));
         assert_eq!((&status["reason"], &status["code"]), (&json!("Forbidden"), &json!(403)));
     }
     let target = Target::Path("/x");
-    let error = forbidden(&Attributes { user: &user, verb: "get", target }, "<because>");
+    let error = forbidden(&Attributes::new(&user, "get", target), "<because>");
     assert_eq!(error.to_string(), "forbidden: User \"system:anonymous\" cannot get path \"/x\": <because>");
 }
 
@@ -332,9 +332,8 @@ fn modes_are_asked_in_order() {
         union(&[AuthorizationMode::AlwaysDeny]),
         union(&[AuthorizationMode::AlwaysDeny, AuthorizationMode::AlwaysAllow]),
     );
-    let decide = |authorizer: &Union, user: &User| {
-        authorizer.authorize(&Attributes { user, verb: "get", target: Target::Path("/metrics") })
-    };
+    let decide =
+        |authorizer: &Union, user: &User| authorizer.authorize(&Attributes::new(user, "get", Target::Path("/metrics")));
     let refusal = Decision::NoOpinion("alwaysdeny: Everything is forbidden.".into());
     assert_eq!(decide(&deny, &alice()), refusal);
     assert_eq!(decide(&both, &alice()), Decision::Allow(String::new()));

@@ -4,7 +4,6 @@
 //! is the kind's to say; a selector is bound to its kind when it is read.
 
 use crate::error::{ApiError, ApiResult};
-use crate::object::name::path_segment;
 use crate::registry::Kind;
 use std::fmt;
 
@@ -46,11 +45,10 @@ impl FieldSelector {
     }
 }
 
-/// The one name that a selector lets objects have, if it says so and could be a name: by it a list of one object is authorized.
-pub fn exact_name(text: &str) -> Option<String> {
-    let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).ok()? };
-    let (.., name) = terms.into_iter().find(|(label, equal, _)| *label == "metadata.name" && *equal)?;
-    path_segment(&name).is_empty().then_some(name)
+/// The fields that must have a certain value, with that value, whatever kind it is about; none if the text is malformed.
+pub fn exact_fields(text: &str) -> Vec<(String, String)> {
+    let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).unwrap_or_default() };
+    terms.into_iter().filter(|(_, equal, _)| *equal).map(|(label, _, value)| (label.to_string(), value)).collect()
 }
 
 /// Label, whether its value must be equal, and that value, unescaped.
@@ -208,5 +206,9 @@ mod tests {
         assert_eq!(selector.exact("metadata.name"), Some("a=b"));
         assert_eq!(selector.exact("spec.nodeName"), None);
         assert_eq!(selector.to_string(), "metadata.name=a\\=b,spec.nodeName!=x");
+        let exact =
+            |text| exact_fields(text).into_iter().map(|(label, value)| label + ":" + &value).collect::<Vec<_>>();
+        assert_eq!(exact("b!=1,a==x\\=,c="), ["a:x=", "c:"]);
+        assert_eq!((exact(""), exact("a=1,b")), (vec![], vec![]));
     }
 }

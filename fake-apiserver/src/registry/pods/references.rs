@@ -1,6 +1,6 @@
 //! What a pod refers to by name.
 //!
-//! Ports `VisitPodSecretNames` of `pkg/api/pod/util.go` (v1.37.1).
+//! Ports `VisitPodSecretNames` and `VisitPodConfigmapNames` of `pkg/api/pod/util.go` (v1.37.1).
 
 use crate::registry::{items, text};
 use serde_json::Value;
@@ -24,17 +24,31 @@ const VOLUME_SECRETS: [&str; 10] = [
 /// The names of all secrets that the pod refers to, some of them more than once.
 pub(crate) fn secrets(pod: &Value) -> impl Iterator<Item = &str> {
     let pull_secrets = items(pod, "/spec/imagePullSecrets").iter().map(|secret| text(secret, "/name"));
-    let containers = CONTAINERS.into_iter().flat_map(|list| items(pod, list));
-    let environments = containers.flat_map(|container| {
-        let sources = items(container, "/envFrom").iter().map(|source| text(source, "/secretRef/name"));
-        let variables = items(container, "/env").iter();
-        sources.chain(variables.map(|variable| text(variable, "/valueFrom/secretKeyRef/name")))
-    });
+    let environments = environments(pod, "/secretRef/name", "/valueFrom/secretKeyRef/name");
     let volumes = items(pod, "/spec/volumes").iter().flat_map(|volume| {
         let projected = items(volume, "/projected/sources").iter().map(|source| text(source, "/secret/name"));
         VOLUME_SECRETS.into_iter().map(|place| text(volume, place)).chain(projected)
     });
     pull_secrets.chain(environments).chain(volumes).filter(|name| !name.is_empty())
+}
+
+/// The names of all config maps that the pod refers to, some of them more than once.
+pub(crate) fn config_maps(pod: &Value) -> impl Iterator<Item = &str> {
+    let environments = environments(pod, "/configMapRef/name", "/valueFrom/configMapKeyRef/name");
+    let volumes = items(pod, "/spec/volumes").iter().flat_map(|volume| {
+        let projected = items(volume, "/projected/sources").iter().map(|source| text(source, "/configMap/name"));
+        std::iter::once(text(volume, "/configMap/name")).chain(projected)
+    });
+    environments.chain(volumes).filter(|name| !name.is_empty())
+}
+
+/// What stands at those places of all `envFrom` and of all `env` of all containers.
+fn environments<'p>(pod: &'p Value, source: &'static str, variable: &'static str) -> impl Iterator<Item = &'p str> {
+    let containers = CONTAINERS.into_iter().flat_map(|list| items(pod, list));
+    containers.flat_map(move |container| {
+        let sources = items(container, "/envFrom").iter().map(move |from| text(from, source));
+        sources.chain(items(container, "/env").iter().map(move |env| text(env, variable)))
+    })
 }
 
 #[cfg(test)]
@@ -54,6 +68,8 @@ mod tests {
                 {"projected": {"sources": [{"secret": {"name": "projected"}}, {"configMap": {"name": "no"}}]}},
             ],
         }});
+        let found: Vec<_> = config_maps(&pod).collect();
+        assert_eq!(found, ["no", "no"]);
         let found: Vec<_> = secrets(&pod).collect();
         assert_eq!(found, ["pull", "init", "env", "late", "volume", "csi", "projected"]);
     }

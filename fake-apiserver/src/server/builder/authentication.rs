@@ -1,9 +1,9 @@
-//! Who is known to the server: static users, and service accounts by their tokens.
+//! Who is known to the server: users by tokens and certificates, and service accounts by their tokens.
 
 use super::{Builder, StartError};
-use crate::auth::User;
 use crate::auth::keys::{PublicKey, SigningKey};
 use crate::auth::token_file;
+use crate::auth::{ClientAuthorities, User};
 
 impl Builder {
     /// Adds a user who is known by a bearer token.
@@ -21,6 +21,16 @@ impl Builder {
     /// The real server's, for a line that cannot be read.
     pub fn token_file(mut self, path: &str, text: &str) -> Result<Self, StartError> {
         self.authentication.static_tokens.extend(token_file::parse(path, text)?);
+        Ok(self)
+    }
+
+    /// Authorities, as PEM, whose certificates tell clients apart: the common name is the user, organizations are the groups.
+    /// Clients need none; a bad one is a 401.
+    ///
+    /// # Errors
+    /// If there is no certificate in the PEM.
+    pub fn client_ca_pem(mut self, pem: &str) -> Result<Self, StartError> {
+        self.authentication.client_authorities = Some(ClientAuthorities::from_pem(pem)?);
         Ok(self)
     }
 

@@ -3,6 +3,8 @@
 mod admission;
 mod authentication;
 mod authorization;
+#[cfg(feature = "controllers")]
+mod controllers;
 
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
@@ -12,15 +14,19 @@ use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
+#[cfg(feature = "controllers")]
+use crate::controllers::Kind;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::store::Store;
 use std::collections::BTreeMap;
+#[cfg(feature = "controllers")]
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -59,6 +65,9 @@ pub enum StartError {
     /// Admission plugins cannot be chosen so.
     #[error(transparent)]
     Admission(#[from] PluginError),
+    /// The authorities of client certificates cannot be used.
+    #[error(transparent)]
+    ClientAuthorities(#[from] AuthorityError),
     /// The token file cannot be read.
     #[error(transparent)]
     TokenFile(#[from] TokenFileError),
@@ -96,6 +105,8 @@ pub struct Builder {
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
     cluster_role_aggregation: bool,
+    #[cfg(feature = "controllers")]
+    controllers: BTreeSet<Kind>,
 }
 
 impl Default for Builder {
@@ -117,6 +128,8 @@ impl Default for Builder {
             audit_log: None,
             namespace_controller: true,
             cluster_role_aggregation: true,
+            #[cfg(feature = "controllers")]
+            controllers: BTreeSet::new(),
         }
     }
 }
@@ -224,8 +237,14 @@ impl Builder {
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
         self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
-        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
+        #[cfg(feature = "controllers")]
+        let controllers_token;
+        #[cfg(feature = "controllers")]
+        {
+            (self, controllers_token) = self.know_controllers(&ids);
+        }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
+        let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let shutdown = CancellationToken::new();
@@ -258,6 +277,8 @@ impl Builder {
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
             shutdown,
+            #[cfg(feature = "controllers")]
+            controllers: None,
         };
         let tls = identity.as_ref().map(Identity::server_config);
         for (index, (secure, insecure)) in bound.into_iter().enumerate() {
@@ -267,6 +288,10 @@ impl Builder {
             let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone());
             let secure = secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
+        }
+        #[cfg(feature = "controllers")]
+        if let Some(token) = controllers_token {
+            server.start_controllers(&self.controllers, &token);
         }
         Ok(server)
     }
@@ -285,9 +310,10 @@ impl Builder {
     }
 
     fn identity(&self) -> Result<Identity, IdentityError> {
+        let clients = self.authentication.client_authorities.as_ref();
         match &self.tls_identity {
-            Some((certificate, key)) => Identity::from_pem(certificate, key),
-            None => Identity::generate(self.bind_address),
+            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
+            None => Identity::generate(self.bind_address, clients),
         }
     }
 

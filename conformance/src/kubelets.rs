@@ -1,0 +1,186 @@
+//! The kubelets that scenarios start: our port of what a kubelet does about credentials, with a root directory of its own.
+
+use crate::controllers::config;
+use crate::observation::Item;
+use crate::stage::DEADLINE;
+use crate::target::Cluster;
+use anyhow::{Context as _, Result, anyhow};
+use controller::clock::Clock as Now;
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+use kubelet::clock::Clock;
+use kubelet::node::{Node, Options};
+use kubelet::objects::Strategy;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// What decides the jitter of kubelets, so that all runs are alike.
+const SEED: u64 = 1;
+
+/// How a kubelet is to work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The user that it is.
+    pub user: String,
+    /// How it learns of changes.
+    pub strategy: Strategy,
+    /// By how many seconds its clock is wrong.
+    pub clock_offset: i64,
+}
+
+/// One that runs.
+pub struct Kubelet {
+    node: Node,
+    root: TempDir,
+}
+
+impl Kubelet {
+    /// Starts that of the node called `name`. `moved` tells when somebody moves the cluster's clock.
+    ///
+    /// # Errors
+    /// If the cluster does not know its user.
+    pub fn start(
+        cluster: &dyn Cluster,
+        name: &str,
+        settings: &Settings,
+        moved: watch::Receiver<()>,
+    ) -> Result<Kubelet> {
+        let client = kubelet::client::new(config(cluster, &settings.user)?, "kubelet-volumes")?;
+        let root = tempfile::tempdir()?;
+        let offset = SignedDuration::from_secs(settings.clock_offset);
+        let mut options = Options::new(name, root.path());
+        options.strategy = settings.strategy;
+        options.clock = Arc::new(NodeClock { now: cluster.clock(), offset, moved });
+        options.jitter = fastrand::Rng::with_seed(SEED);
+        Ok(Kubelet { node: Node::start(client, options), root })
+    }
+
+    /// Waits until it knows all that it watches.
+    ///
+    /// # Errors
+    /// If that takes too long, or the API server refuses to tell how things are.
+    pub async fn caught_up(&self) -> Result<()> {
+        self.settled().await?;
+        within(self.node.caught_up()).await
+    }
+
+    /// Waits until all is done that is due.
+    ///
+    /// # Errors
+    /// If that takes too long, or the API server refuses to tell how things are.
+    pub async fn settled(&self) -> Result<()> {
+        within(self.node.settled()).await
+    }
+
+    /// Makes all volumes due, with what there is now.
+    ///
+    /// # Errors
+    /// As for [`caught_up`](Self::caught_up).
+    pub async fn sync(&self) -> Result<()> {
+        self.caught_up().await?;
+        self.node.sync_now();
+        Ok(())
+    }
+
+    /// The files of the pod with that uid, as its containers would see them: `VOLUME/PATH` with `content`, `mode`, and the `version` of
+    /// the volume's content.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn files(&self, uid: &str) -> Result<Vec<Item>> {
+        let mut items = Vec::new();
+        for plugin in names(&self.node.pod_directory(uid).join("volumes"))? {
+            let plugin = self.node.pod_directory(uid).join("volumes").join(plugin);
+            for volume in names(&plugin)? {
+                let folder = plugin.join(&volume);
+                let version = fs::read_link(folder.join("..data")).ok();
+                let version = version.map(|target| target.to_string_lossy().into_owned());
+                read(&folder, &volume, version.as_deref(), &mut items)?;
+            }
+        }
+        items.sort_by(|one, other| one.head.cmp(&other.head));
+        Ok(items)
+    }
+
+    /// Stops it; its files are gone then.
+    ///
+    /// # Errors
+    /// If they cannot be removed.
+    pub async fn stop(self) -> Result<()> {
+        self.node.stop().await;
+        Ok(self.root.close()?)
+    }
+}
+
+async fn within<E>(work: impl Future<Output = Result<(), E>>) -> Result<()>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let done = tokio::time::timeout(DEADLINE, work).await;
+    Ok(done.map_err(|_| anyhow!("the kubelet has not done what is due within {DEADLINE:?}"))??)
+}
+
+/// What is in a folder, by name; nothing if there is no such folder.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut names =
+        entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<Result<Vec<String>>>()?;
+    names.sort();
+    Ok(names)
+}
+
+/// The files below `folder`, but for those that only the writer is to see.
+fn read(folder: &Path, head: &str, version: Option<&str>, items: &mut Vec<Item>) -> Result<()> {
+    for name in names(folder)?.into_iter().filter(|name| !name.starts_with("..")) {
+        let (path, head) = (folder.join(&name), format!("{head}/{name}"));
+        let about = fs::metadata(&path).with_context(|| path.display().to_string())?;
+        if about.is_dir() {
+            read(&path, &head, version, items)?;
+            continue;
+        }
+        let content = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+        let mode = format!("{:04o}", about.permissions().mode() & 0o7777);
+        items.push(Item::new(head, json!({"content": content, "mode": mode, "version": version})));
+    }
+    Ok(())
+}
+
+/// The cluster's clock, as a node reads it.
+struct NodeClock {
+    now: Now,
+    offset: SignedDuration,
+    moved: watch::Receiver<()>,
+}
+
+impl Clock for NodeClock {
+    fn now(&self) -> Timestamp {
+        (self.now)() + self.offset
+    }
+
+    fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
+        let (now, offset, mut moved) = (self.now.clone(), self.offset, self.moved.clone());
+        Box::pin(async move {
+            loop {
+                moved.mark_unchanged();
+                let left = time.duration_since(now() + offset);
+                if left <= SignedDuration::ZERO {
+                    return;
+                }
+                // A clock that stands still is looked at in vain, and once in a while only.
+                tokio::select! {
+                    () = tokio::time::sleep(left.unsigned_abs().max(Duration::from_millis(1))) => {}
+                    Ok(()) = moved.changed() => {}
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Users by their client certificates: the common name is the user, organizations are the groups.
+//!
+//! Ports `k8s.io/apiserver/pkg/authentication/request/x509` (v0.37.1). TLS only asks for a certificate and checks that the client
+//! holds its key; whether it is any good is found out at each request, by the clock of the server that is asked. So a bad one
+//! is a 401, unless a bearer token comes with it that is better. Certificates before X.509 version 3 are refused by TLS.
+
+use super::User;
+use super::der::{self, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};
+use super::user::CREDENTIAL_ID_KEY;
+use crate::clock::format_seconds;
+use aws_lc_rs::digest::{SHA256, digest};
+use jiff::Timestamp;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{CertificateError, RootCertStore};
+use std::sync::{Arc, Mutex};
+
+/// Why there are no authorities to check client certificates with.
+#[derive(Debug, thiserror::Error)]
+pub enum AuthorityError {
+    /// Not a PEM file with certificates.
+    #[error("data does not contain any valid RSA or ECDSA certificates")]
+    NoCertificate,
+    /// A certificate that cannot be an authority.
+    #[error("the client certificate authorities cannot be used: {0}")]
+    Unusable(String),
+}
+
+/// Who may have signed client certificates: `--client-ca-file`.
+#[derive(Debug, Clone)]
+pub struct ClientAuthorities(Arc<dyn ClientCertVerifier>);
+
+impl ClientAuthorities {
+    /// The certificates of a PEM bundle.
+    ///
+    /// # Errors
+    /// If there are none, or one cannot be used.
+    pub fn from_pem(pem: &str) -> Result<Self, AuthorityError> {
+        let unusable = |error: &dyn std::fmt::Display| AuthorityError::Unusable(error.to_string());
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()).flatten() {
+            roots.add(certificate).map_err(|error| unusable(&error))?;
+        }
+        if roots.is_empty() {
+            return Err(AuthorityError::NoCertificate);
+        }
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+        verifier.build().map(ClientAuthorities).map_err(|error| unusable(&error))
+    }
+
+    /// What checks certificates.
+    pub(crate) fn verifier(&self) -> &Arc<dyn ClientCertVerifier> {
+        &self.0
+    }
+
+    fn verify(&self, presented: &ClientCertificate, now: Timestamp) -> Result<(), CertificateError> {
+        let Some((leaf, intermediates)) = presented.chain.split_first() else { return Ok(()) };
+        let since = u64::try_from(now.as_second()).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(since));
+        match self.0.verify_client_cert(leaf, intermediates, now) {
+            Ok(_) => Ok(()),
+            Err(rustls::Error::InvalidCertificate(error)) => Err(error),
+            Err(other) => Err(CertificateError::Other(rustls::OtherError(Arc::new(other)))),
+        }
+    }
+}
+
+/// What a client showed when it connected: its certificate, and those that lead to an authority.
+#[derive(Debug)]
+pub struct ClientCertificate {
+    chain: Vec<CertificateDer<'static>>,
+    /// What was found out in that second: signatures need not be checked for every request.
+    known: Mutex<Option<(i64, Outcome)>>,
+}
+
+/// A user, nobody in particular, or why not.
+type Outcome = Result<Option<User>, String>;
+
+impl ClientCertificate {
+    /// The certificates that a client sent; its own comes first.
+    pub fn new(chain: Vec<CertificateDer<'static>>) -> Self {
+        ClientCertificate { chain, known: Mutex::new(None) }
+    }
+
+    /// Whom it belongs to: nobody if it names nobody. `AuthenticateRequest`.
+    ///
+    /// # Errors
+    /// Why it is no good at that time, in the real server's words where it has them.
+    pub(super) fn user(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
+        let mut known = self.known.lock().expect("no holder of this lock can panic");
+        match &*known {
+            Some((second, outcome)) if *second == now.as_second() => outcome.clone(),
+            _ => {
+                let outcome = self.found_out(authorities, now);
+                *known = Some((now.as_second(), outcome.clone()));
+                outcome
+            }
+        }
+    }
+
+    fn found_out(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
+        let Some(der) = self.chain.first() else { return Ok(None) };
+        let leaf = Leaf::parse(der).ok_or("x509: malformed certificate")?;
+        authorities.verify(self, now).map_err(|error| {
+            let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
+            let why = in_words(&error);
+            format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
+        })?;
+        leaf.user(der)
+    }
+}
+
+/// What is read of a certificate. Texts are undecoded: with their tags.
+#[derive(Debug, Default)]
+struct Leaf<'a> {
+    serial: &'a [u8],
+    common_name: String,
+    organizations: Vec<String>,
+    uids: Vec<String>,
+    key_id: &'a [u8],
+    authority_key_id: &'a [u8],
+}
+
+const COMMON_NAME: &[u8] = &[0x55, 4, 3];
+const ORGANIZATION: &[u8] = &[0x55, 4, 10];
+/// `X509UID` of `k8s.io/apimachinery/pkg/apis/asn1`: 1.3.6.1.4.1.57683.2.
+const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
+const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 14];
+const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
+
+const VERSION: u8 = 0xa0;
+const EXTENSIONS: u8 = 0xa3;
+const KEY_IDENTIFIER: u8 = 0x80;
+
+impl<'a> Leaf<'a> {
+    fn parse(mut der: &'a [u8]) -> Option<Leaf<'a>> {
+        let mut certificate = der::element(&mut der, SEQUENCE)?;
+        let mut fields = der::elements(der::element(&mut certificate, SEQUENCE)?).filter(|(tag, _)| *tag != VERSION);
+        let mut leaf = Leaf { serial: fields.next().filter(|(tag, _)| *tag == INTEGER)?.1, ..Leaf::default() };
+        // Behind the serial number: algorithm, issuer, validity, subject.
+        leaf.read_name(fields.nth(3)?.1)?;
+        if let Some((_, mut extensions)) = fields.find(|(tag, _)| *tag == EXTENSIONS) {
+            for (_, extension) in der::elements(der::element(&mut extensions, SEQUENCE)?) {
+                leaf.read_extension(extension)?;
+            }
+        }
+        Some(leaf)
+    }
+
+    fn read_name(&mut self, name: &[u8]) -> Option<()> {
+        let sets = der::elements(name).filter(|(tag, _)| *tag == SET);
+        for (_, mut attribute) in sets.flat_map(|(_, set)| der::elements(set)) {
+            let kind = der::element(&mut attribute, OBJECT_IDENTIFIER)?;
+            let (tag, value) = der::any(&mut attribute)?;
+            let value = text(tag, value)?;
+            match kind {
+                COMMON_NAME => self.common_name = value,
+                ORGANIZATION => self.organizations.push(value),
+                UID => self.uids.push(value),
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn read_extension(&mut self, extension: &'a [u8]) -> Option<()> {
+        let mut parts = der::elements(extension).filter(|(tag, _)| *tag != BOOLEAN);
+        let (kind, mut value) = (parts.next()?.1, parts.next().filter(|(tag, _)| *tag == OCTET_STRING)?.1);
+        match kind {
+            SUBJECT_KEY_ID => self.key_id = der::element(&mut value, OCTET_STRING)?,
+            AUTHORITY_KEY_ID => {
+                let found = der::elements(der::element(&mut value, SEQUENCE)?).find(|(tag, _)| *tag == KEY_IDENTIFIER);
+                self.authority_key_id = found.map(|(_, id)| id).unwrap_or_default();
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// `CommonNameUserConversion`.
+    fn user(self, der: &[u8]) -> Outcome {
+        if self.common_name.is_empty() {
+            return Ok(None);
+        }
+        let uid = match &self.uids[..] {
+            [] => String::new(),
+            [uid] if uid.is_empty() => return Err("UID cannot be an empty string".into()),
+            [uid] => uid.clone(),
+            uids => return Err(format!("expected 1 UID, but found multiple: [{}]", uids.join(" "))),
+        };
+        let fingerprint: String = digest(&SHA256, der).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut user = User { name: self.common_name, uid, groups: self.organizations, ..User::default() };
+        user.set_extra(CREDENTIAL_ID_KEY, &format!("X509SHA256={fingerprint}"));
+        Ok(Some(user))
+    }
+}
+
+/// A string of any of the types that names are made of: UTF8, Numeric, Printable, T61, IA5, BMP.
+fn text(tag: u8, bytes: &[u8]) -> Option<String> {
+    match tag {
+        0x0c | 0x12 | 0x13 | 0x16 => String::from_utf8(bytes.to_vec()).ok(),
+        0x14 => Some(bytes.iter().copied().map(char::from).collect()),
+        0x1e => {
+            let units: Vec<u16> =
+                bytes.chunks(2).map(|pair| pair.iter().fold(0, |sum, b| sum << 8 | u16::from(*b))).collect();
+            String::from_utf16(&units).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Go's words for why a certificate is refused.
+fn in_words(error: &CertificateError) -> String {
+    let expired = |now: &UnixTime, relation: &str, limit: &UnixTime| {
+        let time = |time: &UnixTime| {
+            let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+            Timestamp::from_second(seconds).map(format_seconds).unwrap_or_default()
+        };
+        let (now, limit) = (time(now), time(limit));
+        format!("x509: certificate has expired or is not yet valid: current time {now} is {relation} {limit}")
+    };
+    match error {
+        CertificateError::ExpiredContext { time, not_after } => expired(time, "after", not_after),
+        CertificateError::NotValidYetContext { time, not_before } => expired(time, "before", not_before),
+        CertificateError::UnknownIssuer => "x509: certificate signed by unknown authority".into(),
+        CertificateError::InvalidPurposeContext { .. } => {
+            "x509: certificate specifies an incompatible key usage".into()
+        }
+        other => format!("x509: {other}"),
+    }
+}
+
+/// `columnSeparatedHex`.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
+}
+
+/// A positive number of any length, most significant byte first.
+fn decimal(bytes: &[u8]) -> String {
+    let mut digits = vec![0u16];
+    for byte in bytes {
+        let mut carry = u16::from(*byte);
+        for digit in &mut digits {
+            carry += *digit << 8;
+            *digit = carry % 10;
+            carry /= 10;
+        }
+        while carry > 0 {
+            digits.push(carry % 10);
+            carry /= 10;
+        }
+    }
+    digits.iter().rev().map(u16::to_string).collect()
+}

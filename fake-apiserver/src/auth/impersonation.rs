@@ -1,0 +1,331 @@
+//! Being somebody else for the time of a request: the `Impersonate-*` headers.
+//!
+//! Ports `k8s.io/apiserver/pkg/endpoints/filters/impersonation` (v0.37.1) as it is by default, with constrained
+//! impersonation. There are five ways, tried in this order but for the one that last let the requester through, which
+//! comes first. If none does, the first refusal is the answer.
+//!
+//! ```text
+//!   mode             who may be impersonated
+//!   associated-node  the node on which the pod of the requesting service account runs
+//!   arbitrary-node   nodes                                    by name alone: their groups are known
+//!   serviceaccount   service accounts                         by name alone
+//!   user-info        everybody else, not system:masters       with uid, groups and extra
+//!   (legacy)         everybody
+//! ```
+//! All but the last ask for two rights: `impersonate-on:<mode>:<verb>` on what is requested, and `impersonate:<mode>` on
+//! each thing that makes up the user. The last asks for `impersonate` on the latter alone. That upstream remembers for 10
+//! seconds who was let through is not ported.
+
+use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
+use super::memo::Memo;
+use super::user::{self, NODE_NAME_KEY, NODES_GROUP};
+use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
+use crate::error::{ApiError, ApiResult, FieldError, aggregate};
+use crate::object::name::dns_subdomain;
+use crate::object::validate::objections;
+use crate::schema::quote;
+use http::HeaderMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const USER: &str = "impersonate-user";
+const UID: &str = "impersonate-uid";
+const GROUP: &str = "impersonate-group";
+const EXTRA_PREFIX: &str = "impersonate-extra-";
+
+const AUTHENTICATION: &str = "authentication.k8s.io";
+/// `user.SystemPrivilegedGroup`.
+const SYSTEM_MASTERS: &str = "system:masters";
+/// `manyAuthorizationChecksInLoop`: from so many things on, the right to all of them is asked for first.
+const MANY: usize = 4;
+
+/// Whom a request wants to be made by; nobody else if it does not say. `processImpersonationHeaders`.
+///
+/// # Errors
+/// 400 if it names something of a user, but no user.
+pub fn wanted(headers: &HeaderMap) -> ApiResult<Option<User>> {
+    let values = |name: &str| -> Vec<String> {
+        headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
+    };
+    let first = |name| values(name).into_iter().next().unwrap_or_default();
+    let mut extra = BTreeMap::<String, Vec<String>>::new();
+    for name in headers.keys() {
+        if let Some(key) = name.as_str().strip_prefix(EXTRA_PREFIX) {
+            extra.entry(unescaped(key).unwrap_or_else(|| key.into())).or_default().extend(values(name.as_str()));
+        }
+    }
+    let user = User { name: first(USER), uid: first(UID), groups: values(GROUP), extra };
+    match user.name.is_empty() {
+        false => Ok(Some(user)),
+        true if is_only_a_name(&user) => Ok(None),
+        true => {
+            let user = printed(&user);
+            Err(ApiError::bad_request(format!("requested {user} without impersonating a user name")))
+        }
+    }
+}
+
+/// Who a request is made by after all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impersonated {
+    /// The user.
+    pub user: Arc<User>,
+    /// The verb of constrained impersonation that allowed it; none if it was the legacy one.
+    pub constraint: Option<&'static str>,
+}
+
+/// Decides about impersonation. It remembers how each requester last got through, as that way is tried first.
+#[derive(Debug, Default)]
+pub struct Impersonation(Memo<Mode>);
+
+impl Impersonation {
+    /// Lets the request that `attributes` describe be made by `wanted`.
+    ///
+    /// # Errors
+    /// 403 if its user may not be that user, or not for this.
+    pub fn authorize(
+        &self,
+        authorizer: &dyn Authorizer,
+        attributes: &Attributes<'_>,
+        wanted: &User,
+    ) -> ApiResult<Impersonated> {
+        let requester = &attributes.user.name;
+        let proven = self.0.recall(requester);
+        let others = MODES.into_iter().filter(|mode| Some(*mode) != proven);
+        let mut refusal = None;
+        for mode in proven.into_iter().chain(others) {
+            match mode.check(authorizer, attributes, wanted) {
+                None => {}
+                Some(Ok(user)) => {
+                    self.0.remember(requester, mode);
+                    return Ok(Impersonated { user: Arc::new(user), constraint: mode.name().map(|_| mode.verb()) });
+                }
+                Some(Err(error)) => refusal = refusal.or(Some(error)),
+            }
+        }
+        // The legacy mode applies to everybody, so there is one.
+        Err(refusal.unwrap_or_else(|| ApiError::untyped("all impersonation modes failed")))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    AssociatedNode,
+    ArbitraryNode,
+    ServiceAccount,
+    UserInfo,
+    Legacy,
+}
+
+const MODES: [Mode; 5] =
+    [Mode::AssociatedNode, Mode::ArbitraryNode, Mode::ServiceAccount, Mode::UserInfo, Mode::Legacy];
+
+impl Mode {
+    fn name(self) -> Option<&'static str> {
+        self.verb().strip_prefix("impersonate:")
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Mode::AssociatedNode => "impersonate:associated-node",
+            Mode::ArbitraryNode => "impersonate:arbitrary-node",
+            Mode::ServiceAccount => "impersonate:serviceaccount",
+            Mode::UserInfo => "impersonate:user-info",
+            Mode::Legacy => "impersonate",
+        }
+    }
+
+    fn is_constrained(self) -> bool {
+        self != Mode::Legacy
+    }
+
+    /// Whether this mode is about such users at all.
+    fn applies(self, wanted: &User, requester: &User) -> bool {
+        let node = node_name(&wanted.name);
+        let account = user::split_username(&wanted.name);
+        match self {
+            Mode::AssociatedNode => {
+                let on = requester.extra.get(NODE_NAME_KEY).map(Vec::as_slice);
+                is_only_a_name(wanted)
+                    && user::split_username(&requester.name).is_some()
+                    && node.is_some_and(|node| matches!(on, Some([name]) if name == node))
+            }
+            Mode::ArbitraryNode => is_only_a_name(wanted) && node.is_some(),
+            Mode::ServiceAccount => is_only_a_name(wanted) && account.is_some(),
+            Mode::UserInfo => node.is_none() && account.is_none(),
+            Mode::Legacy => true,
+        }
+    }
+
+    fn check(self, authorizer: &dyn Authorizer, request: &Attributes<'_>, wanted: &User) -> Option<ApiResult<User>> {
+        let inquiry = Inquiry { mode: self, authorizer, requester: request.user };
+        self.applies(wanted, request.user).then(|| inquiry.whole(request, wanted))
+    }
+}
+
+/// What a mode asks the authorizer about a requester.
+struct Inquiry<'a> {
+    mode: Mode,
+    authorizer: &'a dyn Authorizer,
+    requester: &'a User,
+}
+
+impl Inquiry<'_> {
+    fn whole(&self, request: &Attributes<'_>, wanted: &User) -> ApiResult<User> {
+        if let Some(mode) = self.mode.name() {
+            let verb = format!("impersonate-on:{mode}:{}", request.verb);
+            self.ask(&Attributes { verb: &verb, ..*request })?;
+        }
+        let mut user = wanted.clone();
+        self.username(&mut user)?;
+        if !wanted.uid.is_empty() {
+            self.may_be(AUTHENTICATION, "uids", "", "", &wanted.uid)?;
+        }
+        self.groups(&wanted.groups)?;
+        self.extra(&wanted.extra)?;
+        let everybody = if user.name == ANONYMOUS { ALL_UNAUTHENTICATED } else { ALL_AUTHENTICATED };
+        if !user.is_in(everybody) && !user.is_in(ALL_UNAUTHENTICATED) {
+            user.groups.push(everybody.into());
+        }
+        Ok(user)
+    }
+
+    /// `authorizeUsername`; gives the user the groups that follow from its name.
+    fn username(&self, user: &mut User) -> ApiResult<()> {
+        let name = user.name.clone();
+        if let Some(node) = node_name(&name).filter(|_| self.mode.is_constrained()) {
+            user.groups = vec![NODES_GROUP.into()];
+            // Who may be the node at hand may be any that comes to be at hand.
+            let name = if self.mode == Mode::AssociatedNode { "*" } else { node };
+            return self.may_be(self.group(), "nodes", "", "", name);
+        }
+        if let Some((namespace, name)) = user::split_username(&name) {
+            if user.groups.is_empty() {
+                user.groups = ServiceAccount { namespace, name, uid: "" }.user().groups;
+            }
+            return self.may_be(self.group(), "serviceaccounts", "", namespace, name);
+        }
+        self.may_be(self.group(), "users", "", "", &name)
+    }
+
+    /// `authorizeGroups`.
+    fn groups(&self, groups: &[String]) -> ApiResult<()> {
+        let group = |name: &str| self.may_be(self.group(), "groups", "", "", name);
+        if self.mode.is_constrained() {
+            let refuse = |name, why| Err(self.refusal(self.group(), "groups", name, why));
+            if groups.iter().any(String::is_empty) {
+                return refuse("", "impersonating the empty string group is not allowed");
+            }
+            if groups.iter().any(|group| group == SYSTEM_MASTERS) {
+                return refuse(SYSTEM_MASTERS, "impersonating the system:masters group is not allowed");
+            }
+            if groups.len() >= MANY && group("*").is_ok() {
+                return Ok(());
+            }
+        }
+        groups.iter().try_for_each(|name| group(name))
+    }
+
+    /// `authorizeExtra`. Upstream asks in no order.
+    fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
+        let value = |key: &str, value: &str| self.may_be(AUTHENTICATION, "userextras", key, "", value);
+        if self.mode.is_constrained() {
+            if let Some(why) = extra.iter().find_map(|(key, values)| objection_to_extra(key, values)) {
+                return Err(self.refusal(AUTHENTICATION, "userextras", "", &why));
+            }
+            if extra.values().map(Vec::len).sum::<usize>() >= MANY && value("*", "*").is_ok() {
+                return Ok(());
+            }
+        }
+        extra.iter().try_for_each(|(key, values)| values.iter().try_for_each(|each| value(key, each)))
+    }
+
+    /// The API group of users and groups.
+    fn group(&self) -> &'static str {
+        if self.mode.is_constrained() { AUTHENTICATION } else { "" }
+    }
+
+    fn may_be(&self, group: &str, resource: &str, subresource: &str, namespace: &str, name: &str) -> ApiResult<()> {
+        let target = Target::Resource { group, version: "v1", resource, subresource, namespace, name };
+        self.ask(&Attributes::new(self.requester, self.mode.verb(), target))
+    }
+
+    fn ask(&self, attributes: &Attributes<'_>) -> ApiResult<()> {
+        match self.authorizer.authorize(attributes) {
+            Decision::Allow(_) => Ok(()),
+            Decision::NoOpinion(reason) => Err(forbidden(attributes, &reason)),
+        }
+    }
+
+    fn refusal(&self, group: &str, resource: &str, name: &str, why: &str) -> ApiError {
+        let target = Target::Resource { group, version: "v1", resource, subresource: "", namespace: "", name };
+        forbidden(&Attributes::new(self.requester, self.mode.verb(), target), why)
+    }
+}
+
+/// `url.PathUnescape`; nothing if there is a `%` with no two digits behind it.
+fn unescaped(text: &str) -> Option<String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        let value = |digit: u8| char::from(digit).to_digit(16);
+        let [high, low] = digits.as_bytes() else { return None };
+        bytes.push(u8::try_from(value(*high)? * 16 + value(*low)?).ok()?);
+        bytes.extend(rest.as_bytes());
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The node that is called so: `isNodeUsername`.
+fn node_name(username: &str) -> Option<&str> {
+    username.strip_prefix(user::NODE_USERNAME_PREFIX).filter(|name| dns_subdomain(name).is_empty())
+}
+
+fn is_only_a_name(user: &User) -> bool {
+    user.uid.is_empty() && user.groups.is_empty() && user.extra.is_empty()
+}
+
+/// `validateExtra`, for one key.
+fn objection_to_extra(key: &str, values: &[String]) -> Option<String> {
+    if key.is_empty() {
+        return Some("impersonating the empty string key in extra is not allowed".into());
+    }
+    let errors = domain_prefixed_path("extra.key", key);
+    if !errors.is_empty() {
+        let errors = aggregate(errors.iter().map(FieldError::to_string));
+        return Some(format!("impersonating an invalid key in extra is not allowed: {errors}"));
+    }
+    if key.chars().any(char::is_uppercase) {
+        return Some(format!("impersonating a non-lowercase key in extra is not allowed: {}", quote(key)));
+    }
+    let blank = values.iter().any(String::is_empty);
+    blank.then(|| "impersonating the empty string value in extra is not allowed".into())
+}
+
+/// `IsDomainPrefixedPath`, for what is not empty.
+fn domain_prefixed_path(field: &str, text: &str) -> Vec<FieldError> {
+    let parts = text.split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty());
+    let Some((host, path)) = parts else {
+        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        return vec![FieldError::invalid(field, &text.into(), detail)];
+    };
+    let mut errors: Vec<_> = objections(field, host, dns_subdomain(host)).collect();
+    if !path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte)) {
+        let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+        errors.push(FieldError::invalid(field, &path.into(), detail));
+    }
+    errors
+}
+
+/// The user as Go's `%#v` prints it.
+fn printed(user: &User) -> String {
+    let list = |items: &[String]| {
+        let items: Vec<_> = items.iter().map(|item| quote(item)).collect();
+        if items.is_empty() { "[]string(nil)".into() } else { format!("[]string{{{}}}", items.join(", ")) }
+    };
+    let extra: Vec<_> = user.extra.iter().map(|(key, values)| format!("{}:{}", quote(key), list(values))).collect();
+    let extra = if extra.is_empty() { "(nil)".into() } else { format!("{{{}}}", extra.join(", ")) };
+    let (name, uid, groups) = (quote(&user.name), quote(&user.uid), list(&user.groups));
+    format!("&user.DefaultInfo{{Name:{name}, UID:{uid}, Groups:{groups}, Extra:map[string][]string{extra}}}")
+}

@@ -1,0 +1,242 @@
+//! What nodes may do: those who are in the group `system:nodes` and are called `system:node:<name>`.
+//!
+//! A node may see the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain things of its own, and
+//! all nodes alike may do what `system:node` lists. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
+//! feature gates' defaults. Some of what this lets pass only NodeRestriction holds back (`admission/node_restriction.rs`).
+
+mod graph;
+
+use super::User;
+use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
+use super::rbac::Rule;
+use crate::schema::quote;
+use crate::store::Store;
+use graph::{Graph, Vertex};
+
+/// The namespace of nodes' leases: `NamespaceNodeLease`.
+pub(crate) const NODE_LEASES: &str = "kube-node-lease";
+
+/// Decides what nodes may do, by the pods in a store.
+pub struct NodeAuthorizer {
+    graph: Graph,
+    rules: Vec<Rule>,
+}
+
+/// The reason for a refusal; "" if there is nothing to say.
+type Verdict = Result<(), String>;
+
+/// The parts of a request for a resource.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    node: &'a str,
+    verb: &'a str,
+    subresource: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+    fields: &'a [(String, String)],
+}
+
+impl NodeAuthorizer {
+    /// Follows that store. `rules` are for what is nobody's in particular.
+    pub fn new(store: Store, rules: Vec<Rule>) -> Self {
+        NodeAuthorizer { graph: Graph::new(store), rules }
+    }
+
+    fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
+        let Attributes { verb, target, fields, .. } = *attributes;
+        if let Target::Resource { group, resource, subresource, namespace, name, .. } = target {
+            let asked = Asked { node, verb, subresource, namespace, name, fields };
+            match (group, resource) {
+                ("", "secrets") => return self.read(asked, Vertex::Secret),
+                ("", "configmaps") => return self.read(asked, Vertex::ConfigMap),
+                ("", "persistentvolumeclaims") if subresource == "status" => return self.update_status(asked),
+                ("", "persistentvolumeclaims") => return self.get(asked, Some(Vertex::Claim)),
+                ("", "persistentvolumes") | ("storage.k8s.io", "volumeattachments") => return self.get(asked, None),
+                ("resource.k8s.io", "resourceclaims") => return self.get(asked, Some(Vertex::ResourceClaim)),
+                ("", "serviceaccounts") => return self.service_account(asked),
+                ("coordination.k8s.io", "leases") => return lease(asked),
+                ("storage.k8s.io", "csinodes") => return csi_node(asked),
+                ("resource.k8s.io", "resourceslices") => return self.resource_slice(asked),
+                ("certificates.k8s.io", "podcertificaterequests") => return self.certificate_request(asked),
+                ("", "nodes") => return own_node(asked),
+                ("", "pods") => return self.pod(asked),
+                _ => {}
+            }
+        }
+        if self.rules.iter().any(|rule| rule.allows(attributes)) { Ok(()) } else { no("") }
+    }
+
+    /// `authorizeReadNamespacedObject`.
+    fn read(&self, asked: Asked<'_>, vertex: Vertex) -> Verdict {
+        match asked {
+            _ if !["get", "list", "watch"].contains(&asked.verb) => no("can only read resources of this type"),
+            _ if !asked.subresource.is_empty() => no("cannot read subresource"),
+            _ if asked.namespace.is_empty() => no("can only read namespaced object of this type"),
+            _ => self.related(asked, Some(vertex)),
+        }
+    }
+
+    /// `authorizeGet`.
+    fn get(&self, asked: Asked<'_>, vertex: Option<Vertex>) -> Verdict {
+        match asked {
+            _ if asked.verb != "get" => no("can only get individual resources of this type"),
+            _ if !asked.subresource.is_empty() => no("cannot get subresource"),
+            _ => self.related(asked, vertex),
+        }
+    }
+
+    /// `authorizeStatusUpdate`.
+    fn update_status(&self, asked: Asked<'_>) -> Verdict {
+        match asked.verb {
+            "update" | "patch" => self.related(asked, Some(Vertex::Claim)),
+            _ => no("can only get/update/patch this type"),
+        }
+    }
+
+    /// `authorize`. What is of no vertex is of a kind that is not served, so that there is none of it.
+    fn related(&self, asked: Asked<'_>, vertex: Option<Vertex>) -> Verdict {
+        let Asked { node, namespace, name, .. } = asked;
+        if name.is_empty() {
+            return no("No Object name found");
+        }
+        match vertex.is_some_and(|vertex| self.graph.relates(node, vertex, namespace, name)) {
+            true => Ok(()),
+            false => Err(format!("no relationship found between node '{node}' and this object")),
+        }
+    }
+
+    /// `authorizeServiceAccount`.
+    fn service_account(&self, asked: Asked<'_>) -> Verdict {
+        match asked {
+            Asked { verb: "get", subresource: "", .. } => self.read(asked, Vertex::ServiceAccount),
+            Asked { verb: "create", subresource, name, .. } if !name.is_empty() => match subresource {
+                "token" => self.related(asked, Some(Vertex::ServiceAccount)),
+                _ => no("can only create token subresource of serviceaccount"),
+            },
+            _ => no("can only create tokens for individual service accounts"),
+        }
+    }
+
+    /// `authorizeResourceSlice`.
+    fn resource_slice(&self, asked: Asked<'_>) -> Verdict {
+        match asked.verb {
+            _ if !asked.subresource.is_empty() => no("cannot authorize ResourceSlice subresources"),
+            "create" => Ok(()),
+            "get" | "update" | "patch" | "delete" => self.related(asked, None),
+            "watch" | "list" | "deletecollection" if asked.selects_node() => Ok(()),
+            "watch" | "list" | "deletecollection" => {
+                no("can only list/watch/deletecollection resourceslices with nodeName field selector")
+            }
+            _ => no(
+                "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, \
+                     delete, deletecollection",
+            ),
+        }
+    }
+
+    /// `authorizePodCertificateRequest`.
+    fn certificate_request(&self, asked: Asked<'_>) -> Verdict {
+        match asked.verb {
+            _ if !asked.subresource.is_empty() => {
+                no("nodes may not access the status subresource of PodCertificateRequests")
+            }
+            "create" => Ok(()),
+            "get" => self.related(asked, None),
+            "list" | "watch" if asked.selects_node() => Ok(()),
+            "list" | "watch" => no("can only list/watch podcertificaterequests with nodeName field selector"),
+            verb => Err(format!("nodes may not {verb} podcertificaterequests")),
+        }
+    }
+
+    /// `authorizePod`.
+    fn pod(&self, asked: Asked<'_>) -> Verdict {
+        match (asked.subresource, asked.verb) {
+            ("", "get") => self.get(asked, Some(Vertex::Pod)),
+            ("", "list" | "watch") if asked.selects_node() => Ok(()),
+            ("", "list" | "watch") if !asked.name.is_empty() => self.related(asked, Some(Vertex::Pod)),
+            ("", "list" | "watch") => no("can only list/watch pods with spec.nodeName field selector"),
+            ("", "create" | "delete") | ("status", "update" | "patch") | ("eviction", "create") => Ok(()),
+            _ => no(""),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Whether only what is on the node is asked for.
+    fn selects_node(&self) -> bool {
+        self.fields.iter().any(|(field, value)| field == "spec.nodeName" && value == self.node)
+    }
+}
+
+fn no(reason: &str) -> Verdict {
+    Err(reason.into())
+}
+
+/// `authorizeLease`. The name of a new one NodeRestriction looks at.
+fn lease(asked: Asked<'_>) -> Verdict {
+    match asked {
+        _ if !OWN_VERBS.contains(&asked.verb) => no("can only get, create, update, patch, or delete a node lease"),
+        _ if asked.namespace != NODE_LEASES => {
+            Err(format!("can only access leases in the {} system namespace", quote(NODE_LEASES)))
+        }
+        _ if asked.verb != "create" && asked.name != asked.node => {
+            no("can only access node lease with the same name as the requesting node")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a node may do with what is called as itself.
+const OWN_VERBS: [&str; 5] = ["get", "create", "update", "patch", "delete"];
+
+/// `authorizeCSINode`.
+fn csi_node(asked: Asked<'_>) -> Verdict {
+    match asked.subresource {
+        "" if !OWN_VERBS.contains(&asked.verb) => no("can only get, create, update, patch, or delete a CSINode"),
+        "" if asked.verb != "create" && asked.name != asked.node => {
+            no("can only access CSINode with the same name as the requesting node")
+        }
+        "" => Ok(()),
+        "status" => no("CSINode status access requires CSIVolumeHealth feature"),
+        _ => no("cannot authorize CSINode subresources"),
+    }
+}
+
+/// `authorizeNode`. That it is no other node NodeRestriction sees to.
+fn own_node(asked: Asked<'_>) -> Verdict {
+    let Asked { node, name, .. } = asked;
+    match (asked.subresource, asked.verb) {
+        ("", "create" | "update" | "patch") | ("status", "update" | "patch") => Ok(()),
+        ("", "get" | "list" | "watch") if name == node => Ok(()),
+        ("", "get" | "list" | "watch") if name.is_empty() => {
+            Err(format!("node '{node}' cannot read all nodes, only its own Node object"))
+        }
+        ("", "get" | "list" | "watch") => Err(format!("node '{node}' cannot read '{name}', only its own Node object")),
+        _ => no(""),
+    }
+}
+
+impl Authorizer for NodeAuthorizer {
+    fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
+        let verdict = match attributes.user.node_name() {
+            None => no(""),
+            Some("") => Err(format!("unknown node for user {}", quote(&attributes.user.name))),
+            Some(node) => self.decide(node, attributes),
+        };
+        match verdict {
+            Ok(()) => Decision::Allow(String::new()),
+            Err(reason) => Decision::NoOpinion(reason),
+        }
+    }
+
+    fn rules(&self, user: &User, _namespace: &str) -> Rules {
+        match user.node_name() {
+            None => Rules::default(),
+            Some(_) => Rules {
+                incomplete: true,
+                errors: vec!["node authorizer does not support user rule resolution".into()],
+                ..Rules::default()
+            },
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Controllers beside the server: every state in between can be seen.
+
+use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
+use fake_apiserver::auth::modes::AuthorizationMode;
+use fake_apiserver::clock::ManualClock;
+use fake_apiserver::controllers::{Controllers, ControllersError, Kind};
+use fake_apiserver::{Builder, FakeApiServer};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+/// A server with controllers that have done what there is to do at the beginning.
+async fn hosting(kinds: impl IntoIterator<Item = Kind>, with: impl FnOnce(Builder) -> Builder) -> FakeApiServer {
+    let builder = with(FakeApiServer::builder().controllers(kinds));
+    let server = builder.start().await.expect("a server starts");
+    quiet(&server).await;
+    server
+}
+
+async fn quiet(server: &FakeApiServer) {
+    soon(server.controllers().quiet()).await.expect("the server lists");
+}
+
+async fn pause(server: &FakeApiServer) {
+    for kind in Kind::ALL {
+        soon(server.controllers().pause(kind)).await.expect("it runs");
+    }
+}
+
+async fn step(controllers: &Controllers, kind: Kind) -> Option<String> {
+    soon(controllers.step(kind)).await.expect("it is paused, and the server lists")
+}
+
+/// The names of a namespace's objects.
+async fn there(client: &mut Client, namespace: &str, resource: &str) -> Vec<String> {
+    let list = client.get(&format!("/api/v1/namespaces/{namespace}/{resource}")).await.expect(200);
+    names(&list).into_iter().map(str::to_owned).collect()
+}
+
+async fn create_namespace(client: &mut Client, name: &str) {
+    let namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
+    client.post("/api/v1/namespaces", &namespace).await.expect(201);
+}
+
+/// A secret to be filled with a token of the default service account.
+fn token_secret(name: &str) -> Value {
+    let annotations = json!({"kubernetes.io/service-account.name": "default"});
+    json!({
+        "kind": "Secret", "apiVersion": "v1", "metadata": {"name": name, "annotations": annotations},
+        "type": "kubernetes.io/service-account-token",
+    })
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[tokio::test]
+async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_step_by_step() {
+    let server = hosting(Kind::ALL, |builder| builder).await;
+    let mut client = Client::new(&server).await;
+    for namespace in ["default", "kube-system", "kube-public", "kube-node-lease"] {
+        assert_eq!(there(&mut client, namespace, "serviceaccounts").await, ["default"], "{namespace}");
+        assert_eq!(there(&mut client, namespace, "configmaps").await, ["kube-root-ca.crt"], "{namespace}");
+    }
+
+    pause(&server).await;
+    let controllers = server.controllers();
+    create_namespace(&mut client, "a").await;
+    assert_eq!(there(&mut client, "a", "serviceaccounts").await, NOTHING);
+    assert_eq!(there(&mut client, "a", "configmaps").await, NOTHING);
+
+    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
+    assert_eq!(there(&mut client, "a", "configmaps").await, NOTHING);
+    assert_eq!(step(controllers, Kind::ServiceAccount).await, None);
+
+    assert_eq!(step(controllers, Kind::RootCaPublisher).await.as_deref(), Some("a"));
+    let root_ca = client.get("/api/v1/namespaces/a/configmaps/kube-root-ca.crt").await.expect(200);
+    assert_eq!(text(&root_ca, "/data/ca.crt"), server.ca_pem().expect("TLS"));
+    assert_eq!(step(controllers, Kind::RootCaPublisher).await, None);
+
+    client.post("/api/v1/namespaces/a/secrets", &token_secret("token")).await.expect(201);
+    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
+    let secret = client.get("/api/v1/namespaces/a/secrets/token").await.expect(200);
+    assert_eq!(secret.get("data"), None);
+    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
+    let secret = client.get("/api/v1/namespaces/a/secrets/token").await.expect(200);
+    let token = decode(text(&secret, "/data/token"));
+    assert_eq!(decode(text(&secret, "/data/ca.crt")), server.ca_pem().expect("TLS"));
+    let mut holder = Client::new(&server).await;
+    holder.token = token;
+    holder.get(CONFIG_MAPS).await.expect(200);
+    // Its own write comes back as an event, and there is nothing left to do about it.
+    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
+    assert_eq!(step(controllers, Kind::ServiceAccountToken).await, None);
+
+    // The account goes, and with a step its token; another one comes, which does not know it.
+    client.delete("/api/v1/namespaces/a/serviceaccounts/default").await.expect(200);
+    assert_eq!(holder.get(CONFIG_MAPS).await.code, 401);
+    assert_eq!(there(&mut client, "a", "secrets").await, ["token"]);
+    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
+    assert_eq!(there(&mut client, "a", "secrets").await, NOTHING);
+    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
+
+    // Who goes on does what is left.
+    create_namespace(&mut client, "b").await;
+    controllers.resume(Kind::RootCaPublisher).expect("it runs");
+    quiet(&server).await;
+    assert_eq!(there(&mut client, "b", "configmaps").await, ["kube-root-ca.crt"]);
+    assert_eq!(there(&mut client, "b", "serviceaccounts").await, NOTHING);
+    controllers.resume(Kind::ServiceAccount).expect("it runs");
+    quiet(&server).await;
+    assert_eq!(there(&mut client, "b", "serviceaccounts").await, ["default"]);
+    soon(server.shutdown()).await;
+}
+
+fn decode(base64: &str) -> String {
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(base64).expect("base64");
+    String::from_utf8(bytes).expect("text")
+}
+
+#[tokio::test]
+async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
+    let clock = ManualClock::new("2023-01-01T00:00:00Z".parse().expect("a time"));
+    let server = hosting([Kind::LegacyTokenCleaner, Kind::ServiceAccount], |builder| {
+        builder.clock(std::sync::Arc::new(clock.clone()))
+    })
+    .await;
+    let controllers = server.controllers();
+    soon(controllers.pause(Kind::LegacyTokenCleaner)).await.expect("it runs");
+    let mut client = Client::new(&server).await;
+    let tracking = json!({
+        "kind": "ConfigMap", "apiVersion": "v1", "data": {"since": "2022-12-31"},
+        "metadata": {"name": "kube-apiserver-legacy-service-account-token-tracking"},
+    });
+    client.post("/api/v1/namespaces/kube-system/configmaps", &tracking).await.expect(201);
+    client.post(SECRETS, &token_secret("old")).await.expect(201);
+    let account = "/api/v1/namespaces/default/serviceaccounts/default";
+    let mut referring = client.get(account).await.expect(200);
+    referring["secrets"] = json!([{"name": "old"}]);
+    client.put(account, &referring).await.expect(200);
+
+    let mut label_after = async |days: i64| {
+        clock.advance(SignedDuration::from_hours(24 * days));
+        assert_eq!(step(controllers, Kind::LegacyTokenCleaner).await.as_deref(), Some("evaluation"));
+        let answer = client.get(&format!("{SECRETS}/old")).await;
+        let labels = "/metadata/labels/kubernetes.io~1legacy-token-invalid-since";
+        (answer.code, answer.json().pointer(labels).and_then(Value::as_str).map(str::to_owned))
+    };
+    assert_eq!(label_after(365).await, (200, None), "what is as old as the period is not older");
+    assert_eq!(label_after(1).await, (200, Some("2024-01-02".into())));
+    assert_eq!(label_after(365).await, (200, Some("2024-01-02".into())));
+    assert_eq!(label_after(1).await.0, 404);
+}
+
+#[tokio::test]
+async fn without_tls_there_is_no_root_ca_to_publish() {
+    let server = hosting([Kind::RootCaPublisher], Builder::insecure).await;
+    let mut client = Client::new(&server).await;
+    let root_ca = client.get(&format!("{CONFIG_MAPS}/kube-root-ca.crt")).await.expect(200);
+    assert_eq!(root_ca["data"], json!({"ca.crt": ""}));
+}
+
+#[tokio::test]
+async fn the_controllers_may_do_everything_in_every_mode() {
+    let server = hosting(Kind::ALL, |builder| builder.authorization_mode([AuthorizationMode::Rbac])).await;
+    let mut client = Client::new(&server).await;
+    create_namespace(&mut client, "a").await;
+    quiet(&server).await;
+    assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_stepped_is_named() {
+    let server = hosting([Kind::ServiceAccount], |builder| builder).await;
+    let controllers = server.controllers();
+    let refusal = |result: Result<Option<String>, ControllersError>| result.err().map(|error| error.to_string());
+    assert_eq!(
+        refusal(controllers.step(Kind::ServiceAccount).await).as_deref(),
+        Some(r#"controller "serviceaccount-controller" is not paused"#)
+    );
+    assert_eq!(
+        refusal(controllers.step(Kind::RootCaPublisher).await).as_deref(),
+        Some(r#"controller "root-ca-certificate-publisher-controller" does not run"#)
+    );
+    assert!(controllers.pause(Kind::RootCaPublisher).await.is_err());
+    assert!(controllers.resume(Kind::RootCaPublisher).is_err());
+}
+
+#[tokio::test]
+async fn they_stop_with_the_server_whatever_they_are_at() {
+    for paused in [false, true] {
+        let server = hosting(Kind::ALL, |builder| builder).await;
+        if paused {
+            pause(&server).await;
+        }
+        let mut client = Client::new(&server).await;
+        create_namespace(&mut client, "a").await;
+        soon(server.shutdown()).await;
+    }
+    drop(hosting(Kind::ALL, |builder| builder).await);
+}
