@@ -196,10 +196,13 @@ impl Pods {
             entry.stage = Stage::Ended;
             return;
         }
-        entry.due = match (again, success) {
-            (true, _) => now,
-            (false, true) => now + self.sync_frequency,
-            (false, false) => now + pause(entry.failures),
+        let pause = pause(entry.failures);
+        entry.due = match entry.stage {
+            _ if again => now,
+            Stage::Wanted if success => now + self.sync_frequency,
+            // One volume that fails must not keep the others from being brought up to date.
+            Stage::Wanted => now + pause.min(self.sync_frequency),
+            Stage::Ending | Stage::Ended => now + pause,
         };
         self.queue.insert((entry.due, uid));
     }

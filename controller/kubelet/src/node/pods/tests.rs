@@ -63,19 +63,22 @@ fn a_pod_is_looked_after_at_once_and_then_every_period() {
 
 #[test]
 fn failures_are_repeated_after_growing_pauses() {
-    let mut pods = pods();
-    pods.observe(pod("a", 1), at(0));
-    let mut now = at(0);
-    let mut pauses = Vec::new();
-    for _ in 0..10 {
-        assert_eq!(work(&mut pods, now, false).len(), 1);
-        let due = pods.next_due().expect("it is tried again");
-        pauses.push(due.duration_since(now).as_millis());
-        now = due;
+    for (ends, longest) in [(false, 60_000), (true, 122_000)] {
+        let mut pods = pods();
+        pods.observe(if ends { with_phase("a", 1, "Failed") } else { pod("a", 1) }, at(0));
+        let mut now = at(0);
+        let mut pauses = Vec::new();
+        for _ in 0..10 {
+            assert_eq!(work(&mut pods, now, false).len(), 1);
+            let due = pods.next_due().expect("it is tried again");
+            pauses.push(due.duration_since(now).as_millis());
+            now = due;
+        }
+        let expected = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000];
+        assert_eq!(pauses, expected.map(|pause| pause.min(longest)));
+        assert_eq!(work(&mut pods, now, true).len(), 1);
+        assert_eq!(pods.next_due(), (!ends).then_some(now + SignedDuration::from_secs(60)));
     }
-    assert_eq!(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 122_000, 122_000]);
-    assert_eq!(work(&mut pods, now, true).len(), 1);
-    assert_eq!(pods.next_due(), Some(now + SignedDuration::from_secs(60)));
     assert_eq!(pause(u32::MAX), LONGEST_PAUSE);
 }
 
