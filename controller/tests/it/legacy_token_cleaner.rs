@@ -15,7 +15,7 @@ use controller::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::api::PostParams;
+use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};
 use serde_json::{Value, from_value, json};
 use std::sync::Arc;
@@ -124,11 +124,13 @@ fn secret(case: &Case) -> Secret {
 /// Evaluates once; returns the calls.
 async fn play(case: &Case, faults: &[(&str, &str, u16)]) -> Vec<String> {
     let server = server().await;
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "kube-system");
+    api.delete(TRACKING_CONFIG_MAP, &DeleteParams::default()).await.expect("the server has made one");
     if let Some(since) = case.tracked_since {
         let data = since.map(|since| json!({ "since": since }));
-        let config_map = json!({"metadata": {"name": TRACKING_CONFIG_MAP}, "data": data});
+        // Else the server would mend what is wrong with it.
+        let config_map = json!({"metadata": {"name": TRACKING_CONFIG_MAP}, "data": data, "immutable": true});
         let config_map: ConfigMap = from_value(config_map).expect("a config map");
-        let api: Api<ConfigMap> = Api::namespaced(server.client(), "kube-system");
         api.create(&PostParams::default(), &config_map).await.expect("the config map is created");
     }
     let mut cached = secret(case);
