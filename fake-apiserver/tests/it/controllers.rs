@@ -1,6 +1,6 @@
 //! Controllers beside the server: every state in between can be seen.
 
-use crate::support::{CONFIG_MAPS, Client, MERGE_PATCH, SECRETS, names, soon, text};
+use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
 use fake_apiserver::auth::modes::AuthorizationMode;
 use fake_apiserver::clock::ManualClock;
 use fake_apiserver::controllers::{Controllers, ControllersError, Kind};
@@ -58,8 +58,8 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     let mut client = Client::new(&server).await;
     for namespace in ["default", "kube-system", "kube-public", "kube-node-lease"] {
         assert_eq!(there(&mut client, namespace, "serviceaccounts").await, ["default"], "{namespace}");
-        let maps = there(&mut client, namespace, "configmaps").await;
-        assert!(maps.iter().any(|name| name == "kube-root-ca.crt"), "{namespace}");
+        let config_maps = there(&mut client, namespace, "configmaps").await;
+        assert!(config_maps.contains(&"kube-root-ca.crt".to_owned()), "{namespace}: {config_maps:?}");
     }
 
     pause(&server).await;
@@ -130,8 +130,6 @@ async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
     let controllers = server.controllers();
     soon(controllers.pause(Kind::LegacyTokenCleaner)).await.expect("it runs");
     let mut client = Client::new(&server).await;
-    let tracking = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";
-    client.patch(MERGE_PATCH, tracking, &json!({"data": {"since": "2022-12-31"}})).await.expect(200);
     client.post(SECRETS, &token_secret("old")).await.expect(201);
     let account = "/api/v1/namespaces/default/serviceaccounts/default";
     let mut referring = client.get(account).await.expect(200);
@@ -145,7 +143,7 @@ async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
         let labels = "/metadata/labels/kubernetes.io~1legacy-token-invalid-since";
         (answer.code, answer.json().pointer(labels).and_then(Value::as_str).map(str::to_owned))
     };
-    assert_eq!(label_after(365).await, (200, None), "what is as old as the period is not older");
+    assert_eq!(label_after(365).await, (200, None), "uses are tracked since the second day");
     assert_eq!(label_after(1).await, (200, Some("2024-01-02".into())));
     assert_eq!(label_after(365).await, (200, Some("2024-01-02".into())));
     assert_eq!(label_after(1).await.0, 404);
