@@ -1,4 +1,21 @@
 //! The kubelet's half of service account credentials, as an ordinary client of any API server.
+//!
+//! What a kubelet knows of secrets and config maps ([`objects`]), the tokens that it asks for ([`tokens`]), what becomes of them in a
+//! container: files ([`volumes`]), variables ([`env`]), credentials for registries ([`pull_secrets`]); and a node that does this for the pods
+//! that are bound to it ([`node`]), which the binary `kubelet-volumes` runs. It needs a Unix: files have owners and modes.
+//!
+//! Which Go file each module follows:
+//!
+//! | Go file | version | module |
+//! |---|---|---|
+//! | kubernetes `pkg/kubelet/util/manager/`, `secret/`, `configmap/` | v1.37.1 | [`objects`] |
+//! | kubernetes `pkg/kubelet/token/token_manager.go` | v1.37.1 | [`tokens`] |
+//! | kubernetes `pkg/volume/{secret,configmap,downwardapi,projected}/`, `util/atomic_writer.go`, `volume_linux.go` | v1.37.1 | [`volumes`] |
+//! | kubernetes `pkg/fieldpath/fieldpath.go` | v1.37.1 | [`field_path`] |
+//! | kubernetes `pkg/api/v1/resource/helpers.go` | v1.37.1 | [`resources`] |
+//! | kubernetes `pkg/kubelet/kubelet_pods.go`, `envvars/envvars.go`, `third_party/forked/golang/expansion/` | v1.37.1 | [`env`] |
+//! | kubernetes `pkg/credentialprovider/config.go`, `secrets/secrets.go` | v1.37.1 | [`pull_secrets`] |
+//! | client-go `tools/record/event.go`, `events_cache.go` | v0.37.1 | [`node`] |
 
 pub mod client;
 pub mod clock;

@@ -10,7 +10,7 @@
 //! frequency. With that, tokens are renewed. When a pod ends or is deleted, what it had is removed; directories of pods
 //! that nobody knows are removed at the start. Unlike a kubelet it runs nothing, mounts nothing and writes no status; the
 //! time between two syncs is not jittered; a pod that is being deleted has nothing to wait for, so its grace
-//! period is over at once.
+//! period is over at once. And as there are no containers, volumes are made that none would mount.
 //!
 //! Everything depends on the clock that it is given. [`Node::settled`] tells when nothing is left to do at the time that the
 //! clock shows.
@@ -34,7 +34,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
-use pods::{Change, Pods, Work};
+use pods::{Pods, Work};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -259,7 +259,11 @@ impl Actor {
         let mut sweep_due = self.state.clock.now() + SWEEP_PERIOD;
         loop {
             let now = self.state.clock.now();
-            for work in self.state.pods().take_due(now, CONCURRENT_PODS - tasks.len()) {
+            let due = self.state.pods().take_due(now, CONCURRENT_PODS - tasks.len());
+            for work in due {
+                if let Work::TearDown { pod, .. } = &work {
+                    self.caches.unregister(pod);
+                }
                 let worker = self.worker.clone();
                 tasks.spawn(async move { (worker.run(&work).await, work) });
             }
@@ -292,38 +296,33 @@ impl Actor {
 
     fn observe(&self, event: Result<watcher::Event<Pod>, watcher::Error>, listed: &mut Vec<Pod>) {
         let now = self.state.clock.now();
-        let changes = match event {
+        let wanted = match event {
             Ok(watcher::Event::Init) => {
                 listed.clear();
-                return;
+                Vec::new()
             }
             Ok(watcher::Event::InitApply(pod)) => {
                 listed.push(pod);
-                return;
+                Vec::new()
             }
             Ok(watcher::Event::InitDone) => {
-                let (changes, first) = self.state.pods().listed(std::mem::take(listed), now);
+                let (wanted, first) = self.state.pods().listed(std::mem::take(listed), now);
                 if first {
                     self.remove_orphans();
                 }
-                changes
+                wanted
             }
             Ok(watcher::Event::Apply(pod)) => Vec::from_iter(self.state.pods().observe(pod, now)),
             Ok(watcher::Event::Delete(pod)) => {
-                let uid = pod.metadata.uid.unwrap_or_default();
-                Vec::from_iter(self.state.pods().forgotten(&uid, now))
+                self.state.pods().forgotten(pod.metadata.uid.as_deref().unwrap_or_default(), now);
+                Vec::new()
             }
             Err(error) => {
                 warn!(%error, "watch of pods failed, trying again");
-                return;
+                Vec::new()
             }
         };
-        for change in changes {
-            match change {
-                Change::Register(pod) => self.caches.register(&pod),
-                Change::Unregister(pod) => self.caches.unregister(&pod),
-            }
-        }
+        wanted.iter().for_each(|pod| self.caches.register(pod));
     }
 
     fn done(&self, done: Result<(bool, Work), tokio::task::JoinError>) {

@@ -43,7 +43,7 @@ impl Mounter {
         Mounter { root: root.into(), sources, clock }
     }
 
-    /// Makes a volume of `pod`, or brings it up to date. Returns whether files changed.
+    /// Makes a volume of `pod`, or brings it up to date. Returns whether anything changed.
     ///
     /// # Errors
     /// If its content cannot be had; then it stays as it was. Or if it cannot be written; then it is removed.
@@ -57,8 +57,8 @@ impl Mounter {
         let write = {
             let directory = directory.clone();
             move || {
-                make_directories(&volumes, &directory)?;
-                fill(&directory, payload, owners, now)
+                let made = make_directories(&volumes, &directory)?;
+                fill(&directory, made, payload, owners, now)
             }
         };
         let written = tokio::task::spawn_blocking(write).await.unwrap_or_else(|stopped| {
@@ -103,20 +103,29 @@ impl Mounter {
     }
 }
 
-fn fill(directory: &Path, payload: Option<Payload>, owners: Owners, now: Timestamp) -> Result<bool, VolumeError> {
+/// Fills a volume that has content of its own. Of another, only the directory is the node's; what is in it is the pod's.
+fn fill(
+    directory: &Path,
+    made: bool,
+    payload: Option<Payload>,
+    owners: Owners,
+    now: Timestamp,
+) -> Result<bool, VolumeError> {
     let give = |read_only| ownership::give_to_group(directory, owners.fs_group, read_only);
     match payload {
         Some(payload) => Ok(AtomicWriter::new(directory)?.write(&payload, now, || give(true))?),
-        None => {
+        None if made => {
             give(false).map_err(|source| VolumeError::Directory { path: directory.to_owned(), source })?;
-            Ok(false)
+            Ok(true)
         }
+        None => Ok(false),
     }
 }
 
-fn make_directories(volumes: &Path, directory: &Path) -> Result<(), VolumeError> {
+/// Returns whether the volume's directory was not there before.
+fn make_directories(volumes: &Path, directory: &Path) -> Result<bool, VolumeError> {
     if directory.is_dir() {
-        return Ok(());
+        return Ok(false);
     }
     let make = |path: &Path, mode| {
         let made = DirBuilder::new().recursive(true).mode(mode).create(path);
@@ -125,7 +134,8 @@ fn make_directories(volumes: &Path, directory: &Path) -> Result<(), VolumeError>
     make(volumes, POD_DIRECTORY_MODE)?;
     make(directory, PLUGIN_DIRECTORY_MODE)?;
     let opened = fs::set_permissions(directory, Permissions::from_mode(VOLUME_MODE));
-    opened.map_err(|source| VolumeError::Directory { path: directory.to_owned(), source })
+    opened.map_err(|source| VolumeError::Directory { path: directory.to_owned(), source })?;
+    Ok(true)
 }
 
 fn remove(directory: &Path) -> Result<(), VolumeError> {

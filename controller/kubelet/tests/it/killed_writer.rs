@@ -189,6 +189,8 @@ fn killed_at_any_moment_it_never_shows_a_mixture() {
             if let Ok(seen) = content(volume.path()) {
                 versions_seen.insert(check_whole(&seen));
             }
+            let link = fs::symlink_metadata(volume.path().join("..data"));
+            assert!(link.is_ok() || versions_seen.is_empty(), "there is no moment without data: {link:?}");
         }
         let said = heard.join().expect("the reader does not panic").expect("the writer lives");
         writer.kill().expect("it is killed");

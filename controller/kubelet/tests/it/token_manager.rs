@@ -5,8 +5,12 @@ use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::ResourceExt;
 use kube::api::DeleteParams;
-use kubelet::tokens::{BoundObject, TokenSpec};
+use kubelet::clock::ManualClock;
+use kubelet::tokens::{BoundObject, TokenManager, TokenSpec};
 use serde_json::json;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 const HOUR: i64 = 3600;
 
@@ -159,4 +163,40 @@ async fn expired_tokens_are_swept() {
     setup.advance(SignedDuration::from_secs(1));
     tokens.sweep();
     assert_eq!(tokens.count(), 1);
+}
+
+/// A server from before TokenRequest: it knows `v1`, but nothing in it.
+async fn server_without_token_requests() -> kube::Config {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 65_536];
+            let read = stream.read(&mut request).await.unwrap_or_default();
+            let (status, body) = if request[..read].starts_with(b"GET /api/v1 ") {
+                ("200 OK", json!({"kind": "APIResourceList", "groupVersion": "v1", "resources": []}))
+            } else {
+                let status = json!({"kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound"});
+                ("404 Not Found", status)
+            };
+            let body = body.to_string();
+            let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+            if stream.write_all(format!("{head}{body}").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    });
+    kube::Config::new(url.parse().expect("a URL"))
+}
+
+#[tokio::test]
+async fn a_server_without_token_requests_is_named() {
+    let config = server_without_token_requests().await;
+    let client = controller::client::new(config, "kubelet-test").expect("a client");
+    let clock = ManualClock::new(crate::killed_writer::NOW);
+    let tokens = TokenManager::new(client, Arc::new(clock), fastrand::Rng::with_seed(1));
+    for _ in 0..2 {
+        let error = tokens.get(&spec(HOUR)).await.expect_err("there are no tokens").to_string();
+        assert_eq!(error, "failed to fetch token: the API server does not have TokenRequest endpoints enabled");
+    }
 }

@@ -61,8 +61,9 @@ async fn all_kinds_are_filled() {
     ]);
     let pod = setup.create_pod("web", json!({}), volumes).await;
     let tokens = setup.tokens();
-    let mounter = setup.mounter(tokens);
+    let mounter = setup.mounter(tokens.clone());
     set_up(&mounter, &pod).await.expect("set up");
+    assert_eq!(tokens.count(), 1);
     let volume = |plugin: &str, name: &str| setup.volume(&pod, plugin, name);
     assert_eq!(text(volume("secret", "s").join("user")), "admin");
     assert_eq!(mode(&volume("secret", "s").join("user")), 0o400);
@@ -82,6 +83,7 @@ async fn all_kinds_are_filled() {
 
     mounter.tear_down(pod.metadata.uid.as_deref().expect("a uid")).expect("torn down");
     assert!(names(&setup.root.path().join("pods")).is_empty());
+    assert_eq!(tokens.count(), 0, "its tokens are forgotten");
     mounter.tear_down(pod.metadata.uid.as_deref().expect("a uid")).expect("nothing is left to tear down");
 }
 
@@ -242,4 +244,47 @@ async fn nothing_partial_is_written() {
     set_up(&mounter, &pod).await.expect("set up");
     assert_eq!(text(volume.join("key")), "new");
     assert_ne!(text(volume.join("token")), token);
+}
+
+#[tokio::test]
+async fn what_cannot_be_written_leaves_no_volume() {
+    let setup = Setup::new().await;
+    setup.create_secret("s", json!({"key": "1"})).await;
+    let pod = setup.create_pod("web", json!({}), json!([])).await;
+    let with_path = |path: &str| {
+        let mut pod = pod.clone();
+        let token = json!({"serviceAccountToken": {"path": path, "expirationSeconds": 600}});
+        let secret = json!({"secret": {"name": "s", "items": [{"key": "key", "path": "a"}]}});
+        let mut volumes = projected(json!([token, secret]));
+        volumes[0]["projected"]["defaultMode"] = 0o644.into();
+        pod.spec.as_mut().expect("a spec").volumes = serde_json::from_value(volumes).expect("volumes");
+        pod
+    };
+    let tokens = setup.tokens();
+    let mounter = setup.mounter(tokens.clone());
+    set_up(&mounter, &with_path("token")).await.expect("set up");
+    let volume = setup.volume(&pod, "projected", "all");
+    assert!(volume.join("token").exists());
+    let error = set_up(&mounter, &with_path("a/b")).await.expect_err("a file is no directory");
+    assert!(error.starts_with("mkdir ") || error.starts_with("write "), "{error}");
+    assert!(!volume.exists());
+    assert_eq!(tokens.count(), 0);
+    let error = set_up(&mounter, &with_path("../../etc/passwd")).await.expect_err("that leads out");
+    assert_eq!(error, "invalid path: must not contain '..': ../../etc/passwd");
+}
+
+// The pod's own files are the pod's.
+#[tokio::test]
+async fn an_empty_directory_is_made_and_then_left_alone() {
+    let setup = Setup::new().await;
+    let pod = setup.create_pod("web", json!({"fsGroup": 10_000}), json!([{"name": "e", "emptyDir": {}}])).await;
+    let mounter = setup.mounter(setup.tokens());
+    set_up(&mounter, &pod).await.expect("set up");
+    let directory = setup.volume(&pod, "empty-dir", "e");
+    assert_eq!(mode(&directory), 0o2777);
+    let file = directory.join("mine");
+    fs::write(&file, "private").expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
+    set_up(&mounter, &pod).await.expect("set up");
+    assert_eq!((text(&file), mode(&file)), ("private".to_owned(), 0o600));
 }

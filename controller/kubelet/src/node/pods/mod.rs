@@ -39,15 +39,6 @@ pub(super) enum Work {
     },
 }
 
-/// What those who keep objects for pods must know.
-#[derive(Debug, Clone)]
-pub(super) enum Change {
-    /// The pod needs its objects.
-    Register(Arc<Pod>),
-    /// It does not any more.
-    Unregister(Arc<Pod>),
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Wanted,
@@ -88,8 +79,8 @@ impl Pods {
         Pods { sync_frequency, entries: BTreeMap::new(), queue: BTreeSet::new(), running: 0, listed: false }
     }
 
-    /// The API server shows `pod`.
-    pub(super) fn observe(&mut self, pod: Pod, now: Timestamp) -> Option<Change> {
+    /// The API server shows `pod`. Returned if it needs its objects, in this version; it does until it is torn down.
+    pub(super) fn observe(&mut self, pod: Pod, now: Timestamp) -> Option<Arc<Pod>> {
         let uid = pod.uid()?;
         let ends = is_ending(&pod);
         let pod = Arc::new(pod);
@@ -113,12 +104,12 @@ impl Pods {
         match (wanted, ends) {
             (true, false) => {
                 self.hurry(&uid, now);
-                Some(Change::Register(pod))
+                Some(pod)
             }
             (true, true) => {
                 entry.stage = Stage::Ending;
                 self.hurry(&uid, now);
-                Some(Change::Unregister(pod))
+                None
             }
             (false, _) => {
                 if newly_deleted {
@@ -131,31 +122,24 @@ impl Pods {
     }
 
     /// The API server has forgotten the pod of that uid.
-    pub(super) fn forgotten(&mut self, uid: &str, now: Timestamp) -> Option<Change> {
-        let entry = self.entries.get_mut(uid)?;
+    pub(super) fn forgotten(&mut self, uid: &str, now: Timestamp) {
+        let Some(entry) = self.entries.get_mut(uid) else { return };
         entry.gone = true;
-        let before = entry.stage;
-        match before {
-            Stage::Ended if !entry.running => {
-                self.entries.remove(uid);
-                None
-            }
-            _ => {
-                entry.stage = Stage::Ending;
-                let change = (before == Stage::Wanted).then(|| Change::Unregister(entry.pod.clone()));
-                self.hurry(uid, now);
-                change
-            }
+        if entry.stage == Stage::Ended && !entry.running {
+            self.entries.remove(uid);
+        } else {
+            entry.stage = Stage::Ending;
+            self.hurry(uid, now);
         }
     }
 
-    /// The API server shows `pods` and no others. The second result tells whether this is so for the first time.
-    pub(super) fn listed(&mut self, pods: Vec<Pod>, now: Timestamp) -> (Vec<Change>, bool) {
+    /// The API server shows `pods` and no others. Those that need their objects are returned, and whether this is the first list.
+    pub(super) fn listed(&mut self, pods: Vec<Pod>, now: Timestamp) -> (Vec<Arc<Pod>>, bool) {
         let uids: BTreeSet<_> = pods.iter().filter_map(ResourceExt::uid).collect();
         let missed: Vec<_> = self.entries.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
-        let mut changes: Vec<_> = pods.into_iter().filter_map(|pod| self.observe(pod, now)).collect();
-        changes.extend(missed.iter().filter_map(|uid| self.forgotten(uid, now)));
-        (changes, !std::mem::replace(&mut self.listed, true))
+        let wanted = pods.into_iter().filter_map(|pod| self.observe(pod, now)).collect();
+        missed.iter().for_each(|uid| self.forgotten(uid, now));
+        (wanted, !std::mem::replace(&mut self.listed, true))
     }
 
     /// At most `room` things that are due; they count as running until [`done`](Self::done).
