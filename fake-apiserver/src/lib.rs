@@ -13,7 +13,9 @@
 //! # }
 //! ```
 //!
-//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well.
+//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. With the feature `controllers`, which is
+//! on by default, controllers of a control plane can run beside the server (`Builder::controllers`); it decides for `v1_37` of
+//! `k8s-openapi`, so those who use that crate in another version turn it off.
 //!
 //! What a test may hold in its hands: the [`clock`] of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
 //! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), cut watches
