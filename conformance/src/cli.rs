@@ -43,6 +43,8 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
+    /// Writes anew the roles and bindings that the fake makes at start, as a real kube-apiserver makes them
+    Policy,
     /// Connects the real tokens controller, makes a storm of writes and cut watches, and judges what it did
     Soak {
         /// How many writes of secrets have to succeed
@@ -153,6 +155,11 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             let scenarios = filtered(scenarios, Some(filter))?;
             let real = server.connect(!uncached).await?;
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Policy) => {
+            let output = root.join("fake-apiserver/src/api/rbac_policy.jsonl");
+            crate::policy::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,

@@ -1,13 +1,14 @@
 //! The kubelets that scenarios start: our port of what a kubelet does about credentials, with a root directory of its own.
 
-use crate::controllers::config;
+use crate::controllers::{client, config};
 use crate::observation::Item;
 use crate::stage::DEADLINE;
-use crate::target::Cluster;
+use crate::target::{ADMINISTRATOR, Cluster};
 use anyhow::{Context as _, Result, anyhow};
 use controller::clock::Clock as Now;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
+use kube::Client;
 use kubelet::clock::Clock;
 use kubelet::node::{Node, Options};
 use kubelet::objects::Strategy;
@@ -37,6 +38,8 @@ pub struct Settings {
 /// One that runs.
 pub struct Kubelet {
     node: Node,
+    /// Another client than the node's, to look at the server without being seen as the node.
+    observer: Client,
     root: TempDir,
 }
 
@@ -51,14 +54,15 @@ impl Kubelet {
         settings: &Settings,
         moved: watch::Receiver<()>,
     ) -> Result<Kubelet> {
-        let client = kubelet::client::new(config(cluster, &settings.user)?, "kubelet-volumes")?;
+        let nodes_own = kubelet::client::new(config(cluster, &settings.user)?, "kubelet-volumes")?;
         let root = tempfile::tempdir()?;
         let offset = SignedDuration::from_secs(settings.clock_offset);
         let mut options = Options::new(name, root.path());
         options.strategy = settings.strategy;
         options.clock = Arc::new(NodeClock { now: cluster.clock(), offset, moved });
         options.jitter = fastrand::Rng::with_seed(SEED);
-        Ok(Kubelet { node: Node::start(client, options), root })
+        let observer = client(cluster, ADMINISTRATOR)?;
+        Ok(Kubelet { node: Node::start(nodes_own, options), observer, root })
     }
 
     /// Waits until it knows all that it watches.
@@ -67,7 +71,7 @@ impl Kubelet {
     /// If that takes too long, or the API server refuses to tell how things are.
     pub async fn caught_up(&self) -> Result<()> {
         self.settled().await?;
-        within(self.node.caught_up()).await
+        within(self.node.caught_up(&self.observer)).await
     }
 
     /// Waits until all is done that is due.

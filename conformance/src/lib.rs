@@ -20,6 +20,7 @@ pub mod names;
 pub mod normalise;
 pub mod observation;
 pub mod play;
+pub mod policy;
 pub mod report;
 mod resources;
 pub mod scenario;

@@ -163,8 +163,12 @@ impl<'a> Stage<'a> {
         for running in self.controllers.into_values() {
             running.stop().await?;
         }
-        for kubelet in self.kubelets.into_values() {
+        for (node, kubelet) in self.kubelets {
             kubelet.stop().await?;
+            // Nodes are in no namespace, and other scenarios may have the same server.
+            let path = format!("/api/v1/nodes?fieldSelector=metadata.name%3D{node}");
+            let token = self.cluster.token(ADMINISTRATOR);
+            self.cluster.endpoints()[0].ask(token.as_deref(), "DELETE", &path, &Value::Null).await?;
         }
         Ok(())
     }

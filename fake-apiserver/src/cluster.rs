@@ -29,8 +29,8 @@ pub(crate) struct Cluster {
     pub(crate) token_tracking: TokenTracking,
     /// Whether deleted namespaces are emptied and removed.
     pub(crate) namespace_controller: bool,
-    /// Whether cluster roles are filled with the rules of others.
-    pub(crate) cluster_role_aggregation: bool,
+    /// Fills cluster roles with the rules of others, if anybody does.
+    pub(crate) aggregator: Option<api::Aggregator>,
     /// Made when first asked for: most clients that are tests never are curious.
     pub(crate) documents: OnceLock<Documents>,
 }

@@ -21,9 +21,11 @@
 //!
 //! # Not as the real server
 //! - Strategic merge patch, server-side apply, YAML and impersonation are refused, by name. `managedFields` are not kept.
-//! - Whoever is authenticated may do everything; anonymous users may see health and version.
+//! - Unless RBAC is asked for ([`Builder::authorization_mode`]), whoever is authenticated may do everything; anonymous users may see
+//!   health and version.
 //! - The kinds are those of [`registry::KINDS`]; there are no custom resources and no webhooks.
 //! - A good token is looked at anew with every request, not remembered for ten seconds.
+//! - Cluster roles that gather others' rules have them at once, from the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
 //! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod bare;
 mod client;
+mod kubelet;
 mod load;
 mod process;
 mod recreate;
@@ -86,6 +87,10 @@ fn run_in_release() -> anyhow::Result<()> {
         .args(["build", "--release", "--package", "fake-apiserver", "--package", "controller"])
         .status()?;
     ensure!(built.success(), "the build has failed");
+    let built = Command::new(&cargo)
+        .args(["build", "--release", "--package", "kubelet", "--example", kubelet::PROGRAM])
+        .status()?;
+    ensure!(built.success(), "the build has failed");
     let mut run = Command::new(cargo);
     run.args(["run", "--release", "--quiet", "--package", "xtask", "--"]).args(std::env::args_os().skip(1));
     ensure!(run.status()?.success(), "the bench has failed");
@@ -146,6 +151,11 @@ impl Programs {
         command
     }
 
+    /// The client's side of what is measured of the kubelet.
+    fn managers(&self) -> PathBuf {
+        self.this.with_file_name("examples").join(format!("{}{EXE_SUFFIX}", kubelet::PROGRAM))
+    }
+
     fn start_bare(&self) -> anyhow::Result<Process> {
         Process::start(Command::new(&self.this).arg("bench-bare"))
     }
@@ -172,7 +182,23 @@ impl Bench<'_> {
             self.deliveries(audience).await?;
         }
         self.creates_while_watched().await?;
-        self.recreations(programs).await
+        self.recreations(programs).await?;
+        self.kubelet(programs).await
+    }
+
+    /// What the kubelet's managers cost and how soon they know, each on a server of its own.
+    async fn kubelet(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        for measurement in kubelet::measurements() {
+            if measurement.names().any(|name| self.wants(&name)) {
+                let server = programs.start_own()?;
+                for (name, unit, own) in measurement.take(&server, &programs.managers()).await? {
+                    let mut samples = self.no_samples();
+                    samples[OWN] = own;
+                    self.add(&name, unit, samples);
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn recreations(&mut self, programs: &Programs) -> anyhow::Result<()> {

@@ -95,12 +95,20 @@ impl Real {
         Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
     }
 
+    /// What it answers to the administrator, without a body.
+    ///
+    /// # Errors
+    /// If it refuses.
+    pub async fn ask(&self, method: &str, path: &str) -> Result<Value> {
+        self.server.access.ask(method, path).await
+    }
+
     /// Its version: `v1.37.1`.
     ///
     /// # Errors
     /// If it does not tell.
     pub async fn version(&self) -> Result<String> {
-        let version = self.server.access.ask("GET", "/version").await?;
+        let version = self.ask("GET", "/version").await?;
         Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
     }
 }

@@ -13,8 +13,8 @@
 //! request GET /healthz                            any method and path
 //! ```
 //!
-//! `?key=value` is a query parameter. Indented lines are fields, request headers (`Accept: text/plain`), or the whole
-//! body: JSON from a line that begins with `{` or `[`, or text on lines that begin with `|`.
+//! `?key=value` is a query parameter. Indented lines are fields, request headers (`Accept: text/plain`; one that stands twice is
+//! sent twice), or the whole body: JSON from a line that begins with `{` or `[`, or text on lines that begin with `|`.
 
 use crate::history::{Reply, Request};
 use crate::names::text;

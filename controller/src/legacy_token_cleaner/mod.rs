@@ -28,8 +28,6 @@ use crate::tokens::SERVICE_ACCOUNT_NAME_KEY;
 use crate::tokens::keys::annotation;
 use evaluation::Evaluations;
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
@@ -38,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::{error, info};
-use verdict::{CutOff, Verdict, judge, parse_date};
+use verdict::{CutOff, Verdict, day_after_tracking_began, judge};
 
 /// How often it looks (`DefaultCleanerSyncInterval`).
 pub const SYNC_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -144,15 +142,11 @@ impl Cleaner {
         }
     }
 
-    /// The beginning of the day after the one that the API server names.
+    /// Since when uses are tracked for certain.
     async fn latest_possible_tracked_since(&self) -> anyhow::Result<Timestamp> {
         let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), "kube-system");
         let config_map = api.get(TRACKING_CONFIG_MAP).await?;
-        let since = config_map.data.as_ref().and_then(|data| data.get(TRACKED_SINCE_KEY));
-        let since =
-            since.ok_or_else(|| anyhow::anyhow!("config map {TRACKING_CONFIG_MAP} has no {TRACKED_SINCE_KEY:?}"))?;
-        let date: Date = parse_date(since).ok_or_else(|| anyhow::anyhow!("{since:?} is not a date like 2006-01-02"))?;
-        Ok(date.tomorrow()?.to_zoned(TimeZone::UTC)?.timestamp())
+        day_after_tracking_began(&config_map)
     }
 
     /// The cached service account that the secret names, unless it is meant for another one of that name.

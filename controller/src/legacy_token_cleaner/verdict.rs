@@ -2,13 +2,14 @@
 //!
 //! Dates are compared as text, as upstream does; the day is UTC's.
 
-use super::{INVALID_SINCE_LABEL, LAST_USED_LABEL};
+use super::{INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKED_SINCE_KEY};
 use crate::tokens::belongs::{is_token, refers_to};
 use crate::tokens::keys::{SERVICE_ACCOUNT_UID_KEY, annotation};
+use anyhow::Context;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use kube::ResourceExt;
 use std::time::Duration;
 
@@ -42,6 +43,17 @@ impl CutOff {
         let created = now.checked_sub(period).ok()?;
         Some(CutOff { created, used: day_of(created), today: day_of(now) })
     }
+}
+
+/// The beginning of the day after the one since which, says the API server, it keeps track of uses.
+///
+/// # Errors
+/// If it does not say, or not in a way that can be understood.
+pub(super) fn day_after_tracking_began(config_map: &ConfigMap) -> anyhow::Result<Timestamp> {
+    let since = config_map.data.as_ref().and_then(|data| data.get(TRACKED_SINCE_KEY));
+    let since = since.with_context(|| format!("there is no {TRACKED_SINCE_KEY:?} in the config map"))?;
+    let date = parse_date(since).with_context(|| format!("{since:?} is not a date like 2006-01-02"))?;
+    Ok(date.tomorrow()?.to_zoned(TimeZone::UTC)?.timestamp())
 }
 
 /// Judges `secret`, whose `account` is the service account of the name it gives; `used` tells whether a pod of the
@@ -103,6 +115,7 @@ fn day_of(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{from_value, json};
 
     fn time(text: &str) -> Timestamp {
         text.parse().expect("a time")
@@ -124,6 +137,21 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(parse_date(text).is_some(), is_date, "{text}");
+        }
+    }
+
+    /// The rows of `TestLegacyServiceAccountTokenCleanUp` that no server keeps: it repairs the config map.
+    #[test]
+    fn tracking_counts_from_the_day_after() {
+        for (data, expected) in [
+            (json!(null), None),
+            (json!({"until": "2022-12-27"}), None),
+            (json!({"since": "2022-12-27-1"}), None),
+            (json!({"since": "2022-12-27"}), Some("2022-12-28T00:00:00Z")),
+            (json!({"since": "2022-12-31"}), Some("2023-01-01T00:00:00Z")),
+        ] {
+            let config_map = from_value(json!({ "data": data.clone() })).expect("a config map");
+            assert_eq!(day_after_tracking_began(&config_map).ok(), expected.map(time), "{data}");
         }
     }
 

@@ -13,7 +13,8 @@ use crate::object::selector::LabelSelector;
 use crate::registry::{Kind, RBAC_GROUP, by_resource};
 use crate::store::{Entry, ResourceId, Scope, WriteError};
 use serde_json::Value;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 const RESOURCE: &str = "clusterroles";
 
@@ -25,19 +26,27 @@ pub(super) fn are(kind: &Kind) -> bool {
     kind.group == RBAC_GROUP && kind.resource == RESOURCE
 }
 
+/// What the controller remembers.
+#[derive(Default)]
+pub(crate) struct Aggregator {
+    /// The roles, by uid, whose rules are its own: those it takes away when there is nothing left to gather. Upstream knows by
+    /// its field manager.
+    filled: Mutex<HashSet<Box<str>>>,
+}
+
 /// Does its work after cluster roles were written. What one role gathers another may gather in turn.
 pub(crate) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
-    if !cluster.cluster_role_aggregation {
-        return Ok(());
-    }
+    let Some(aggregator) = &cluster.aggregator else { return Ok(()) };
     let id = by_resource(RBAC_GROUP, "v1", RESOURCE).expect("cluster roles are in the table of kinds");
     let scope = Scope { resource: id.into(), namespace: None, name: None };
+    // Held throughout, so that one writer's roles are done when the next one's begin.
+    let mut filled = aggregator.filled.lock().expect("no code that runs under this lock panics");
     for _ in 0..LONGEST_CHAIN {
         let snapshot = cluster.store.snapshot();
         let all: Vec<&Arc<Entry>> = snapshot.range(&scope, "").collect();
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-            changed |= fill(cluster, id.kind(), id.into(), entry, &all)?;
+            changed |= fill(cluster, (id.kind(), id.into()), entry, &all, &mut filled)?;
         }
         if !changed {
             break;
@@ -54,22 +63,28 @@ fn may_aggregate(entry: &Entry) -> bool {
 /// Gives a role the rules that are its due; whether it had others.
 fn fill(
     cluster: &Cluster,
-    kind: &Kind,
-    resource: ResourceId,
+    (kind, resource): (&Kind, ResourceId),
     entry: &Arc<Entry>,
     all: &[&Arc<Entry>],
+    filled: &mut HashSet<Box<str>>,
 ) -> ApiResult<bool> {
     let mut role = tree(entry)?;
     if role["aggregationRule"].is_null() {
         return Ok(false);
     }
     let Some(rules) = gathered(&role, all)? else { return Ok(false) };
-    if equal(Some(&rules), role.get("rules")) {
+    let uid = &entry.meta.uid;
+    if equal(Some(&rules), role.get("rules")) || rules.is_null() && !filled.contains(uid) {
         return Ok(false);
+    }
+    if rules.is_null() {
+        filled.remove(uid);
+    } else {
+        filled.insert(uid.clone());
     }
     role["rules"] = rules;
     match cluster.store.update(draft(kind, resource, &role)?, entry.revision) {
-        // Whoever wrote it meanwhile comes here too.
+        // It is looked at again as it is now.
         Ok(_) | Err(WriteError::Modified(_) | WriteError::NotFound) => Ok(true),
         Err(_) => Err(ApiError::internal("an update met the refusal of a create")),
     }

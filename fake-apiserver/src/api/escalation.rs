@@ -8,7 +8,7 @@ use super::Request;
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::auth::rbac::{Rbac, RoleRef, Rule, Unresolved};
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::{ApiError, ApiResult};
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::registry::RBAC_GROUP;
@@ -57,7 +57,7 @@ fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
     if resource.is_some_and(bind) {
         return Ok(());
     }
-    let rules = rbac.rules_of(&reference, request.namespace).map_err(|unresolved| missing(&unresolved))?;
+    let rules = rbac.rules_of(&reference, request.namespace).map_err(|unresolved| missing(request, &unresolved))?;
     confirm(request, rbac, new, &rules)
 }
 
@@ -69,7 +69,7 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules);
+    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, request.kind.resource);
     confirmed.map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
 }
 
@@ -82,10 +82,11 @@ fn full_authority() -> [Rule; 2] {
     ]
 }
 
-fn missing(unresolved: &Unresolved) -> ApiError {
+/// Upstream takes the role for one of the resource that was asked for.
+fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
     match unresolved.role() {
-        Some((resource, name)) => ApiError::not_found(Qualified { group: RBAC_GROUP, resource }, name),
-        None => ApiError::untyped(unresolved.by_resource()),
+        Some(role) => ApiError::not_found(request.kind.qualified(), role),
+        None => ApiError::untyped(unresolved.by_kind()),
     }
 }
 

@@ -25,6 +25,7 @@ mod token_tracking;
 mod update;
 mod watch;
 
+pub(crate) use cluster_roles::Aggregator;
 pub(crate) use list::Listing;
 pub(crate) use rbac_policy::node_rules;
 pub(crate) use token::record_use as record_token_use;

@@ -15,7 +15,7 @@ use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{self, KindId, child, text};
-use crate::store::{Key, WriteError};
+use crate::store::{Entry, Key, WriteError};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -110,13 +110,25 @@ pub(super) fn sync(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
             memory.created = Some(now);
         }
         Step::Repair => {
-            if let (Some(entry), Some(mut object)) = (entry, found) {
-                *child(child(&mut object, "data"), SINCE) = today(now);
-                // Whoever changes it meanwhile is followed in turn.
-                _ = cluster.store.update(draft(id.kind(), id.into(), &object)?, entry.revision);
+            if let (Some(entry), Some(old)) = (entry, found) {
+                repair(cluster, id, &entry, &old, now)?;
             }
         }
     }
+    Ok(())
+}
+
+fn repair(cluster: &Cluster, id: KindId, entry: &Entry, old: &Value, now: Timestamp) -> ApiResult<()> {
+    let kind = id.kind();
+    let mut new = old.clone();
+    *child(child(&mut new, "data"), SINCE) = today(now);
+    // It may have been made immutable.
+    let errors = kind.validate_update(&kind.strategy, &new, old);
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
+    }
+    // Whoever changes it meanwhile is followed in turn.
+    _ = cluster.store.update(draft(kind, id.into(), &new)?, entry.revision);
     Ok(())
 }
 

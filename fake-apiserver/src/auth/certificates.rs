@@ -2,7 +2,10 @@
 //!
 //! Ports `k8s.io/apiserver/pkg/authentication/request/x509` (v0.37.1). TLS only asks for a certificate and checks that the client
 //! holds its key; whether it is any good is found out at each request, by the clock of the server that is asked. So a bad one
-//! is a 401, unless a bearer token comes with it that is better. Certificates before X.509 version 3 are refused by TLS.
+//! is a 401, unless a bearer token comes with it that is better.
+//!
+//! The library that checks chains is stricter than Go's: certificates before X.509 version 3 are refused by TLS, those of an
+//! authority for itself and those for "any extended key usage" at the request.
 
 use super::User;
 use super::der::{self, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};

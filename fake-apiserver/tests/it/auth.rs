@@ -1,6 +1,7 @@
 //! Who is let in, from end to end: static and bound tokens, their reviews, and what those who are not hear.
 
 use crate::support::*;
+use bytes::Bytes;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::clock::ManualClock;
 use jiff::SignedDuration;
@@ -145,4 +146,38 @@ async fn without_anonymous_users_nobody_is_let_in() {
     client.token = String::new();
     let answer = client.get("/version").await;
     assert_eq!((answer.code, answer.text()), (401, UNAUTHORIZED));
+}
+
+#[tokio::test]
+async fn impersonation_is_recorded() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("audit.log");
+    let server = start_with(FakeApiServer::builder().record_requests(true).audit_log(&path)).await;
+    let mut client = Client::new(&server).await;
+    let as_bob = [("impersonate-user", "bob"), ("impersonate-extra-Example.com%2FScopes", "view")];
+    client.ask("GET", CONFIG_MAPS, &as_bob, Bytes::new()).await.expect(200);
+    // Without a name there is nobody to be, and an empty one is none.
+    client.ask("GET", CONFIG_MAPS, &[("impersonate-user", "")], Bytes::new()).await.expect(200);
+    let answer =
+        client.ask("GET", CONFIG_MAPS, &[("impersonate-user", ""), ("impersonate-uid", "1")], Bytes::new()).await;
+    assert_eq!((answer.refusal(400).0.as_str(), answer.header("x-content-type-options")), ("BadRequest", "nosniff"));
+    let everything = [("impersonate-user", "root"), ("impersonate-group", "system:masters")];
+    client.ask("GET", CONFIG_MAPS, &everything, Bytes::new()).await.expect(200);
+    let empty = [("impersonate-user", "bob"), ("impersonate-group", ""), ("impersonate-group", "devs")];
+    client.ask("GET", CONFIG_MAPS, &empty, Bytes::new()).await.expect(200);
+
+    let events = std::fs::read_to_string(&path).expect("an audit log");
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let names: Vec<_> = events.iter().map(|event| text(event, "/impersonatedUser/username")).collect();
+    assert_eq!(names, ["bob", "", "", "root", "bob"]);
+    assert!(events.iter().all(|event| event["user"]["username"] == "admin"));
+    // The mode that let it pass is told, unless it is the one that was there first.
+    let constraints: Vec<_> =
+        events.iter().map(|event| text(event, "/authenticationMetadata/impersonationConstraint")).collect();
+    assert_eq!(constraints, ["impersonate:user-info", "", "", "", ""]);
+    assert_eq!(events[0]["impersonatedUser"]["extra"], json!({"example.com/scopes": ["view"]}));
+    assert_eq!(events[4]["impersonatedUser"]["groups"], json!(["", "devs", "system:authenticated"]));
+    let record = &server.requests()[0];
+    let impersonated = record.impersonated.as_ref().expect("somebody else");
+    assert_eq!((impersonated.user.name.as_str(), impersonated.constraint), ("bob", Some("impersonate:user-info")));
 }

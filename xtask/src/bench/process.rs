@@ -41,24 +41,25 @@ impl Process {
 
     /// Memory in use, in bytes; known on Linux only.
     pub(super) fn resident_memory(&self) -> Option<u64> {
-        let status = self.read("status")?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-        Some(kibibytes * 1024)
+        resident_memory(&self.child)
     }
 
     /// Processor time used so far, in steps of 10 ms; known on Linux only.
     pub(super) fn cpu_time(&self) -> Option<Duration> {
-        let stat = self.read("stat")?;
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         // The name in parentheses may hold anything; utime and stime are the 12th and 13th fields after it.
         let fields = stat.rsplit_once(") ")?.1.split(' ');
         let ticks: u64 = fields.skip(11).take(2).map_while(|field| field.parse::<u64>().ok()).sum();
         Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
     }
+}
 
-    fn read(&self, file: &str) -> Option<String> {
-        std::fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).ok()
-    }
+/// Memory that a process has in use, in bytes; known on Linux only.
+pub(super) fn resident_memory(process: &Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
 }
 
 impl Drop for Process {

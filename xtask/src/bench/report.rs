@@ -7,9 +7,12 @@ use std::time::Duration;
 pub(super) enum Unit {
     /// Events per second: the more the better.
     PerSecond,
+    /// What something costs per second: the fewer the better.
+    RequestsPerSecond,
     Milliseconds,
     Microseconds,
     Megabytes,
+    Kilobytes,
     /// Of something that should not change: the more the better.
     Percent,
 }
@@ -78,10 +81,11 @@ impl Figure {
     fn value(&self, server: usize) -> String {
         let Some(value) = median(&self.samples[server]) else { return String::new() };
         match self.unit {
-            Unit::PerSecond => format!("{value:.0}/s"),
+            Unit::PerSecond | Unit::RequestsPerSecond => format!("{value:.0}/s"),
             Unit::Milliseconds => format!("{value:.2} ms"),
             Unit::Microseconds => format!("{value:.0} µs"),
             Unit::Megabytes => format!("{value:.1} MB"),
+            Unit::Kilobytes => format!("{value:.1} kB"),
             Unit::Percent => format!("{value:.0} %"),
         }
     }

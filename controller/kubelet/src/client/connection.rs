@@ -233,3 +233,39 @@ fn in_origin_form(mut request: Request<Body>) -> Request<Body> {
     }
     request
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper_util::rt::TokioExecutor;
+    use std::convert::Infallible;
+
+    /// A connection to a server that allows so many requests at once, and answers none.
+    async fn connection(max_streams: impl Into<Option<u32>>) -> io::Result<Arc<Connection>> {
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+        builder.max_concurrent_streams(max_streams);
+        let silent = hyper::service::service_fn(|_| std::future::pending::<Result<Response<Body>, Infallible>>());
+        tokio::spawn(builder.serve_connection(TokioIo::new(theirs), silent));
+        Connection::http2(ours).await.map(Arc::new)
+    }
+
+    #[tokio::test]
+    async fn a_connection_carries_what_the_server_allows_and_a_hundred_at_most() {
+        for (allowed, expected) in [(Some(1), 1), (Some(3), 3), (Some(100), 100), (Some(1000), 100), (None, 100)] {
+            let connection = connection(allowed).await.expect("a handshake");
+            let leases: Vec<_> = std::iter::from_fn(|| connection.reserve()).take(1000).collect();
+            assert_eq!(leases.len(), expected, "the server allows {allowed:?}");
+            drop(leases);
+            assert_eq!(connection.load(), 0);
+            assert!(connection.reserve().is_some(), "there is room again");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_hangs_up_instead_of_shaking_hands_is_no_connection() {
+        let (ours, theirs) = tokio::io::duplex(1024);
+        drop(theirs);
+        assert!(Connection::http2(ours).await.is_err());
+    }
+}

@@ -85,7 +85,6 @@ impl Options {
 pub struct Node {
     state: Arc<State>,
     caches: Caches,
-    client: Client,
     mounted: PathBuf,
     pods: Api<Pod>,
     selection: String,
@@ -162,7 +161,7 @@ impl Node {
         };
         info!(node = name, root = %root.display(), %strategy, "node started");
         let task = tokio::spawn(actor.run(pods.clone(), selection.clone()));
-        Node { state, caches, client, mounted: root.join("pods"), pods, selection, stop, task }
+        Node { state, caches, mounted: root.join("pods"), pods, selection, stop, task }
     }
 
     /// Waits until everything has been done that is due at the time the clock shows: every pod that a fresh list shows is
@@ -189,13 +188,14 @@ impl Node {
 
     /// Waits until what the node watches of secrets and config maps is as the API server has it, for the pods that it knows.
     /// With strategies that do not watch there is nothing to wait for. Who wants a change to be seen by the sync of a certain
-    /// time calls this after the change, and before that time.
+    /// time calls this after the change, and before that time. Give it another client than the node's own, to tell these reads from
+    /// the node's requests.
     ///
     /// # Errors
     /// If an object cannot be read.
-    pub async fn caught_up(&self) -> kube::Result<()> {
+    pub async fn caught_up(&self, observer: &Client) -> kube::Result<()> {
         let pods = self.state.pods().wanted();
-        self.caches.caught_up(&self.client, &pods).await
+        self.caches.caught_up(observer, &pods).await
     }
 
     /// Makes all volumes due now.

@@ -137,3 +137,62 @@ impl<K: PodObject> Store<K> for CachedObjects<K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::Secret;
+    use kube::core::response::reason;
+
+    fn object(revision: &str) -> Secret {
+        let mut secret = Secret::default();
+        secret.metadata.resource_version = Some(revision.to_owned());
+        secret
+    }
+
+    fn status(reason: &str, code: u16) -> Box<Status> {
+        Status::failure(reason, reason).with_code(code).boxed()
+    }
+
+    fn describe(answer: &Answer<Secret>) -> String {
+        match answer {
+            Answer::Nothing => "nothing".to_owned(),
+            Answer::Object { object, read } => {
+                format!("{} read at {}", object.resource_version().unwrap_or_default(), read.as_second())
+            }
+            Answer::Missing(status) => status.message.clone(),
+        }
+    }
+
+    /// What is known at 1 s, what is read at 2 s, what is known then, and whether the caller is told of an error.
+    #[test]
+    fn what_is_read_counts_unless_it_is_older_or_an_error() {
+        let at = |second| Timestamp::from_second(second).expect("in range");
+        let known = |revision: &str| Answer::Object { object: Arc::new(object(revision)), read: at(1) };
+        let missing = || Answer::Missing(status(reason::NOT_FOUND, 404));
+        let found = |revision: &str| Ok(object(revision));
+        let refused = |reason: &str, code| Err(kube::Error::Api(status(reason, code)));
+        let broken = || Err(kube::Error::LinesCodecMaxLineLengthExceeded);
+        for (mut answer, read, expected, fails) in [
+            (Answer::Nothing, found("5"), "5 read at 2", false),
+            (Answer::Nothing, refused(reason::NOT_FOUND, 404), "NotFound", false),
+            (Answer::Nothing, refused(reason::EXPIRED, 410), "nothing", true),
+            (Answer::Nothing, broken(), "nothing", true),
+            (known("10"), found("11"), "11 read at 2", false),
+            (known("10"), found("10"), "10 read at 2", false),
+            (known("10"), found("9"), "10 read at 1", false),
+            (known("10"), found("no number"), "10 read at 1", false),
+            (known("10"), refused(reason::NOT_FOUND, 404), "NotFound", false),
+            (known("10"), refused(reason::FORBIDDEN, 403), "10 read at 1", false),
+            (known("10"), broken(), "10 read at 1", false),
+            (missing(), found("9"), "9 read at 2", false),
+            (missing(), refused(reason::NOT_FOUND, 404), "NotFound", false),
+            (missing(), refused(reason::INTERNAL_ERROR, 500), "NotFound", false),
+            (missing(), broken(), "NotFound", false),
+        ] {
+            let before = describe(&answer);
+            let failed = answer.update(read, at(2)).is_err();
+            assert_eq!((describe(&answer).as_str(), failed), (expected, fails), "{before}");
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod atomic_writer;
 mod binary;
 mod environment;
 mod killed_writer;
+mod managers;
 mod node;
 mod setup;
 mod token_manager;

@@ -80,7 +80,7 @@ async fn volumes_follow_their_objects_with_every_sync() {
         assert_eq!(text(&key), "1", "{strategy}");
 
         setup.patch_secret("s", json!({"key": "2"})).await;
-        node.caught_up().await.expect("caught up");
+        node.caught_up(&setup.client()).await.expect("caught up");
         setup.settle_after(&node, SignedDuration::from_secs(59)).await;
         assert_eq!(text(&key), "1", "{strategy}: not before it is due");
         setup.settle_after(&node, SignedDuration::from_secs(1)).await;
@@ -93,7 +93,7 @@ async fn volumes_follow_their_objects_with_every_sync() {
         assert_eq!(text(labels), "app=\"changed\"", "{strategy}: a change of the pod waits for nothing");
 
         setup.patch_secret("s", json!({"key": "3"})).await;
-        node.caught_up().await.expect("caught up");
+        node.caught_up(&setup.client()).await.expect("caught up");
         node.sync_now();
         node.settled().await.expect("settled");
         let expected = if strategy == Strategy::Cache { "2" } else { "3" };

@@ -78,7 +78,8 @@ fn is_mirror(pod: &Value) -> bool {
     meta::annotations(pod).get(MIRROR_POD).is_some()
 }
 
-/// What the pod acts as, in the eyes of the replica and, if it knows of none, in truth. 403 without; the account `default` may be about to be made.
+/// What the pod acts as, in the eyes of the replica and, if it knows of none, in truth. 403 without; the account
+/// `default` may be about to be made.
 fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refusal> {
     let (namespace, name) = (attributes.namespace, text(pod, "/spec/serviceAccountName"));
     if name.is_empty() {

@@ -9,6 +9,8 @@
 mod covers;
 mod policy;
 mod rule;
+#[cfg(test)]
+mod tests;
 
 pub use covers::missing;
 pub use policy::{Policy, RoleRef, Unresolved};
@@ -73,11 +75,18 @@ impl Rbac {
         self.live().policy.rules_of(role, namespace).map(<[Rule]>::to_vec)
     }
 
-    /// `ConfirmNoEscalation`: a user may grant these rules in a namespace only if they hold for the user already.
+    /// `ConfirmNoEscalation`: a user may grant these rules in a namespace only if they hold for the user already. `resource` is
+    /// what the user writes.
     ///
     /// # Errors
     /// What the user lacks.
-    pub fn confirm_no_escalation(&self, user: &User, namespace: &str, rules: &[Rule]) -> Result<(), String> {
+    pub fn confirm_no_escalation(
+        &self,
+        user: &User,
+        namespace: &str,
+        rules: &[Rule],
+        resource: &str,
+    ) -> Result<(), String> {
         let (owned, unresolved) = self.live().policy.rules_for(user, namespace);
         let missing = missing(&owned, rules);
         if missing.is_empty() {
@@ -89,7 +98,7 @@ impl Rbac {
             missing.join("\n")
         );
         if !unresolved.is_empty() {
-            let errors = aggregate(unresolved.iter().map(Unresolved::by_resource));
+            let errors = aggregate(unresolved.iter().map(|unresolved| unresolved.among(resource)));
             message.push_str(&format!("; resolution errors: [{errors}]"));
         }
         Err(message)

@@ -193,32 +193,20 @@ impl Policy {
 }
 
 impl Unresolved {
-    /// As informers name it: by its singular.
+    /// The name of the role, if it is a role at all.
+    pub fn role(&self) -> Option<&str> {
+        matches!(self.0.kind.as_str(), "Role" | "ClusterRole").then_some(&self.0.name)
+    }
+
+    /// As informers word it.
     pub fn by_kind(&self) -> String {
-        self.not_found("")
+        self.among(&self.0.kind.to_ascii_lowercase())
     }
 
-    /// As storage names it: by its plural.
-    pub fn by_resource(&self) -> String {
-        self.not_found("s")
-    }
-
-    /// The plural and the name, if it is a role at all.
-    pub fn role(&self) -> Option<(&'static str, &str)> {
-        let resource = match self.0.kind.as_str() {
-            "Role" => "roles",
-            "ClusterRole" => "clusterroles",
-            _ => return None,
-        };
-        Some((resource, &self.0.name))
-    }
-
-    fn not_found(&self, plural: &str) -> String {
+    /// As storage words it, which takes the role for one of the resource that was asked for.
+    pub fn among(&self, resource: &str) -> String {
         match self.role() {
-            Some((_, name)) => {
-                let kind = self.0.kind.to_ascii_lowercase();
-                format!("{kind}{plural}.{RBAC_GROUP} {} not found", quote(name))
-            }
+            Some(name) => format!("{resource}.{RBAC_GROUP} {} not found", quote(name)),
             None => format!("unsupported role reference kind: {}", quote(&self.0.kind)),
         }
     }

@@ -6,6 +6,7 @@ mod chain;
 mod forged;
 mod keys;
 mod legacy;
+mod node;
 mod requests;
 mod reviews;
 mod skew;

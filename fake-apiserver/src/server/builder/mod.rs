@@ -261,7 +261,7 @@ impl Builder {
             log,
             token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
-            cluster_role_aggregation: self.cluster_role_aggregation,
+            aggregator: self.cluster_role_aggregation.then(api::Aggregator::default),
             documents: OnceLock::new(),
         });
         api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;

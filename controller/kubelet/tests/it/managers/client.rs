@@ -1,0 +1,122 @@
+//! Connections: shared, enough of them, and found anew when they are lost.
+
+use super::setup::{Setup, USER_AGENT};
+use futures::future::join_all;
+use k8s_openapi::api::core::v1::{Namespace, Secret};
+use kube::{Api, Client, Config};
+use kubelet::client::Pool;
+use kubelet::objects::Store;
+use std::error::Error as _;
+use std::io;
+
+async fn read(client: &Client) -> kube::Result<Namespace> {
+    Api::all(client.clone()).get("default").await
+}
+
+/// Opens so many watches and returns them.
+async fn watches(client: &Client, count: usize) -> Vec<impl Sized> {
+    let open = |_| async {
+        let request = http::Request::get("/api/v1/namespaces/default/secrets?watch=true").body(Vec::new());
+        client.request_stream(request.expect("a request")).await.expect("a watch")
+    };
+    join_all((0..count).map(open)).await
+}
+
+/// How many connections there are with so many watches, and so many reads at once.
+#[tokio::test]
+async fn requests_share_connections_and_wait_for_nobody() {
+    for (secure, watching, reading, expected) in [
+        (true, 0, 1, 1),
+        (true, 0, 100, 1),
+        (true, 99, 1, 1),
+        (true, 100, 1, 2),
+        (true, 250, 50, 3),
+        (true, 250, 51, 4),
+        (false, 0, 1, 1),
+        (false, 3, 1, 4),
+        (false, 3, 5, 8),
+    ] {
+        let setup = if secure { Setup::new().await } else { Setup::plain().await };
+        let pool = setup.pool();
+        let client = setup.client_over(&pool);
+        let open = watches(&client, watching).await;
+        for answer in join_all((0..reading).map(|_| read(&client))).await {
+            answer.expect("an answer");
+        }
+        assert_eq!(pool.connections(), expected, "TLS: {secure}, {watching} watches, {reading} reads");
+        assert_eq!(pool.requests(), watching);
+        drop(open);
+        assert_eq!(pool.requests(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    for setup in [Setup::new().await, Setup::plain().await] {
+        let pool = setup.pool();
+        let client = setup.client_over(&pool);
+        for _ in 0..10 {
+            read(&client).await.expect("an answer");
+        }
+        assert_eq!(pool.connections(), 1);
+        assert!(setup.server().requests().iter().all(|request| request.user_agent == USER_AGENT));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_restarts_is_connected_to_again() {
+    for mut setup in [Setup::new().await, Setup::plain().await] {
+        let pool = setup.pool();
+        let client = setup.client_over(&pool);
+        let open = watches(&client, 3).await;
+        read(&client).await.expect("an answer");
+        setup.stop().await;
+        let error = read(&client).await.expect_err("nobody listens");
+        let source = error.source().and_then(|error| error.source()).expect("a cause of the cause");
+        let refused = source.downcast_ref::<io::Error>().expect("an I/O error");
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        assert!(error.to_string().contains("unable to connect to 127.0.0.1:"), "{error}");
+        setup.start_again().await;
+        read(&client).await.expect("an answer");
+        assert_eq!(pool.connections(), 1);
+        drop(open);
+    }
+}
+
+#[tokio::test]
+async fn watches_of_many_objects_survive_a_lost_connection() {
+    let setup = Setup::new().await;
+    let store = setup.watched(5);
+    let names: Vec<_> = (0..150).map(|number| format!("name-{number}")).collect();
+    for name in &names {
+        store.add_reference("default", name, "pod");
+        store.until("default", name, |_: Option<&Secret>| true).await;
+    }
+    setup.until_asked(300).await;
+    setup.clock.advance(1);
+    setup.server().disconnect_watches();
+    setup.until_asked(450).await;
+    for name in &names {
+        setup.create(name, false).await;
+    }
+    for name in &names {
+        store.until("default", name, |secret| secret.is_some()).await;
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_by_name() {
+    let with_proxy = || {
+        let mut config = Config::new("https://127.0.0.1:1".parse().expect("a URL"));
+        config.proxy_url = Some("http://proxy:3128".parse().expect("a URL"));
+        config
+    };
+    for (config, expected) in [
+        (with_proxy(), "proxies are not supported: http://proxy:3128/"),
+        (Config::new("ftp://host".parse().expect("a URL")), "neither http nor https: ftp://host/"),
+        (Config::new("/path".parse().expect("a URL")), "a URL without a host: /path"),
+    ] {
+        let error = Pool::new(&config).err().expect("no pool");
+        assert_eq!(error.to_string(), expected);
+    }
+}

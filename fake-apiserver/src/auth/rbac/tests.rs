@@ -1,0 +1,323 @@
+//! The tables of upstream's tests: `rbac_test.go`, `rule_test.go`, `policy_comparator_test.go`, `policy_compact_test.go`
+//! (v1.37.1), in a notation of their own, and what a changing store does to decisions.
+
+use super::covers::missing;
+use super::rule::path_covers;
+use super::{Policy, Rbac, Rule};
+use crate::auth::User;
+use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use crate::registry::{RBAC_GROUP, by_resource};
+use crate::store::{Draft, Key, Meta, Store};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// `verbs groups resources names paths`, lists with commas; `-` is an empty list, `""` an empty text.
+fn rule(text: &str) -> Rule {
+    let list = |word: &str| -> Vec<String> {
+        let texts = word.split(',').filter(|text| *text != "-");
+        texts.map(|text| if text == "\"\"" { String::new() } else { text.to_string() }).collect()
+    };
+    let mut words = text.split(' ').map(list);
+    let mut next = || words.next().unwrap_or_default();
+    Rule { verbs: next(), api_groups: next(), resources: next(), resource_names: next(), paths: next() }
+}
+
+fn rules(texts: &[&str]) -> Vec<Rule> {
+    texts.iter().map(|text| rule(text)).collect()
+}
+
+fn role(texts: &[&str]) -> Value {
+    let rules = rules(texts).into_iter().map(|rule| {
+        json!({
+            "verbs": rule.verbs, "apiGroups": rule.api_groups, "resources": rule.resources,
+            "resourceNames": rule.resource_names, "nonResourceURLs": rule.paths,
+        })
+    });
+    json!({"rules": rules.collect::<Vec<_>>()})
+}
+
+/// `Kind:name` each; a service account may have its namespace behind a slash.
+fn binding(role: &str, subjects: &[&str]) -> Value {
+    let reference = |text: &str| {
+        let (kind, name) = text.split_once(':').expect("KIND:NAME");
+        let (name, namespace) = name.split_once('/').unwrap_or((name, ""));
+        json!({"kind": kind, "name": name, "namespace": namespace})
+    };
+    json!({"roleRef": reference(role), "subjects": subjects.iter().map(|text| reference(text)).collect::<Vec<_>>()})
+}
+
+fn user(name: &str, groups: &[&str]) -> User {
+    User { name: name.into(), groups: groups.iter().map(ToString::to_string).collect(), ..User::default() }
+}
+
+/// `verb resource[/subresource][.group] [name]`, or `verb /path`.
+fn allows(rule: &Rule, user: &User, request: &str, namespace: &str) -> bool {
+    let mut words = request.split(' ');
+    let (verb, what) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let name = words.next().unwrap_or_default();
+    let (resource, group) = what.split_once('.').unwrap_or((what, ""));
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+    let target = match what.starts_with('/') {
+        true => Target::Path(what),
+        false => Target::Resource { group, version: "v1", resource, subresource, namespace, name },
+    };
+    rule.allows(&Attributes::new(user, verb, target))
+}
+
+fn policy_allows(policy: &Policy, user: &User, request: &str, namespace: &str) -> bool {
+    let mut allowed = false;
+    policy.visit(user, namespace, |found| match found {
+        Ok((_, rule)) if allows(rule, user, request, namespace) => {
+            allowed = true;
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    });
+    allowed
+}
+
+#[test]
+fn authorizer() {
+    let mut policy = Policy::default();
+    for (name, rules) in [
+        ("admin", &["* * * - *"][..]),
+        ("getter", &["get - - - /apis"]),
+        ("any", &["* - - - /apis"]),
+        ("prefix", &["get - - - /apis/*"]),
+        ("pods", &["* * pods - *"]),
+        ("below", &["* * pods/status - *", "* * */scale - *"]),
+    ] {
+        policy.set_role("", name, &role(rules));
+    }
+    for (namespace, role) in [("ns1", "admin"), ("ns3", "pods"), ("ns4", "below")] {
+        let role = format!("ClusterRole:{role}");
+        policy.set_binding(namespace, "b", &binding(&role, &["User:admin", "Group:admins"]));
+    }
+    policy.set_binding("", "1", &binding("ClusterRole:getter", &["User:foo", "Group:bar"]));
+    policy.set_binding("", "2", &binding("ClusterRole:any", &["User:root", "Group:root"]));
+    policy.set_binding("", "3", &binding("ClusterRole:prefix", &["User:prefixed", "Group:prefixed"]));
+    for (name, groups, request, namespace, allowed) in [
+        ("admin", &[][..], "get Pods", "ns1", true),
+        ("admin", &["group1"], "watch Foobar", "ns1", true),
+        ("joe", &["admins"], "watch Foobar", "ns1", true),
+        ("joe", &["group1", "admins"], "watch Foobar", "ns1", true),
+        ("admin", &[], "GET Pods", "ns2", false),
+        ("admin", &[], "GET Nodes", "", false),
+        ("admin", &["admins"], "GET Nodes", "", false),
+        ("foo", &[], "get /apis", "", true),
+        ("", &["bar"], "get /apis", "", true),
+        ("root", &[], "watch /apis", "", true),
+        ("", &["root"], "watch /apis", "", true),
+        ("prefixed", &[], "get /apis/v1", "", true),
+        ("", &["prefixed"], "get /apis/v1/foobar", "", true),
+        ("foo", &[], "watch /apis", "", false),
+        ("", &["bar"], "watch /apis", "", false),
+        ("root", &[], "get /api/v1", "", false),
+        ("prefixed", &[], "get /api/v1", "", false),
+        ("admin", &[], "get pods", "ns3", true),
+        ("admin", &[], "get pods/status", "ns3", false),
+        ("admin", &[], "get pods/status", "ns4", true),
+        ("admin", &[], "get anything/scale", "ns4", true),
+        ("admin", &[], "get pods", "ns4", false),
+    ] {
+        assert_eq!(policy_allows(&policy, &user(name, groups), request, namespace), allowed, "{name} {request}");
+    }
+}
+
+#[test]
+fn rule_matches() {
+    let nobody = User::default();
+    let all = ["verb1 resource1.group1", "verb1 resource1.group2", "verb1 resource2.group1", "verb2 resource1.group1"];
+    for (text, allowed) in [
+        ("* group1 resource1", [true, false, false, true]),
+        ("verb1 * resource1", [true, true, false, false]),
+        ("verb1 group1 *", [true, false, true, false]),
+        ("verb1,verb2 group1,group2 resource1,resource2", [true; 4]),
+        ("verb1 group1 resource1", [true, false, false, false]),
+    ] {
+        for (request, allowed) in all.into_iter().zip(allowed) {
+            assert_eq!(allows(&rule(text), &nobody, request, ""), allowed, "{text}: {request}");
+        }
+    }
+    for (text, request, allowed) in [
+        ("verb1 group1 */foo", "verb1 r/foo.group1", true),
+        ("verb1 group1 */foo", "verb1 r/fo.group1", false),
+        ("verb1 group1 */foo", "verb1 r.group1", false),
+        ("verb1 group1 r/*", "verb1 r/foo.group1", false),
+        ("verb1 group1 r", "verb1 r/foo.group1", false),
+        ("verb1 group1 * a,b", "verb1 r.group1 b", true),
+        ("verb1 group1 * a,b", "verb1 r.group1 c", false),
+        ("verb1 group1 * a,b", "verb1 r.group1", false),
+        ("verb1 - - - *", "verb1 /foo/bar", true),
+        ("verb1 - - - /foo*", "verb1 /foobar", true),
+        ("verb1 - - - /foo", "verb1 /foo/", false),
+        ("verb1 - - - *", "verb1 r.group1", false),
+        ("verb1 * *", "verb1 /foo", false),
+    ] {
+        assert_eq!(allows(&rule(text), &nobody, request, ""), allowed, "{text}: {request}");
+    }
+}
+
+#[test]
+fn applies_to() {
+    let all = ["Group:system:authenticated", "Group:system:unauthenticated"];
+    let account = "system:serviceaccount:kube-system:default";
+    for (subjects, user, namespace, applies) in [
+        (&["User:barfoo", "User:foobar"][..], user("foobar", &[]), "", true),
+        (&["User:barfoo", "User:foobar"], user("zimzam", &[]), "", false),
+        (&["User:barfoo", "Group:foobar"], user("zimzam", &["foobar"]), "namespace1", true),
+        (&["User:barfoo", "ServiceAccount:default/kube-system"], user(account, &[]), "default", true),
+        (&["ServiceAccount:default"], user(account, &[]), "kube-system", true),
+        (&["ServiceAccount:default"], user(account, &[]), "default", false),
+        (&["ServiceAccount:default"], user(account, &[]), "", false),
+        (&["User:*"], user("foobar", &[]), "default", false),
+        (&["Robot:foobar"], user("foobar", &[]), "default", false),
+        (&all, user("foobar", &["system:authenticated"]), "default", true),
+        (&all, user("system:anonymous", &["system:unauthenticated"]), "default", true),
+    ] {
+        let mut policy = Policy::default();
+        policy.set_role("", "r", &role(&["get * *"]));
+        policy.set_binding(namespace, "b", &binding("ClusterRole:r", subjects));
+        assert_eq!(!policy.rules_for(&user, namespace).0.is_empty(), applies, "{subjects:?} {user:?} {namespace}");
+    }
+}
+
+#[test]
+fn rules_for() {
+    let mut policy = Policy::default();
+    policy.set_role("namespace1", "readthings", &role(&["GET,WATCH v1 pods", "GET,WATCH v1 services"]));
+    policy.set_role("", "cluster-admin", &role(&["* * *"]));
+    policy.set_role("", "write-nodes", &role(&["PUT,CREATE,UPDATE v1 nodes"]));
+    policy.set_binding("namespace1", "a", &binding("Role:readthings", &["User:foobar", "Group:group1"]));
+    policy.set_binding("", "a", &binding("ClusterRole:cluster-admin", &["User:admin", "Group:admin"]));
+    for (user, namespace, expected) in [
+        (user("foobar", &[]), "namespace1", &["GET,WATCH v1 pods", "GET,WATCH v1 services"][..]),
+        (user("foobar", &[]), "namespace2", &[]),
+        (user("foobar", &["admin"]), "", &["* * *"]),
+        (user("foobar", &["admin"]), "namespace1", &["* * *", "GET,WATCH v1 pods", "GET,WATCH v1 services"]),
+        (user("", &[]), "", &[]),
+    ] {
+        assert_eq!(policy.rules_for(&user, namespace), (rules(expected), Vec::new()), "{user:?} {namespace}");
+    }
+    policy.remove_role("namespace1", "readthings");
+    let (none, unresolved) = policy.rules_for(&user("foobar", &[]), "namespace1");
+    assert_eq!((none.len(), unresolved[0].by_kind()), (0, not_found("role", "readthings")));
+    policy.remove_binding("namespace1", "a");
+    assert_eq!(policy.rules_for(&user("foobar", &[]), "namespace1"), (Vec::new(), Vec::new()));
+}
+
+fn not_found(kind: &str, name: &str) -> String {
+    format!("{kind}.rbac.authorization.k8s.io \"{name}\" not found")
+}
+
+#[test]
+fn covers() {
+    const ALL_BUT_STAR: &str = "get,list,watch,create,update,delete,exec v1 roles";
+    for (owned, wanted, lacking) in [
+        (&["get v1 builds"][..], &["get v1 builds"][..], &[][..]),
+        (&["get v1 */scale"], &["get v1 foo/scale"], &[]),
+        (
+            &["delete v1 deployments", "delete v1 builds", "update v1 builds,deployments"],
+            &["delete,update v1 builds,deployments"],
+            &[],
+        ),
+        (
+            &["delete,update a,b builds,deployments"],
+            &["delete a deployments", "delete b builds", "update a,b builds,deployments"],
+            &[],
+        ),
+        (
+            &["delete,update v1 builds,deployments", "delete v1 pods"],
+            &["delete,update v1 builds,deployments,pods"],
+            &["update v1 pods"],
+        ),
+        (&["get * roles"], &["get group1,group2 roles"], &[]),
+        (&["get dummy-group roles"], &["get * roles"], &["get * roles"]),
+        (&["get * roles"], &["get * roles"], &[]),
+        (&["* v1 roles"], &["watch,list v1 roles"], &[]),
+        (&[ALL_BUT_STAR], &["* v1 roles"], &["* v1 roles"]),
+        (&["* v1 roles"], &["* v1 roles"], &[]),
+        (&["get v1 *"], &["get v1 resourcegroup:deployments"], &[]),
+        (&["get v1 roles,resourcegroup:deployments"], &["get v1 *"], &["get v1 *"]),
+        (&["get v1 *"], &["get v1 *"], &[]),
+        (&["get v1 pods"], &["get v1 pods foo,bar"], &[]),
+        (&["get v1 pods foo,bar"], &["get v1 pods"], &["get v1 pods"]),
+        (&["* - - - /apis"], &["* - - - /apis"], &[]),
+        (&["* - - - *"], &["* - - - /apis,/apis/v1,/"], &[]),
+        (&["* - - - /apis/*"], &["get - - - /apis,/apis/v1"], &["get - - - /apis"]),
+        (&["* - - - /apis/*"], &["get - - - /apis/v1/foo,/apis/v1"], &[]),
+        (&["get v1 builds - /apis"], &["get v1 builds - /apis"], &[]),
+        (&["get v1 builds"], &["get v1 builds - /apis"], &["get - - - /apis"]),
+        // What differs in its verbs alone is told as one.
+        (
+            &[],
+            &["get,list a x", "update a x", "get a x n", "list a x n", "get a,b y"],
+            &["get,list,update a x", "get,list a x n", "get a y", "get b y"],
+        ),
+    ] {
+        let mut lacking: Vec<String> = lacking.iter().map(|text| rule(text).to_string()).collect();
+        lacking.sort();
+        assert_eq!(missing(&rules(owned), &rules(wanted)), lacking, "{owned:?} {wanted:?}");
+    }
+    let shown = "{APIGroups:[\"\"], Resources:[\"pods\"], ResourceNames:[\"a\"], Verbs:[\"get\" \"list\"]}";
+    assert_eq!(rule("get,list \"\" pods a").to_string(), shown);
+}
+
+#[test]
+fn paths() {
+    for (owner, requested, covered) in [
+        ("*", "", true),
+        ("*", "/api", true),
+        ("/*", "", false),
+        ("/*", "/", true),
+        ("/*", "/foo", true),
+        ("/api", "/api", true),
+        ("/apis", "/api", false),
+        ("/api/v1", "/api", false),
+        ("/api/*", "/api/v1", true),
+        ("/api/*", "/api", false),
+        ("/api/*/*", "/api/v1", false),
+        ("/*/v1/*", "/api/v1", false),
+    ] {
+        assert_eq!(path_covers(owner, requested), covered, "{owner} {requested}");
+    }
+}
+
+/// An object as the store keeps it, as far as that matters here.
+fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
+    let id = by_resource(RBAC_GROUP, "v1", resource).expect("served");
+    let head = "{\"metadata\":{\"uid\":\"u\"";
+    let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
+    Draft { key: Key::new(id.into(), namespace, name), json, slot: head.len(), meta: Meta::default() }
+}
+
+#[test]
+fn decisions_follow_the_store_at_once() {
+    let store = Store::new(2);
+    let rbac = Arc::new(Rbac::new(store.clone()));
+    let alice = user("alice", &[]);
+    let decide = || {
+        let target =
+            Target::Resource { group: "", version: "v1", resource: "pods", subresource: "", namespace: "n", name: "" };
+        rbac.authorize(&Attributes::new(&alice, "list", target))
+    };
+    let allowed = Decision::Allow("RBAC: allowed by RoleBinding \"b/n\" of Role \"r\" to User \"alice\"".into());
+    assert_eq!(decide(), Decision::NoOpinion(String::new()));
+    let bound = store.create(draft("rolebindings", "n", "b", &binding("Role:r", &["User:alice"])), None);
+    assert_eq!(decide(), Decision::NoOpinion(format!("RBAC: {}", not_found("role", "r"))));
+    let made = store.create(draft("roles", "n", "r", &role(&["list \"\" pods"])), None).expect("it is new");
+    assert_eq!(decide(), allowed);
+    assert_eq!(rbac.rules(&alice, "n").resources[0].resources, ["pods"]);
+    store.update(draft("roles", "n", "r", &role(&["list \"\" nodes"])), made.revision).expect("it is current");
+    assert_eq!(decide(), Decision::NoOpinion(String::new()));
+    // More happens than the history keeps.
+    let bound = bound.expect("it is new");
+    let bound = store.delete(&bound.key, bound.revision);
+    assert!(bound.is_ok());
+    for name in ["c", "d", "e", "f"] {
+        let draft = draft("rolebindings", "n", name, &binding("Role:other", &["User:alice"]));
+        store.create(draft, None).expect("it is new");
+    }
+    assert_eq!(decide(), Decision::NoOpinion(format!("RBAC: {}", not_found("role", "other"))));
+}

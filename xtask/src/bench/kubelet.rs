@@ -1,0 +1,179 @@
+//! The kubelet's managers of secrets: what a watch takes of memory on both sides, how soon a change is read, and what reading
+//! costs the server. Server and managers are processes of their own.
+
+use super::TOKEN;
+use super::client::{Call, Target};
+use super::process::{Process, resident_memory};
+use super::report::Unit;
+use anyhow::{Context, ensure};
+use futures::future::try_join_all;
+use http::Method;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// The managers' side, an example of the package `kubelet`.
+pub(super) const PROGRAM: &str = "bench-managers";
+
+const SECRETS: &str = "/api/v1/namespaces/default/secrets";
+/// Connections that make secrets.
+const WRITERS: usize = 8;
+/// How often a secret is changed to see how soon that is read.
+const CHANGES: usize = 500;
+/// Pods that are synced to see what that costs: for a minute 100 a second, of ten secrets each. That is long enough for
+/// what is good for a minute to go stale once.
+const SYNCS: usize = 6000;
+/// How many seconds those take by the managers' clock.
+const SYNC_SECONDS: f64 = 60.0;
+
+/// A strategy, with the TTL in seconds that a node says (small clusters say 0), and how many secrets pods refer to.
+pub(super) struct Measurement {
+    strategy: &'static str,
+    ttl: u32,
+    secrets: usize,
+    /// What is measured of it.
+    aspects: &'static [Aspect],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Aspect {
+    Memory,
+    Changes,
+    Syncs,
+}
+
+pub(super) fn measurements() -> impl Iterator<Item = Measurement> {
+    use Aspect::{Changes, Memory, Syncs};
+    let table: [(_, _, _, &[Aspect]); 5] = [
+        ("Watch", 0, 1_000, &[Memory, Changes, Syncs]),
+        ("Watch", 0, 10_000, &[Memory]),
+        ("Cache", 0, 1_000, &[Changes, Syncs]),
+        ("Cache", 60, 1_000, &[Syncs]),
+        ("Get", 0, 1_000, &[Changes, Syncs]),
+    ];
+    table.into_iter().map(|(strategy, ttl, secrets, aspects)| Measurement { strategy, ttl, secrets, aspects })
+}
+
+impl Aspect {
+    /// The figures that come of it.
+    fn figures(self) -> &'static [&'static str] {
+        match self {
+            Aspect::Memory => &["memory of a watch, server", "memory of a watch, client"],
+            Aspect::Changes => &["change to read, median", "change to read, 99 %"],
+            Aspect::Syncs => &["requests of 100 pod syncs a second", "server's CPU time of a pod sync"],
+        }
+    }
+}
+
+impl Measurement {
+    /// The names of its figures.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.aspects.iter().flat_map(|aspect| aspect.figures()).map(|figure| self.name(figure))
+    }
+
+    fn name(&self, figure: &str) -> String {
+        let strategy = match (self.strategy, self.ttl) {
+            ("Cache", ttl) => format!("Cache {ttl} s"),
+            (other, _) => other.to_owned(),
+        };
+        let thousands = self.secrets / 1000;
+        format!("kubelet, {strategy}, {thousands},000 secrets: {figure}")
+    }
+
+    /// Measures, on a server that nobody has used yet.
+    pub(super) async fn take(&self, server: &Process, program: &Path) -> anyhow::Result<Vec<(String, Unit, Vec<f64>)>> {
+        populate(&Target::new(server.url(), TOKEN, None)?, self.secrets).await?;
+        let mut managers = Managers::start(program, server.url(), self)?;
+        // Once it answers it has started.
+        managers.ask("change 0")?;
+        let memory = |managers: &Managers| {
+            [server.resident_memory(), resident_memory(&managers.child)].map(|bytes| bytes.unwrap_or(0) as f64)
+        };
+        let before = memory(&managers);
+        managers.ask("register")?;
+        let after = memory(&managers);
+        let mut figures = Vec::new();
+        let mut add = |aspect: Aspect, units: [Unit; 2], samples: [Vec<f64>; 2]| {
+            for ((figure, unit), samples) in aspect.figures().iter().zip(units).zip(samples) {
+                figures.push((self.name(figure), unit, samples));
+            }
+        };
+        for aspect in self.aspects {
+            match aspect {
+                Aspect::Memory => {
+                    let grown = [0, 1].map(|side| vec![(after[side] - before[side]) / 1e3 / self.secrets as f64]);
+                    add(*aspect, [Unit::Kilobytes, Unit::Kilobytes], grown);
+                }
+                Aspect::Changes => {
+                    let answer = managers.ask(&format!("change {CHANGES}"))?;
+                    let micros: Result<Vec<f64>, _> = answer.split(' ').map(str::parse).collect();
+                    let millis: Vec<f64> = micros?.into_iter().map(|micros| micros / 1e3).collect();
+                    let quantiles = [0.5, 0.99].map(|part| super::quantile(&millis, part).into_iter().collect());
+                    add(*aspect, [Unit::Milliseconds, Unit::Milliseconds], quantiles);
+                }
+                Aspect::Syncs => {
+                    let cpu_before = server.cpu_time();
+                    let requests: f64 = managers.ask(&format!("sync {SYNCS}"))?.parse()?;
+                    let cpu = server.cpu_time().zip(cpu_before).map(|(now, before)| (now - before).as_secs_f64());
+                    let cpu = cpu.map(|seconds| seconds * 1e6 / SYNCS as f64);
+                    let samples = [vec![requests / SYNC_SECONDS], cpu.into_iter().collect()];
+                    add(*aspect, [Unit::RequestsPerSecond, Unit::Microseconds], samples);
+                }
+            }
+        }
+        Ok(figures)
+    }
+}
+
+/// Makes that many secrets, of some 200 bytes each.
+async fn populate(target: &Target, secrets: usize) -> anyhow::Result<()> {
+    let writers = (0..WRITERS).map(|writer| async move {
+        let mut connection = target.connect().await?;
+        for number in (writer..secrets).step_by(WRITERS) {
+            let body = format!(r#"{{"metadata":{{"name":"object-{number}"}},"stringData":{{"password":"hunter2"}}}}"#);
+            connection.exchange(Call::new(Method::POST, SECRETS, body)).await?;
+        }
+        anyhow::Ok(())
+    });
+    try_join_all(writers).await?;
+    Ok(())
+}
+
+/// The process with the managers; it ends when this is dropped.
+struct Managers {
+    child: Child,
+    commands: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Managers {
+    fn start(program: &Path, url: &str, measurement: &Measurement) -> anyhow::Result<Self> {
+        let (ttl, secrets) = (measurement.ttl.to_string(), measurement.secrets.to_string());
+        let mut command = Command::new(program);
+        command.args([url, TOKEN, measurement.strategy, &ttl, &secrets]);
+        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = spawned.with_context(|| format!("unable to start {}", program.display()))?;
+        let commands = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().context("a child without an output")?);
+        Ok(Managers { child, commands, answers })
+    }
+
+    /// Lets it do something, and returns its answer.
+    fn ask(&mut self, command: &str) -> anyhow::Result<String> {
+        let commands = self.commands.as_mut().context("a child without an input")?;
+        writeln!(commands, "{command}")?;
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer)?;
+        ensure!(answer.ends_with('\n'), "the managers have failed at {command:?}");
+        Ok(answer.trim_end().to_owned())
+    }
+}
+
+impl Drop for Managers {
+    fn drop(&mut self) {
+        drop(self.commands.take());
+        if let Err(error) = self.child.wait() {
+            eprintln!("unable to wait for the managers: {error}");
+        }
+    }
+}
