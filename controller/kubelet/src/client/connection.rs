@@ -239,15 +239,22 @@ mod tests {
     use super::*;
     use hyper_util::rt::TokioExecutor;
     use std::convert::Infallible;
+    use tokio::io::DuplexStream;
+    use tokio::time::Instant;
 
-    /// A connection to a server that allows so many requests at once, and answers none.
+    /// A connection to a server that allows so many requests at once.
     async fn connection(max_streams: impl Into<Option<u32>>) -> io::Result<Arc<Connection>> {
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (ours, theirs) = tokio::io::duplex(1024);
+        serve(theirs, max_streams);
+        Connection::http2(ours).await.map(Arc::new)
+    }
+
+    /// Allows so many requests at once, and answers none.
+    fn serve(stream: DuplexStream, max_streams: impl Into<Option<u32>>) {
         let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
         builder.max_concurrent_streams(max_streams);
         let silent = hyper::service::service_fn(|_| std::future::pending::<Result<Response<Body>, Infallible>>());
-        tokio::spawn(builder.serve_connection(TokioIo::new(theirs), silent));
-        Connection::http2(ours).await.map(Arc::new)
+        tokio::spawn(builder.serve_connection(TokioIo::new(stream), silent));
     }
 
     #[tokio::test]
@@ -260,6 +267,32 @@ mod tests {
             assert_eq!(connection.load(), 0);
             assert!(connection.reserve().is_some(), "there is room again");
         }
+    }
+
+    /// Passes bytes between the two until it is told to stop, and then holds them open, as a cable does that is cut.
+    async fn cable(mut one: DuplexStream, mut other: DuplexStream, cut: Arc<Notify>) {
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut one, &mut other) => {}
+            () = cut.notified() => std::future::pending().await,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_that_is_silent_for_too_long_is_given_up() {
+        let (ours, one) = tokio::io::duplex(1024);
+        let (other, theirs) = tokio::io::duplex(1024);
+        let cut = Arc::new(Notify::new());
+        tokio::spawn(cable(one, other, cut.clone()));
+        serve(theirs, 100);
+        let connection = Connection::http2(ours).await.map(Arc::new).expect("a handshake");
+        cut.notify_one();
+        let start = Instant::now();
+        let lease = connection.reserve().expect("there is room");
+        let sent = lease.send(Request::get("http://host/").body(Body::empty()).expect("a request")).await;
+        assert!(matches!(sent, Err(SendError::Failed(_))));
+        assert_eq!(start.elapsed().as_secs(), (SILENCE + PING).as_secs());
+        assert!(connection.is_closed());
+        assert_eq!(connection.load(), 0);
     }
 
     #[tokio::test]

@@ -28,7 +28,8 @@ use kube::{Client, Config};
 use tower::util::option_layer;
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-/// A client for `config` that calls itself `user_agent`, with connections of its own.
+/// A client for `config` that calls itself `user_agent`, with connections of its own. It must be called within a
+/// tokio runtime.
 ///
 /// # Errors
 /// If `user_agent` is no header value, or `config` is unusable.
@@ -37,7 +38,8 @@ pub fn new(config: Config, user_agent: &str) -> anyhow::Result<Client> {
 }
 
 impl Pool {
-    /// A client that uses these connections, with the credentials of `config`.
+    /// A client that uses these connections, with the credentials of `config`. It must be called within a tokio
+    /// runtime.
     ///
     /// # Errors
     /// If `user_agent` is no header value, or `config` is unusable.

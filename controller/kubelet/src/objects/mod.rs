@@ -4,9 +4,9 @@
 //!
 //! | strategy | who refers to what | where objects come from |
 //! |---|---|---|
-//! | `Watch` | [`registry`] | [`watched`]: one [`reflector`] an object |
-//! | `Cache` | [`registry`] | [`cached`]: requests, whose answers are good for a time that the node says |
-//! | `Get` | nobody asks | [`live`]: a request each time |
+//! | `Watch` | [`Registry`] | [`WatchedObjects`]: a watch for each |
+//! | `Cache` | [`Registry`] | [`CachedObjects`]: requests, whose answers are good for a time that the node says |
+//! | `Get` | nobody asks | [`LiveObjects`]: a request each time |
 
 mod backoff;
 mod cached;

@@ -223,3 +223,108 @@ fn is_refused(error: &Error) -> bool {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use k8s_openapi::api::core::v1::Secret;
+    use kube::client::Body;
+    use std::convert::Infallible;
+    use std::sync::Mutex;
+
+    fn reflector(name: &str) -> Reflector<Secret> {
+        let nobody = |_: Request<Body>| std::future::pending::<Result<http::Response<Body>, Infallible>>();
+        let client = Client::new(tower::service_fn(nobody), "default");
+        Reflector::new(client, Arc::new(SystemClock), "ns", name)
+    }
+
+    /// The revisions of what it was told.
+    #[derive(Default)]
+    struct Told(Mutex<Vec<Option<String>>>);
+
+    impl Sink<Secret> for Told {
+        fn listed(&self, _: Option<Secret>) {
+            unreachable!("no list is read here")
+        }
+
+        fn changed(&self, object: Option<Secret>) {
+            self.0.lock().expect("not poisoned").push(object.and_then(|object| object.resource_version()));
+        }
+    }
+
+    /// What a server sends, what the sink is told, up to which revision the watch has come, and how it ends.
+    #[tokio::test]
+    async fn a_watch_is_read_until_it_ends_or_makes_no_sense() {
+        let event = |kind: &str, name: &str, revision: u32| {
+            let metadata = format!(r#"{{"name":"{name}","resourceVersion":"{revision}"}}"#);
+            let types = r#""kind":"Secret","apiVersion":"v1""#;
+            format!(r#"{{"type":"{kind}","object":{{{types},"metadata":{metadata}}}}}"#) + "\n"
+        };
+        let seen = |kind: &str, revision| event(kind, "name", revision);
+        let status = r#"{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}"#;
+        let expired = format!(r#"{{"type":"ERROR","object":{status}}}"#) + "\n";
+        let half = seen("MODIFIED", 9)[..40].to_owned();
+        for (sent, told, revision, end) in [
+            (vec![], vec![], None, "0 events"),
+            (vec![seen("ADDED", 2)], vec![Some("2")], Some("2"), "1 events"),
+            (vec![seen("ADDED", 2), seen("MODIFIED", 3)], vec![Some("2"), Some("3")], Some("3"), "2 events"),
+            (vec![seen("ADDED", 2), seen("DELETED", 3)], vec![Some("2"), None], Some("3"), "2 events"),
+            (vec![seen("ADDED", 2), seen("BOOKMARK", 8)], vec![Some("2")], Some("8"), "2 events"),
+            (vec![event("ADDED", "other", 4)], vec![], Some("4"), "1 events"),
+            (vec![seen("ADDED", 2), half], vec![Some("2")], Some("2"), "1 events"),
+            (vec![seen("ADDED", 2), expired, seen("ADDED", 9)], vec![Some("2")], Some("2"), "expired"),
+            (vec![seen("ADDED", 2), "?\n".to_owned(), seen("ADDED", 9)], vec![Some("2")], Some("2"), "nonsense"),
+        ] {
+            let mut reflector = reflector("name");
+            let sink = Told::default();
+            let sent = sent.concat();
+            let ended = match reflector.follow(sent.as_bytes(), &sink).await {
+                End::Closed { events } => format!("{events} events"),
+                End::Failed(error) if is_expired(&error) => "expired".to_owned(),
+                End::Failed(_) => "nonsense".to_owned(),
+            };
+            let told: Vec<_> = told.into_iter().map(|revision: Option<&str>| revision.map(str::to_owned)).collect();
+            assert_eq!(*sink.0.lock().expect("not poisoned"), told, "{sent}");
+            assert_eq!((reflector.revision.as_deref(), ended.as_str()), (revision, end), "{sent}");
+        }
+    }
+
+    #[tokio::test]
+    async fn lists_are_no_older_than_what_was_seen() {
+        for (revision, unavailable, expected) in [
+            (None, false, "?&fieldSelector=metadata.name%3Dname&resourceVersion=0"),
+            (Some("7"), false, "?&fieldSelector=metadata.name%3Dname&resourceVersion=7"),
+            (Some("7"), true, "?&fieldSelector=metadata.name%3Dname"),
+            (None, true, "?&fieldSelector=metadata.name%3Dname"),
+        ] {
+            let mut reflector = reflector("name");
+            (reflector.revision, reflector.revision_unavailable) = (revision.map(str::to_owned), unavailable);
+            let request = reflector.list_request().expect("a request");
+            assert_eq!(request.uri().to_string(), format!("/api/v1/namespaces/ns/secrets{expected}"));
+        }
+    }
+
+    #[tokio::test]
+    async fn watches_last_half_an_hour_to_an_hour() {
+        let mut reflector = reflector("name");
+        reflector.revision = Some("7".to_owned());
+        for _ in 0..100 {
+            let request = reflector.watch_request().expect("a request");
+            let parameters: Vec<_> = request.uri().query().expect("parameters").split('&').collect();
+            for expected in ["watch=true", "allowWatchBookmarks=true", "resourceVersion=7"] {
+                assert!(parameters.contains(&expected), "{parameters:?}");
+            }
+            let timeout = parameters.iter().find_map(|parameter| parameter.strip_prefix("timeoutSeconds="));
+            let timeout: u32 = timeout.and_then(|timeout| timeout.parse().ok()).expect("a timeout");
+            assert!((1800..=3600).contains(&timeout), "{timeout}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_no_object_can_have_is_no_selector_of_others() {
+        for (name, expected) in [("a.b-c", "a.b-c"), ("a,b=c", r"a\,b\=c"), (r"\", r"\\"), ("", "")] {
+            assert_eq!(reflector(name).selector(), format!("metadata.name={expected}"));
+        }
+    }
+}

@@ -2,12 +2,21 @@
 
 use super::setup::{Setup, USER_AGENT};
 use futures::future::join_all;
+use http::{Request, Response, Uri};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::{Api, Client, Config};
 use kubelet::client::Pool;
 use kubelet::objects::Store;
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use std::convert::Infallible;
 use std::error::Error as _;
 use std::io;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 async fn read(client: &Client) -> kube::Result<Namespace> {
     Api::all(client.clone()).get("default").await
@@ -101,6 +110,46 @@ async fn watches_of_many_objects_survive_a_lost_connection() {
     }
     for name in &names {
         store.until("default", name, |secret| secret.is_some()).await;
+    }
+}
+
+/// Serves `{}` over TLS to whoever comes, without a word about protocols.
+async fn old_fashioned_server() -> Uri {
+    let identity = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("an identity");
+    let key = PrivateKeyDer::try_from(identity.signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.expect("a configuration").with_no_client_auth();
+    let config = config.with_single_cert(vec![identity.cert.der().clone()], key).expect("a certificate");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("https://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        loop {
+            let (stream, _) = listener.accept().await.expect("a connection");
+            let stream = acceptor.accept(stream).await.expect("a handshake");
+            let answer = hyper::service::service_fn(|request: Request<Incoming>| async move {
+                assert!(request.uri().authority().is_none(), "the host is in the header");
+                assert!(request.headers().contains_key(http::header::HOST));
+                Ok::<_, Infallible>(Response::new("{}".to_owned()))
+            });
+            tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
+        }
+    });
+    url.parse().expect("a URL")
+}
+
+#[tokio::test]
+async fn a_server_without_http2_gets_a_request_a_connection() {
+    let mut config = Config::new(old_fashioned_server().await);
+    config.accept_invalid_certs = true;
+    let pool = Pool::new(&config).expect("a pool");
+    let client = pool.client(config, USER_AGENT).expect("a client");
+    for expected in [1, 3, 3] {
+        for answer in join_all((0..expected).map(|_| read(&client))).await {
+            answer.expect("an answer");
+        }
+        assert_eq!(pool.connections(), expected);
     }
 }
 
