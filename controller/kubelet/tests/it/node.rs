@@ -9,6 +9,7 @@ use kubelet::objects::Strategy;
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
@@ -37,6 +38,17 @@ impl Setup {
     async fn patch_secret(&self, name: &str, data: serde_json::Value) {
         let patch = Patch::Merge(json!({"stringData": data}));
         self.live::<Secret>().patch(name, &PatchParams::default(), &patch).await.expect("patched");
+    }
+
+    fn lists_of_pods(&self) -> usize {
+        self.server.requests().iter().filter(|request| (&*request.verb, &*request.resource) == ("list", "pods")).count()
+    }
+
+    async fn until_lists_of_pods_exceed(&self, lists: usize) {
+        let mut count = self.server.request_log().count();
+        while self.lists_of_pods() <= lists {
+            count.changed().await.expect("the server lives");
+        }
     }
 
     /// The messages and counts of events about the pod.
@@ -125,6 +137,15 @@ async fn deleted_pods_leave_nothing_and_are_deleted_for_good() {
     assert!(directory(&pod).exists());
     setup.live::<Pod>().delete("web", &DeleteParams::default()).await.expect("deleted");
     node.settled().await.expect("settled");
+    let requests = setup.server.requests();
+    let last = requests.iter().rfind(|request| request.verb == "delete").expect("a request");
+    let options = last.body.as_ref().expect("options");
+    assert_eq!(options["gracePeriodSeconds"], 0);
+    assert_eq!(
+        options["preconditions"],
+        json!({"uid": pod.metadata.uid}),
+        "another of that name is none of its business"
+    );
     assert!(setup.live::<Pod>().get_opt("web").await.expect("an answer").is_none());
     assert!(!directory(&pod).exists() && directory(&other).exists());
 
@@ -213,18 +234,31 @@ async fn pods_of_other_nodes_are_none_of_its_business() {
 }
 
 #[tokio::test]
-async fn a_cut_watch_is_no_reason_to_touch_anything() {
+async fn while_it_cannot_watch_it_is_not_settled_and_afterwards_it_makes_good() {
     let setup = Setup::new().await;
     let node = setup.node(Strategy::Get).await;
-    let volumes = json!([{"name": "d", "downwardAPI": {"items": [{"path": "name", "fieldRef": {"fieldPath": "metadata.name"}}]}}]);
-    let pod = setup.create_pod("web", json!({}), volumes.clone()).await;
+    let item = json!({"path": "name", "fieldRef": {"fieldPath": "metadata.name"}});
+    let volumes = json!([{"name": "d", "downwardAPI": {"items": [item]}}]);
+    let old = setup.create_pod("web", json!({}), volumes.clone()).await;
     node.settled().await.expect("settled");
+    setup.fail("watch", "pods", "", 500);
     setup.server.disconnect_watches();
-    setup.server.compact();
-    let at_once = DeleteParams::default().grace_period(0);
-    setup.live::<Pod>().delete("web", &at_once).await.expect("deleted");
+    setup.live::<Pod>().delete("web", &DeleteParams::default().grace_period(0)).await.expect("deleted");
     let new = setup.create_pod("web", json!({}), volumes).await;
-    node.settled().await.expect("settled");
-    assert!(!node.pod_directory(pod.metadata.uid.as_deref().expect("a uid")).exists());
+    setup.server.compact();
+    {
+        let mut settled = pin!(node.settled());
+        for _ in 0..2 {
+            let lists = setup.lists_of_pods();
+            node.sync_now();
+            tokio::select! {
+                _ = &mut settled => panic!("it cannot know of the new pod"),
+                () = setup.until_lists_of_pods_exceed(lists) => {}
+            }
+        }
+        setup.server.faults().clear();
+        settled.await.expect("settled");
+    }
+    assert!(!node.pod_directory(old.metadata.uid.as_deref().expect("a uid")).exists());
     assert_eq!(text(setup.volume(&new, "downward-api", "d").join("name")), "web");
 }
