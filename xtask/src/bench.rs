@@ -11,6 +11,7 @@ mod load;
 mod process;
 mod recreate;
 mod report;
+mod rotation;
 mod server;
 mod watches;
 
@@ -88,7 +89,8 @@ fn run_in_release() -> anyhow::Result<()> {
         .status()?;
     ensure!(built.success(), "the build has failed");
     let built = Command::new(&cargo)
-        .args(["build", "--release", "--package", "kubelet", "--example", kubelet::PROGRAM])
+        .args(["build", "--release", "--package", "kubelet"])
+        .args(["--example", kubelet::PROGRAM, "--example", rotation::PROGRAM])
         .status()?;
     ensure!(built.success(), "the build has failed");
     let mut run = Command::new(cargo);
@@ -152,8 +154,8 @@ impl Programs {
     }
 
     /// The client's side of what is measured of the kubelet.
-    fn managers(&self) -> PathBuf {
-        self.this.with_file_name("examples").join(format!("{}{EXE_SUFFIX}", kubelet::PROGRAM))
+    fn example(&self, name: &str) -> PathBuf {
+        self.this.with_file_name("examples").join(format!("{name}{EXE_SUFFIX}"))
     }
 
     fn start_bare(&self) -> anyhow::Result<Process> {
@@ -183,7 +185,23 @@ impl Bench<'_> {
         }
         self.creates_while_watched().await?;
         self.recreations(programs).await?;
-        self.kubelet(programs).await
+        self.kubelet(programs).await?;
+        self.rotation(programs)
+    }
+
+    /// How soon a node has on disk what it is to have, each on a server of its own.
+    fn rotation(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        for measurement in rotation::MEASUREMENTS {
+            if measurement.names().iter().any(|name| self.wants(name)) {
+                let server = programs.start_own()?;
+                for (name, unit, own) in measurement.take(&server, &programs.example(rotation::PROGRAM))? {
+                    let mut samples = self.no_samples();
+                    samples[OWN] = own;
+                    self.add(&name, unit, samples);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What the kubelet's managers cost and how soon they know, each on a server of its own.
@@ -191,7 +209,7 @@ impl Bench<'_> {
         for measurement in kubelet::measurements() {
             if measurement.names().any(|name| self.wants(&name)) {
                 let server = programs.start_own()?;
-                for (name, unit, own) in measurement.take(&server, &programs.managers()).await? {
+                for (name, unit, own) in measurement.take(&server, &programs.example(kubelet::PROGRAM)).await? {
                     let mut samples = self.no_samples();
                     samples[OWN] = own;
                     self.add(&name, unit, samples);
