@@ -12,6 +12,7 @@ use crate::observation::Observation;
 use crate::scenario::command::{Written, replica_number};
 use crate::stage::Stage;
 use anyhow::Result;
+use std::fmt;
 
 /// What befalls one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,19 +38,28 @@ pub enum Fate {
     Stop,
 }
 
+impl Fate {
+    const ALL: [Fate; 5] = [Fate::Cut, Fate::Hold, Fate::Release, Fate::Start, Fate::Stop];
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fate::Cut => "cut",
+            Fate::Hold => "hold",
+            Fate::Release => "release",
+            Fate::Start => "start",
+            Fate::Stop => "stop",
+        })
+    }
+}
+
 impl Replica {
     /// Reads the command.
     pub fn parse(written: &Written<'_>) -> Result<Replica, String> {
         let usage = || written.usage("replica N cut|hold|release|start|stop");
         let [number, fate] = written.words()[..] else { return Err(usage()) };
-        let fate = match fate {
-            "cut" => Fate::Cut,
-            "hold" => Fate::Hold,
-            "release" => Fate::Release,
-            "start" => Fate::Start,
-            "stop" => Fate::Stop,
-            _ => return Err(usage()),
-        };
+        let fate = Fate::ALL.into_iter().find(|known| known.to_string() == fate).ok_or_else(usage)?;
         Ok(Replica { number: replica_number(number)?, fate })
     }
 

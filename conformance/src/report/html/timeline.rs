@@ -8,6 +8,7 @@ use crate::play::Played;
 use crate::scenario::{Scenario, Step as Told};
 use crate::target::ADMINISTRATOR;
 use crate::verbs::Verb;
+use crate::verbs::replicas::Replica;
 use crate::verbs::server::ServerVerb;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,7 +119,7 @@ impl<'a> Writer<'a> {
                 prose: prose.collect::<Vec<_>>().join(" "),
                 command: &self.scenario.text.blocks[step.block].command,
                 told: step.expectation.as_ref().map(|expectation| expectation.lines()).unwrap_or_default(),
-                note: matches!(step.command.verb, Verb::Server(_)),
+                note: matches!(step.command.verb, Verb::Server(_) | Verb::Replica(_)),
                 marks: self.marks(&step.command.verb),
                 played: played.contains(&step.line),
                 differences: differences.get(&step.line).cloned().unwrap_or_default(),
@@ -129,7 +130,13 @@ impl<'a> Writer<'a> {
     }
 
     fn marks(&self, verb: &Verb) -> Vec<Mark> {
-        let Verb::Server(knob) = verb else { return Vec::new() };
+        let knob = match verb {
+            Verb::Server(knob) => knob,
+            Verb::Replica(Replica { number, fate }) => {
+                return vec![Mark { lane: self.server(*number), text: fate.to_string() }];
+            }
+            _ => return Vec::new(),
+        };
         let (replicas, text) = match knob {
             ServerVerb::Advance(seconds) => (1..=self.servers, format!("{seconds:+} s")),
             ServerVerb::Offset(replica, seconds) => (*replica..=*replica, format!("off {seconds:+} s")),
