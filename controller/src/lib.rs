@@ -51,6 +51,7 @@ pub mod legacy_token_cleaner;
 pub mod manager;
 pub mod mutation_cache;
 pub mod pods;
+pub mod program;
 pub mod retry;
 pub mod root_ca;
 pub mod service_accounts;

@@ -2,22 +2,17 @@
 
 use clap::Parser;
 use controller::manager::{self, Flags};
+use controller::program;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
-    flags.start_logging();
-    match run(flags) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    program::start_logging(flags.verbosity);
+    program::exit_code(run(flags))
 }
 
 #[tokio::main]
 async fn run(flags: Flags) -> anyhow::Result<()> {
-    let stop = manager::stop_on_signal()?;
+    let stop = program::stop_on_signal()?;
     manager::run(flags, stop).await
 }

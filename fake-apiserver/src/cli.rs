@@ -80,6 +80,11 @@ pub struct Flags {
     #[cfg(feature = "controllers")]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<crate::controllers::Choice>,
+    /// Let the controller serviceaccount-token make a token secret for every service account, as up to Kubernetes 1.23;
+    /// false by default
+    #[cfg(feature = "controllers")]
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    auto_generate_tokens: Option<bool>,
 
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
@@ -166,6 +171,7 @@ impl Flags {
         {
             let wanted = |kind: &crate::controllers::Kind| crate::controllers::is_wanted(*kind, &self.controllers);
             builder = builder.controllers(crate::controllers::Kind::ALL.into_iter().filter(wanted));
+            builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         }
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);

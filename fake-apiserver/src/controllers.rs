@@ -44,6 +44,14 @@ use tokio_util::task::TaskTracker;
 /// Workers on each queue of the tokens controller: kube-controller-manager's default.
 const TOKEN_WORKERS: usize = 5;
 
+/// Which controllers run, and how.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) kinds: BTreeSet<Kind>,
+    /// Whether every service account gets a token secret, as up to Kubernetes 1.23. The server's version does not.
+    pub(crate) auto_generate_tokens: bool,
+}
+
 /// Why a controller cannot be led by the hand.
 #[derive(Debug, thiserror::Error)]
 pub enum ControllersError {
@@ -88,16 +96,15 @@ impl Surroundings {
 }
 
 impl Controllers {
-    pub(crate) fn start(kinds: &BTreeSet<Kind>, surroundings: Surroundings) -> Self {
+    pub(crate) fn start(settings: &Settings, surroundings: Surroundings) -> Self {
         let mut fleet = Fleet::new(surroundings.client("shared-informers"));
-        for kind in kinds {
+        for kind in &settings.kinds {
             let client = surroundings.client(kind.client_name());
             match kind {
                 Kind::ServiceAccountToken => {
                     let mut options = tokens::Options::new(Arc::new(ServersKey(surroundings.cluster.clone())));
                     options.root_ca = surroundings.ca_pem.clone().into_bytes();
-                    // As in the Kubernetes version that the server is of.
-                    options.auto_generate = false;
+                    options.auto_generate = settings.auto_generate_tokens;
                     fleet.add_tokens(client, options, TOKEN_WORKERS);
                 }
                 Kind::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),

@@ -13,14 +13,17 @@
 //! # }
 //! ```
 //!
-//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well.
+//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. With the feature `controllers`, which is
+//! on by default, controllers of a control plane can run beside the server (`Builder::controllers`); it decides for `v1_37` of
+//! `k8s-openapi`, so those who use that crate in another version turn it off.
 //!
 //! What a test may hold in its hands: the [`clock`] of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
 //! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), cut watches
-//! ([`FakeApiServer::disconnect_watches`]), faults ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
+//! ([`FakeApiServer::disconnect_watches`]), replicas that fall behind, stop and come back ([`RunningReplica`]), faults
+//! ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
 //!
 //! # Not as the real server
-//! - Strategic merge patch, server-side apply, YAML and impersonation are refused, by name. `managedFields` are not kept.
+//! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), whoever is authenticated may do everything; anonymous users may see
 //!   health and version.
 //! - The kinds are those of [`registry::KINDS`]; there are no custom resources and no webhooks.

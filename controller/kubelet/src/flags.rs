@@ -4,9 +4,7 @@ use crate::node::Options;
 use crate::objects::Strategy;
 use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
-use std::io::IsTerminal;
 use std::path::PathBuf;
-use tracing::Level;
 
 /// Gives the pods of a node their volumes, on any API server and without containers: secrets, config maps, tokens and
 /// downward API files appear below --root-dir and change as they do on a real node.
@@ -53,17 +51,6 @@ impl Flags {
             finish_deletions: self.finish_deletions,
             ..Options::new(&self.node_name, &self.root_dir)
         }
-    }
-
-    /// Sends the logs of this process to stderr.
-    pub fn start_logging(&self) {
-        let level = match self.verbosity {
-            0..4 => Level::INFO,
-            4..8 => Level::DEBUG,
-            8.. => Level::TRACE,
-        };
-        let ansi = std::io::stderr().is_terminal();
-        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level).init();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::Parser;
+use controller::program;
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kubelet::flags::Flags;
@@ -11,19 +12,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
-    flags.start_logging();
-    match run(flags) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    program::start_logging(flags.verbosity);
+    program::exit_code(run(flags))
 }
 
 #[tokio::main]
 async fn run(flags: Flags) -> anyhow::Result<()> {
-    let stop = controller::manager::stop_on_signal()?;
+    let stop = program::stop_on_signal()?;
     let config = config(flags.kubeconfig.as_deref()).await?;
     let client = kubelet::client::new(config, concat!("kubelet-volumes/v", env!("CARGO_PKG_VERSION")))?;
     let node = Node::start(client, flags.options());

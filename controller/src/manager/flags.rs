@@ -4,11 +4,9 @@ use crate::catalogue::{Choice, Kind, is_wanted};
 use crate::leader_election::ElectionConfig;
 use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
-use std::io::IsTerminal;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use tracing::Level;
 
 /// Runs ported Kubernetes controllers against an API server.
 #[derive(Debug, Clone, Parser)]
@@ -113,17 +111,6 @@ impl Flags {
             retry_period: self.leader_elect_retry_period,
             clock: crate::clock::system_clock(),
         }
-    }
-
-    /// Sends the logs of this process to stderr.
-    pub fn start_logging(&self) {
-        let level = match self.verbosity {
-            0..4 => Level::INFO,
-            4..8 => Level::DEBUG,
-            8.. => Level::TRACE,
-        };
-        let ansi = std::io::stderr().is_terminal();
-        tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level).init();
     }
 }
 

@@ -6,10 +6,8 @@
 
 mod flags;
 pub mod serving;
-mod signals;
 
 pub use flags::Flags;
-pub use signals::stop_on_signal;
 
 use crate::catalogue::Kind;
 use crate::client;

@@ -16,6 +16,7 @@ use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How the controller under test calls itself.
@@ -39,12 +40,15 @@ pub(crate) fn fail(server: &FakeApiServer, verb: &str, resource: &str, code: u16
     server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
 }
 
-/// Lets `controller` work until there is nothing left to do.
+/// Lets `controller` work until there is nothing left to do, which must not take for ever.
 pub(crate) async fn settle(controller: &Controller) {
-    tokio::select! {
-        () = controller.work(1, CancellationToken::new()) => {}
-        () = controller.idle() => {}
-    }
+    let settled = tokio::time::timeout(Duration::from_secs(20), async {
+        tokio::select! {
+            () = controller.work(1, CancellationToken::new()) => {}
+            () = controller.idle() => {}
+        }
+    });
+    settled.await.expect("the controller has nothing left to do at some time");
 }
 
 /// Makes the same token for whatever claims, after failing as often as it is told.

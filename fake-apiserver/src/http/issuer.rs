@@ -2,7 +2,7 @@
 //! URL that the standard allows.
 
 use super::negotiate::Preferences;
-use super::pipeline::Replica;
+use super::replica::Replica;
 use crate::auth::oidc::{
     CACHE_CONTROL, CONFIG_CONTENT_TYPE, CONFIG_PATH, Discovery, JWKS_CONTENT_TYPE, JWKS_PATH, default_jwks_uri,
 };

@@ -13,6 +13,7 @@ mod negotiate;
 mod openapi;
 mod pipeline;
 mod query;
+mod replica;
 mod respond;
 mod route;
 #[cfg(test)]
@@ -24,5 +25,6 @@ mod version;
 
 pub(crate) use body::Body;
 pub(crate) use documents::Documents;
-pub(crate) use pipeline::{Replica, serve};
+pub(crate) use pipeline::serve;
 pub(crate) use query::Query;
+pub(crate) use replica::Replica;

@@ -10,22 +10,20 @@ use super::documents::DocumentRequest;
 use super::issuer;
 use super::negotiate::Preferences;
 use super::query::Query;
+use super::replica::Replica;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
 use super::served::Served;
 use crate::api;
 use crate::audit::{self, RequestRecord};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
-use crate::auth::impersonation::{self, Impersonated, Impersonation};
-use crate::auth::{ClientCertificate, User, oidc};
-use crate::clock::{Clock, OffsetClock};
-use crate::cluster::Cluster;
+use crate::auth::impersonation::{self, Impersonated};
+use crate::auth::{ClientCertificate, User};
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, Match};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::registry;
-use crate::view::View;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
@@ -33,61 +31,9 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
 use std::borrow::Cow;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
-use tokio_util::sync::CancellationToken;
-
-/// One server of a control plane: the shared cluster, seen with its own clock.
-pub(crate) struct Replica {
-    pub(crate) index: usize,
-    pub(crate) cluster: Arc<Cluster>,
-    pub(crate) clock: Arc<dyn Clock>,
-    /// Where clients reach it: `host:port`.
-    pub(crate) address: String,
-    pub(crate) shutdown: CancellationToken,
-    pub(crate) view: View,
-    /// Cancelled when open watches have to end; those opened later hang on another one.
-    watches: Mutex<CancellationToken>,
-    pub(crate) impersonation: Impersonation,
-    /// Made when first asked for.
-    pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
-}
-
-impl Replica {
-    /// A server of `cluster` that clients reach at `address`.
-    pub(crate) fn new(
-        index: usize,
-        cluster: &Arc<Cluster>,
-        clock: &OffsetClock,
-        address: SocketAddr,
-        shutdown: CancellationToken,
-    ) -> Self {
-        Replica {
-            index,
-            cluster: cluster.clone(),
-            clock: Arc::new(clock.clone()),
-            address: address.to_string(),
-            view: View::default(),
-            watches: Mutex::new(shutdown.child_token()),
-            shutdown,
-            impersonation: Impersonation::default(),
-            issuer_documents: OnceLock::new(),
-        }
-    }
-
-    /// What ends a watch that is opened now.
-    pub(super) fn end_of_watches(&self) -> CancellationToken {
-        self.watches.lock().expect("no holder of this lock can panic").clone()
-    }
-
-    /// Ends all open watches; what ends later ones is `next`.
-    pub(crate) fn end_watches(&self, next: CancellationToken) {
-        let mut current = self.watches.lock().expect("no holder of this lock can panic");
-        std::mem::replace(&mut *current, next).cancel();
-    }
-}
 
 /// A request whose path is understood.
 struct Exchange<'r> {

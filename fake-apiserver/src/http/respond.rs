@@ -4,7 +4,7 @@ use super::body::ReplyBody;
 use super::json;
 use super::list;
 use super::negotiate::Output;
-use super::pipeline::Replica;
+use super::replica::Replica;
 use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};

@@ -8,7 +8,7 @@
 //! ```
 
 use super::json;
-use super::pipeline::Replica;
+use super::replica::Replica;
 use super::table::Transformation;
 use crate::api::{Watch, too_old};
 use crate::error::ApiError;

@@ -26,11 +26,7 @@ pub(super) const ROLE: Kind = Kind {
     singular: "role",
     kind: "Role",
     columns: &[NAME, CREATED_AT],
-    strategy: Strategy {
-        validate: |role| rules(role, true),
-        validate_update: |new, _| rules(new, true),
-        ..Strategy::NONE
-    },
+    strategy: Strategy { validate: role, validate_update: |new, _| role(new), ..Strategy::NONE },
     ..ORDINARY
 };
 
@@ -64,8 +60,8 @@ pub(super) const ROLE_BINDING: Kind = Kind {
     ],
     strategy: Strategy {
         default: default_binding,
-        validate: |binding| declared_last(binding, true),
-        validate_update: |new, old| changed(new, old, true),
+        validate: |binding| binding_errors(binding, true),
+        validate_update: |new, old| binding_update_errors(new, old, true),
         ..Strategy::NONE
     },
     ..ORDINARY
@@ -92,8 +88,8 @@ pub(super) const CLUSTER_ROLE_BINDING: Kind = Kind {
     ],
     strategy: Strategy {
         default: default_binding,
-        validate: |binding| declared_last(binding, false),
-        validate_update: |new, old| changed(new, old, false),
+        validate: |binding| binding_errors(binding, false),
+        validate_update: |new, old| binding_update_errors(new, old, false),
         ..Strategy::NONE
     },
     ..ORDINARY
@@ -135,17 +131,22 @@ fn default_binding(binding: &mut Value) {
     }
 }
 
-/// `ValidatePolicyRule` for each rule.
-fn rules(role: &Value, namespaced: bool) -> Vec<FieldError> {
-    let mut errors: Vec<FieldError> = items(role, "/rules")
-        .iter()
-        .enumerate()
-        .flat_map(|(index, rule)| rule_errors(index, rule, namespaced))
-        .collect();
-    errors.extend(without_verbs(role));
-    errors
+/// `ValidateRole`.
+fn role(role: &Value) -> Vec<FieldError> {
+    rules(role, true).chain(without_verbs(role)).collect()
 }
 
+/// `ValidateClusterRole`.
+fn cluster_role(role: &Value) -> Vec<FieldError> {
+    rules(role, false).chain(aggregation(role)).chain(without_verbs(role)).collect()
+}
+
+/// `ValidatePolicyRule` for each rule, but for what is declared.
+fn rules(role: &Value, namespaced: bool) -> impl Iterator<Item = FieldError> {
+    items(role, "/rules").iter().enumerate().flat_map(move |(index, rule)| rule_errors(index, rule, namespaced))
+}
+
+/// What is declared to be required: verbs.
 fn without_verbs(role: &Value) -> impl Iterator<Item = FieldError> {
     let without = items(role, "/rules").iter().enumerate().filter(|(_, rule)| items(rule, "/verbs").is_empty());
     without.map(|(index, _)| FieldError::required(format!("rules[{index}].verbs"), ""))
@@ -174,34 +175,30 @@ fn rule_errors(index: usize, rule: &Value, namespaced: bool) -> Vec<FieldError> 
     errors
 }
 
-/// `ValidateClusterRole`.
-fn cluster_role(role: &Value) -> Vec<FieldError> {
-    let rules: Vec<&Value> = items(role, "/rules").iter().collect();
-    let mut errors: Vec<FieldError> =
-        rules.iter().enumerate().flat_map(|(index, rule)| rule_errors(index, rule, false)).collect();
-    if role.get("aggregationRule").is_some_and(|rule| !rule.is_null()) {
-        let path = "aggregationRule.clusterRoleSelectors";
-        let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
-        if selectors.is_empty() {
-            let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
-            errors.push(FieldError::required(path, detail));
-        }
-        for (index, selector) in selectors.iter().enumerate() {
-            let path = format!("{path}[{index}]");
-            let findings = validate_structured(selector, &path);
-            let unusable = !findings.is_empty();
-            errors.extend(findings);
-            if unusable {
-                errors.push(FieldError::invalid(path, &Value::Null, "invalid label selector."));
-            }
-        }
+/// Findings about the selectors of roles whose rules are gathered.
+fn aggregation(role: &Value) -> Vec<FieldError> {
+    if role.get("aggregationRule").is_none_or(Value::is_null) {
+        return Vec::new();
     }
-    errors.extend(without_verbs(role));
+    let path = "aggregationRule.clusterRoleSelectors";
+    let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
+    if selectors.is_empty() {
+        let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+        return vec![FieldError::required(path, detail)];
+    }
+    let mut errors = Vec::new();
+    for (index, selector) in selectors.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let findings = validate_structured(selector, &path);
+        let unusable = !findings.is_empty();
+        errors.extend(findings);
+        errors.extend(unusable.then(|| FieldError::invalid(path, &Value::Null, "invalid label selector.")));
+    }
     errors
 }
 
-/// `ValidateRoleBinding` and `ValidateClusterRoleBinding`, but for what must not be missing: that is declared.
-fn binding(binding: &Value, namespaced: bool) -> Vec<FieldError> {
+/// What is wrong with the roleRef by itself, but for what is declared.
+fn role_ref_errors(binding: &Value, namespaced: bool) -> Vec<FieldError> {
     let role = |field: &str| binding["roleRef"].get(field).cloned().unwrap_or_else(|| "".into());
     let mut errors = Vec::new();
     if role("apiGroup") != GROUP {
@@ -259,18 +256,18 @@ fn nameless_role(binding: &Value) -> Option<FieldError> {
     text(binding, "/roleRef/name").is_empty().then(|| FieldError::required("roleRef.name", ""))
 }
 
-/// Findings about a new binding.
-fn declared_last(object: &Value, namespaced: bool) -> Vec<FieldError> {
-    let mut errors = binding(object, namespaced);
+/// `ValidateRoleBinding` and `ValidateClusterRoleBinding`.
+fn binding_errors(object: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors = role_ref_errors(object, namespaced);
     errors.extend(subjects_errors(object, namespaced));
     errors.extend(nameless_subjects(object));
     errors.extend(nameless_role(object));
     errors
 }
 
-/// Findings about a changed binding: a roleRef that changed is not looked into by what is declared.
-fn changed(new: &Value, old: &Value, namespaced: bool) -> Vec<FieldError> {
-    let mut errors = binding(new, namespaced);
+/// `ValidateRoleBindingUpdate` and `ValidateClusterRoleBindingUpdate`: a changed roleRef is not looked into by what is declared.
+fn binding_update_errors(new: &Value, old: &Value, namespaced: bool) -> Vec<FieldError> {
+    let mut errors = role_ref_errors(new, namespaced);
     errors.extend(nameless_role(new));
     errors.extend(subjects_errors(new, namespaced));
     if new["roleRef"] != old["roleRef"] {

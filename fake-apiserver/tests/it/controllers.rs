@@ -150,6 +150,34 @@ async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
 }
 
 #[tokio::test]
+async fn a_pod_waits_for_the_step_that_makes_its_account() {
+    let with = |builder: Builder| builder.enable_admission_plugins(["ServiceAccount"]);
+    let server = hosting([Kind::ServiceAccount], with).await;
+    let controllers = server.controllers();
+    soon(controllers.pause(Kind::ServiceAccount)).await.expect("it runs");
+    let mut client = Client::new(&server).await;
+    create_namespace(&mut client, "a").await;
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let waiting = tokio::spawn(async move { client.post("/api/v1/namespaces/a/pods", &pod).await });
+    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    let pod = soon(waiting).await.expect("no panic").expect(201);
+    assert_eq!(text(&pod, "/spec/serviceAccountName"), "default");
+}
+
+#[tokio::test]
+async fn tokens_can_be_generated_as_they_were_in_old_days() {
+    let with = |builder: Builder| builder.auto_generate_tokens(true);
+    let server = hosting([Kind::ServiceAccount, Kind::ServiceAccountToken], with).await;
+    let mut client = Client::new(&server).await;
+    let account = client.get("/api/v1/namespaces/default/serviceaccounts/default").await.expect(200);
+    let token = text(&account, "/secrets/0/name").to_owned();
+    assert_eq!(there(&mut client, "default", "secrets").await, [token]);
+
+    let alone = with(FakeApiServer::builder()).start().await.map(drop).map_err(|error| error.to_string());
+    assert_eq!(alone, Err(r#"generated tokens without the controller "serviceaccount-token-controller""#.into()));
+}
+
+#[tokio::test]
 async fn without_tls_there_is_no_root_ca_to_publish() {
     let server = hosting([Kind::RootCaPublisher], Builder::insecure).await;
     let mut client = Client::new(&server).await;

@@ -64,6 +64,8 @@ impl Pool {
                 if let Some(lease) = state.open().iter().find_map(Connection::reserve) {
                     return Ok(lease);
                 }
+                // One that nobody waits for any more got stuck some time ago.
+                state.dial.take_if(|dial| dial.strong_count() == Some(1));
                 state.dial.get_or_insert_with(|| self.endpoint.clone().connect().boxed().shared()).clone()
             };
             let dialled = dial.clone().await;

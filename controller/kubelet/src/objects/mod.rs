@@ -62,7 +62,7 @@ pub enum GetError {
 impl GetError {
     /// Whether the object certainly does not exist. Optional references tolerate this, and nothing else.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, GetError::Api(status) if status.code == 404)
+        matches!(self, GetError::Api(status) if status.is_not_found())
     }
 }
 

@@ -111,10 +111,11 @@ impl<K: PodObject> Reflector<K> {
     }
 
     async fn list_and_watch(&mut self, sink: &impl Sink<K>) -> kube::Result<()> {
-        self.list(sink).await?;
+        // In boxes, for what is needed only to begin would otherwise take up room as long as the watch lasts.
+        Box::pin(self.list(sink)).await?;
         loop {
             let begin = self.clock.now();
-            let end = match self.client.request_stream(self.watch_request()?).await {
+            let end = match Box::pin(self.client.request_stream(self.watch_request()?)).await {
                 Ok(events) => self.follow(events, sink).await,
                 Err(error) if is_refused(&error) || is_too_many_requests(&error) => End::Failed(error),
                 Err(error) => return Err(error),

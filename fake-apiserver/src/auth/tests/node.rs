@@ -168,6 +168,11 @@ fn pods_are_looked_at_anew_when_their_references_change() {
     // Another pod of the same name.
     update(&store, draft("pod", "2", secret("n", "c"), json!({})));
     assert_eq!((sees(&authorizer, "n", "a"), sees(&authorizer, "n", "c")), (false, true));
+    // A claim that the scheduler made for it.
+    let claimed = json!({"extendedResourceClaimStatus": {"resourceClaimName": "late"}});
+    update(&store, draft("pod", "2", secret("n", "c"), claimed));
+    let claim = "get resource.k8s.io/resourceclaims/ test/late";
+    assert_eq!(decision(&authorizer, &node("n"), claim), Decision::Allow(String::new()));
     // A mirror gives its node nothing to see, but itself.
     create(&store, "mirror", secret("n", "d"));
     assert!(!sees(&authorizer, "n", "d"));

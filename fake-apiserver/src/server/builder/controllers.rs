@@ -1,11 +1,10 @@
 //! Which controllers run beside the server.
 
-use super::{Builder, FakeApiServer};
+use super::{Builder, FakeApiServer, StartError};
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use crate::clock::Clock;
-use crate::controllers::{Controllers, Kind, Surroundings};
+use crate::controllers::{Controllers, Kind, Settings, Surroundings};
 use crate::ids::Ids;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Who the controllers are.
@@ -16,13 +15,30 @@ impl Builder {
     /// them, uids and names depend on who comes first, seed or not.
     #[must_use]
     pub fn controllers(mut self, kinds: impl IntoIterator<Item = Kind>) -> Self {
-        self.controllers.extend(kinds);
+        self.controllers.kinds.extend(kinds);
         self
+    }
+
+    /// Whether the tokens controller makes a token secret for every service account, as up to Kubernetes 1.23; off by
+    /// default. Without that controller the server does not start.
+    #[must_use]
+    pub fn auto_generate_tokens(mut self, on: bool) -> Self {
+        self.controllers.auto_generate_tokens = on;
+        self
+    }
+
+    pub(super) fn check_controllers(&self) -> Result<(), StartError> {
+        let Settings { kinds, auto_generate_tokens } = &self.controllers;
+        if *auto_generate_tokens && !kinds.contains(&Kind::ServiceAccountToken) {
+            let name = Kind::ServiceAccountToken.name();
+            return Err(StartError::Contradiction(format!("generated tokens without the controller {name:?}")));
+        }
+        Ok(())
     }
 
     /// Lets the server know the controllers by a token, if there are any.
     pub(super) fn know_controllers(self, ids: &Ids) -> (Self, Option<String>) {
-        match self.controllers.is_empty() {
+        match self.controllers.kinds.is_empty() {
             true => (self, None),
             false => {
                 let token = format!("controllers-{}", ids.uid());
@@ -34,7 +50,7 @@ impl Builder {
 
 impl FakeApiServer {
     /// Starts the controllers, with the server's own key and its own authority.
-    pub(super) fn start_controllers(&mut self, kinds: &BTreeSet<Kind>, token: &str) {
+    pub(super) fn start_controllers(&mut self, settings: &Settings, token: &str) {
         let clock = self.replicas[0].clock();
         let surroundings = Surroundings {
             config: self.kube_config_for(0, token),
@@ -43,6 +59,6 @@ impl FakeApiServer {
             clock: Arc::new(move || clock.now()),
             stop: self.shutdown.child_token(),
         };
-        self.controllers = Some(Controllers::start(kinds, surroundings));
+        self.controllers = Some(Controllers::start(settings, surroundings));
     }
 }

@@ -18,15 +18,13 @@ use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
-use crate::controllers::Kind;
+use crate::controllers::Settings;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::store::Store;
 use std::collections::BTreeMap;
-#[cfg(feature = "controllers")]
-use std::collections::BTreeSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -106,7 +104,7 @@ pub struct Builder {
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     #[cfg(feature = "controllers")]
-    controllers: BTreeSet<Kind>,
+    controllers: Settings,
 }
 
 impl Default for Builder {
@@ -129,7 +127,7 @@ impl Default for Builder {
             namespace_controller: true,
             cluster_role_aggregation: true,
             #[cfg(feature = "controllers")]
-            controllers: BTreeSet::new(),
+            controllers: Settings::default(),
         }
     }
 }
@@ -298,6 +296,8 @@ impl Builder {
 
     fn check(&self) -> Result<(), StartError> {
         modes::check(&self.authorization)?;
+        #[cfg(feature = "controllers")]
+        self.check_controllers()?;
         let contradiction = |text: String| Err(StartError::Contradiction(text));
         if self.replicas == 0 {
             return contradiction("a control plane has at least one replica".into());

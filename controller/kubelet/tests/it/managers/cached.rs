@@ -4,8 +4,10 @@ use super::pods::{Secrets, pod, register_and_unregister};
 use super::setup::{Setup, outcome};
 use futures::future::join_all;
 use jiff::SignedDuration;
-use k8s_openapi::api::core::v1::{Node, Secret};
-use kubelet::objects::{CachedObjects, NodeTtl, ObjectManager, Registry, Store, TTL_ANNOTATION, ttl_of_node};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Secret};
+use kubelet::objects::{
+    CachedObjects, NodeTtl, ObjectManager, PodObject, Registry, Store, TTL_ANNOTATION, ttl_of_node,
+};
 use serde_json::json;
 
 use std::sync::{Arc, Mutex};
@@ -150,15 +152,21 @@ async fn a_reference_that_is_added_makes_the_next_read_a_request() {
 
 #[tokio::test]
 async fn exactly_what_registered_pods_refer_to_can_be_read() {
+    exactly_what_is_registered::<Secret>("secrets").await;
+    exactly_what_is_registered::<ConfigMap>("configmaps").await;
+}
+
+async fn exactly_what_is_registered<K: PodObject>(plural: &str) {
     let setup = Setup::new().await;
-    let manager = Registry::new(store(&setup, Some(0)));
+    let always = Arc::new(|| Some(SignedDuration::ZERO));
+    let manager = Registry::new(CachedObjects::<K>::new(setup.client(), Arc::new(setup.clock.clone()), always));
     register_and_unregister(&manager);
     for namespace in ["ns1", "ns2", "ns3"] {
         for name in ["s1", "s2", "s3", "s4", "s5", "s6", "s20", "s40", "s50"] {
             let registered = ["s1", "s3", "s4", "s40"].contains(&name) && namespace != "ns3";
-            let read = outcome(manager.get(namespace, name).await);
+            let read = manager.get(namespace, name).await.expect_err("there are none").to_string();
             let expected = match registered {
-                true => format!("secrets {name:?} not found"),
+                true => format!("{plural} {name:?} not found"),
                 false => format!("object {namespace:?}/{name:?} not registered"),
             };
             assert_eq!(read, expected);

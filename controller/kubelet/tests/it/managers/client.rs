@@ -153,6 +153,24 @@ async fn a_server_without_http2_gets_a_request_a_connection() {
     }
 }
 
+#[tokio::test]
+async fn a_connection_that_nobody_waits_for_any_more_is_not_waited_for() {
+    // It takes connections, and says nothing.
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("https://{}", listener.local_addr().expect("an address"));
+    let mut config = Config::new(url.parse().expect("a URL"));
+    config.accept_invalid_certs = true;
+    let client = kubelet::client::new(config, USER_AGENT).expect("a client");
+    let mut accepted = Vec::new();
+    for _ in 0..2 {
+        // Who asks gives up as soon as there is a connection.
+        tokio::select! {
+            answer = read(&client) => panic!("{answer:?}"),
+            connection = listener.accept() => accepted.push(connection.expect("a connection")),
+        }
+    }
+}
+
 #[test]
 fn what_cannot_work_is_refused_by_name() {
     let with_proxy = || {

@@ -8,6 +8,7 @@ mod many;
 mod pods;
 mod registry;
 mod setup;
+mod storm;
 mod strategies;
 mod test_clock;
 mod watched;

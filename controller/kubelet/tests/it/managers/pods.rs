@@ -1,13 +1,13 @@
-//! Pods that refer to secrets, as upstream's tests make them.
+//! Pods that refer to secrets, as upstream's tests make them, and to config maps of the same names.
 
 use k8s_openapi::api::core::v1::Pod;
 use kubelet::objects::ObjectManager;
 use serde_json::{Value, json};
 
-/// What a pod refers to: secrets to pull images with, and for each container those of single variables and of all.
+/// What a pod refers to: secrets to pull images with (and config maps as volumes), and for each container those of single variables and of all.
 pub(crate) struct Secrets(pub(crate) &'static [&'static str], pub(crate) &'static [Environment]);
 
-/// The secrets of single variables, and those that are taken whole.
+/// What single variables are taken from, and what is taken whole.
 pub(crate) type Environment = (&'static [&'static str], &'static [&'static str]);
 
 /// A pod whose uid is made of its namespace and name.
@@ -18,16 +18,19 @@ pub(crate) fn pod(namespace: &str, name: &str, secrets: &Secrets) -> Pod {
 pub(crate) fn pod_with_uid(namespace: &str, name: &str, uid: &str, Secrets(pull, environments): &Secrets) -> Pod {
     let reference = |name: &&str| json!({"name": name});
     let container = |(index, (variables, whole)): (usize, &Environment)| {
-        let variable = |name: &&str| json!({"name": "V", "valueFrom": {"secretKeyRef": {"name": name, "key": "k"}}});
-        let env: Vec<Value> = variables.iter().map(variable).collect();
-        let env_from: Vec<Value> = whole.iter().map(|name| json!({"secretRef": reference(name)})).collect();
+        let from = |source: &str, name: &str| json!({"name": "V", "valueFrom": {source: {"name": name, "key": "k"}}});
+        let variable = |name: &&str| [from("secretKeyRef", name), from("configMapKeyRef", name)];
+        let env: Vec<Value> = variables.iter().flat_map(variable).collect();
+        let source = |name: &&str| [json!({"secretRef": reference(name)}), json!({"configMapRef": reference(name)})];
+        let env_from: Vec<Value> = whole.iter().flat_map(source).collect();
         json!({"name": format!("container-{index}"), "env": env, "envFrom": env_from})
     };
     let containers: Vec<Value> = environments.iter().enumerate().map(container).collect();
+    let volumes: Vec<Value> = pull.iter().map(|name| json!({"name": name, "configMap": reference(name)})).collect();
     let pull: Vec<Value> = pull.iter().map(reference).collect();
     let pod = json!({
         "metadata": {"namespace": namespace, "name": name, "uid": uid},
-        "spec": {"imagePullSecrets": pull, "containers": containers},
+        "spec": {"imagePullSecrets": pull, "containers": containers, "volumes": volumes},
     });
     serde_json::from_value(pod).expect("a pod")
 }

@@ -149,7 +149,7 @@ fn what_is_new_comes_before_what_is_gone_and_the_rest_is_left_alone() {
 fn each_kind_is_told_of_its_own_references() {
     let pod = json!({
         "metadata": {"namespace": "ns", "name": "pod", "uid": "u"},
-        "spec": {"containers": [], "volumes": [
+        "spec": {"containers": [], "imagePullSecrets": [{"name": "pull"}], "volumes": [
             {"name": "s", "secret": {"secretName": "secret"}},
             {"name": "c", "configMap": {"name": "config"}},
         ]},
@@ -158,6 +158,6 @@ fn each_kind_is_told_of_its_own_references() {
     let (secrets, config_maps) = (manager::<Secret>(), manager::<ConfigMap>());
     secrets.register_pod(&pod);
     config_maps.register_pod(&pod);
-    assert_eq!(secrets.store().told(), ["+ns/secret u"]);
+    assert_eq!(secrets.store().told(), ["+ns/pull u", "+ns/secret u"]);
     assert_eq!(config_maps.store().told(), ["+ns/config u"]);
 }

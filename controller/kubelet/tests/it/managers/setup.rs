@@ -22,6 +22,8 @@ pub(crate) struct Setup {
     pub(crate) clock: TestClock,
     /// None between two lives.
     server: Option<FakeApiServer>,
+    /// The test's own client of it.
+    admin: Option<Client>,
     identity: Option<(String, String)>,
     port: u16,
 }
@@ -40,7 +42,7 @@ impl Setup {
     }
 
     async fn start(identity: Option<(String, String)>) -> Self {
-        let mut setup = Setup { clock: TestClock::new(), server: None, identity, port: 0 };
+        let mut setup = Setup { clock: TestClock::new(), server: None, admin: None, identity, port: 0 };
         setup.start_again().await;
         setup
     }
@@ -59,6 +61,7 @@ impl Setup {
         };
         let server = builder.start().await.expect("the port is free");
         self.port = server.replica(0).address().port();
+        self.admin = Some(server.client());
         self.server = Some(server);
     }
 
@@ -93,7 +96,7 @@ impl Setup {
     }
 
     fn secrets(&self) -> Api<Secret> {
-        Api::namespaced(self.server().client(), "default")
+        Api::namespaced(self.admin.clone().expect("it runs"), "default")
     }
 
     pub(crate) async fn create(&self, name: &str, immutable: bool) {

@@ -1,0 +1,61 @@
+//! One server of a control plane: what its requests share with each other, and not with those of the other servers.
+
+use crate::auth::impersonation::Impersonation;
+use crate::auth::oidc;
+use crate::clock::{Clock, OffsetClock};
+use crate::cluster::Cluster;
+use crate::view::View;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock};
+use tokio_util::sync::CancellationToken;
+
+/// One server of a control plane: the shared cluster, seen with its own clock.
+pub(crate) struct Replica {
+    pub(crate) index: usize,
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Where clients reach it: `host:port`.
+    pub(crate) address: String,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) view: View,
+    /// Cancelled when open watches have to end; those opened later hang on another one.
+    watches: Mutex<CancellationToken>,
+    /// How requesters were last let be somebody else.
+    pub(crate) impersonation: Impersonation,
+    /// Made when first asked for.
+    pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
+}
+
+impl Replica {
+    /// A server of `cluster` that clients reach at `address`.
+    pub(crate) fn new(
+        index: usize,
+        cluster: &Arc<Cluster>,
+        clock: &OffsetClock,
+        address: SocketAddr,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Replica {
+            index,
+            cluster: cluster.clone(),
+            clock: Arc::new(clock.clone()),
+            address: address.to_string(),
+            view: View::default(),
+            watches: Mutex::new(shutdown.child_token()),
+            shutdown,
+            impersonation: Impersonation::default(),
+            issuer_documents: OnceLock::new(),
+        }
+    }
+
+    /// What ends a watch that is opened now.
+    pub(super) fn end_of_watches(&self) -> CancellationToken {
+        self.watches.lock().expect("no holder of this lock can panic").clone()
+    }
+
+    /// Ends all open watches; what ends later ones is `next`.
+    pub(crate) fn end_watches(&self, next: CancellationToken) {
+        let mut current = self.watches.lock().expect("no holder of this lock can panic");
+        std::mem::replace(&mut *current, next).cancel();
+    }
+}
