@@ -8,7 +8,7 @@
 //!
 //! | command | what it does | its answer |
 //! |---|---|---|
-//! | `register` | registers all pods, reads all secrets once | `done` |
+//! | `register` | registers all pods, reads all secrets once, waits until they are watched if they are to be | `done` |
 //! | `change N` | changes a secret and waits until a read returns that, so many times | how long each took, in µs |
 //! | `sync N` | reads the secrets of one pod after the other, 100 pods a second by the managers' clock | how many requests that made |
 
@@ -20,6 +20,7 @@ use k8s_openapi::api::core::v1::{Pod, Secret};
 use kube::api::{Patch, PatchParams};
 use kube::client::Body;
 use kube::{Api, Client, Config};
+use kubelet::client::Pool;
 use kubelet::clock::{Clock, ManualClock, SystemClock};
 use kubelet::objects::{ObjectManager, Registry, Settings, Strategy, WatchedObjects};
 use serde_json::json;
@@ -47,7 +48,9 @@ fn main() -> anyhow::Result<()> {
 }
 
 struct Bench {
-    /// What the managers' client has asked so far.
+    /// The connections of the managers' client.
+    pool: Pool,
+    /// What it has asked so far.
     requests: Arc<AtomicUsize>,
     clock: ManualClock,
     manager: Arc<dyn ObjectManager<Secret>>,
@@ -66,9 +69,9 @@ impl Bench {
         let mut config = Config::new(url.parse()?);
         config.accept_invalid_certs = true;
         config.auth_info.token = Some(token.clone().into());
-        let client = || kubelet::client::new(config.clone(), "bench-managers");
+        let pool = Pool::new(&config)?;
         let requests = Arc::new(AtomicUsize::new(0));
-        let counted = counted(client()?, requests.clone());
+        let counted = counted(pool.client(config.clone(), "bench-managers")?, requests.clone());
         let clock = ManualClock::new(SystemClock.now());
         let settings = Settings {
             clock: Arc::new(clock.clone()),
@@ -85,8 +88,8 @@ impl Bench {
             None => strategy.manager(counted, settings),
         };
         let pods = objects.parse::<usize>()? / SECRETS;
-        let writer = Api::namespaced(client()?, NAMESPACE);
-        Ok(Bench { requests, clock, manager, watched, pods, next: 0, writer })
+        let writer = Api::namespaced(kubelet::client::new(config, "bench-writer")?, NAMESPACE);
+        Ok(Bench { pool, requests, clock, manager, watched, pods, next: 0, writer })
     }
 
     async fn obey(&mut self, command: &str) -> anyhow::Result<String> {
@@ -102,6 +105,9 @@ impl Bench {
         for pod in 0..self.pods {
             self.manager.register_pod(&pod_of(pod)?);
             self.read(pod).await?;
+        }
+        while self.watched.is_some() && self.pool.requests() < self.pods * SECRETS {
+            tokio::task::yield_now().await;
         }
         Ok("done".to_owned())
     }

@@ -1,12 +1,13 @@
-//! The node's side of `cargo xtask bench`: a process with a node in it, that does one thing on a new server and says how that went.
+//! The node's side of `cargo xtask bench`: a process with a node in it, that does one thing on a new server and says
+//! how that went.
 //!
 //! | arguments | what it does | what it says |
 //! |---|---|---|
 //! | `URL TOKEN rotate PODS` | lets the tokens of all pods become due at one moment | how long it took until all were renewed and on disk, in µs |
 //! | `URL TOKEN change STRATEGY TIMES` | changes a secret and waits until the file of a pod has that, so many times | how long each took, in µs |
 //!
-//! The node's clock stands still until it is moved. Syncs are forced: without that, the sync frequency would be all there is to see.
-//! Files are written to memory where there is a file system for that, as a real kubelet does.
+//! The node's clock stands still until it is moved. Syncs are forced: without that, the sync frequency would be all
+//! there is to see. Files are written to memory where there is a file system for that, as a real kubelet does.
 
 use anyhow::{Context, bail, ensure};
 use futures::{StreamExt, TryStreamExt, stream};

@@ -6,8 +6,8 @@ use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
 use std::path::PathBuf;
 
-/// Gives the pods of a node their volumes, on any API server and without containers: secrets, config maps, tokens and downward API
-/// files appear below --root-dir and change as they do on a real node.
+/// Gives the pods of a node their volumes, on any API server and without containers: secrets, config maps, tokens and
+/// downward API files appear below --root-dir and change as they do on a real node.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "kubelet-volumes", version, about)]
 pub struct Flags {
@@ -19,8 +19,8 @@ pub struct Flags {
     #[arg(long, value_name = "NAME")]
     pub node_name: String,
 
-    /// Where volumes appear: DIR/pods/UID/volumes/kubernetes.io~KIND/NAME. What is below DIR/pods and belongs to no pod of the
-    /// node is removed; so never name a real kubelet's directory.
+    /// Where volumes appear: DIR/pods/UID/volumes/kubernetes.io~KIND/NAME. What is below DIR/pods and belongs to no pod
+    /// of the node is removed; so never name a real kubelet's directory.
     #[arg(long, value_name = "DIR")]
     pub root_dir: PathBuf,
 

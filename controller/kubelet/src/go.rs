@@ -25,7 +25,8 @@ pub(crate) fn quote(text: &str) -> String {
     quoted
 }
 
-/// `strconv.IsPrint`. Rust knows it too, but says so only by escaping; behind another character it spares combining marks.
+/// `strconv.IsPrint`. Rust knows it too, but says so only by escaping; behind another character it spares combining
+/// marks.
 fn is_printable(character: char) -> bool {
     matches!(character, '\'') || format!("x{character}").escape_debug().count() == 2
 }

@@ -1,8 +1,9 @@
 //! The kubelet's half of service account credentials, as an ordinary client of any API server.
 //!
-//! What a kubelet knows of secrets and config maps ([`objects`]), the tokens that it asks for ([`tokens`]), what becomes of them in a
-//! container: files ([`volumes`]), variables ([`env`]), credentials for registries ([`pull_secrets`]); and a node that does this for the pods
-//! that are bound to it ([`node`]), which the binary `kubelet-volumes` runs. It needs a Unix: files have owners and modes.
+//! What a kubelet knows of secrets and config maps ([`objects`]), the tokens that it asks for ([`tokens`]), what
+//! becomes of them in a container: files ([`volumes`]), variables ([`env`]), credentials for registries
+//! ([`pull_secrets`]); and a node that does this for the pods that are bound to it ([`node`]), which the binary
+//! `kubelet-volumes` runs. It needs a Unix: files have owners and modes.
 //!
 //! Which Go file each module follows:
 //!

@@ -1,7 +1,8 @@
 //! Credentials for registries, from the secrets that a pod names for the purpose.
 //!
-//! Follows kubernetes v1.37.1 `getPullSecretsForPod` of `pkg/kubelet/kubelet_pods.go`, `pkg/credentialprovider/secrets/secrets.go` and
-//! `pkg/credentialprovider/config.go`. Which of them is for which image is left to whoever pulls.
+//! Follows kubernetes v1.37.1 `getPullSecretsForPod` of `pkg/kubelet/kubelet_pods.go`,
+//! `pkg/credentialprovider/secrets/secrets.go` and `pkg/credentialprovider/config.go`. Which of them is for which image
+//! is left to whoever pulls.
 
 use crate::objects::ObjectManager;
 use base64::Engine;
@@ -18,8 +19,8 @@ use tracing::warn;
 const DOCKER_CONFIG_JSON: (&str, &str) = ("kubernetes.io/dockerconfigjson", ".dockerconfigjson");
 const DOCKER_CONFIG: (&str, &str) = ("kubernetes.io/dockercfg", ".dockercfg");
 
-/// The pull secrets of `pod` that could be read, and the names of those that could not. Nothing blocks a pod here: what is
-/// missing may turn out not to be needed.
+/// The pull secrets of `pod` that could be read, and the names of those that could not. Nothing blocks a pod here: what
+/// is missing may turn out not to be needed.
 pub async fn of_pod(pod: &Pod, secrets: &dyn ObjectManager<Secret>) -> (Vec<Arc<Secret>>, Vec<String>) {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     let namespace = pod.namespace().unwrap_or_default();
@@ -69,7 +70,8 @@ pub enum MalformedSecret {
     Auth,
 }
 
-/// The credentials in `secrets` by registry, in the order of the secrets. Those of other types, and empty ones, do not count.
+/// The credentials in `secrets` by registry, in the order of the secrets. Those of other types, and empty ones, do not
+/// count.
 ///
 /// # Errors
 /// If one of them is malformed.

@@ -1,6 +1,7 @@
 //! Quantities such as `1500m` or `2Gi`, as whole numbers of some unit.
 //!
-//! Follows apimachinery v0.37.1 `pkg/api/resource/quantity.go`, as far as sizes go that fit a signed 128-bit count of nano units.
+//! Follows apimachinery v0.37.1 `pkg/api/resource/quantity.go`, as far as sizes go that fit a signed 128-bit count of
+//! nano units.
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 

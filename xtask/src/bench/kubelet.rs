@@ -86,9 +86,7 @@ impl Measurement {
         let mut managers = Managers::start(program, server.url(), self)?;
         // Once it answers it has started.
         managers.ask("change 0")?;
-        let memory = |managers: &Managers| {
-            [server.resident_memory(), resident_memory(&managers.child)].map(|bytes| bytes.unwrap_or(0) as f64)
-        };
+        let memory = |managers: &Managers| [server.resident_memory(), resident_memory(&managers.child)];
         let before = memory(&managers);
         managers.ask("register")?;
         let after = memory(&managers);
@@ -101,8 +99,11 @@ impl Measurement {
         for aspect in self.aspects {
             match aspect {
                 Aspect::Memory => {
-                    let grown = [0, 1].map(|side| vec![(after[side] - before[side]) / 1e3 / self.secrets as f64]);
-                    add(*aspect, [Unit::Kilobytes, Unit::Kilobytes], grown);
+                    let grown = [0, 1]
+                        .map(|side| after[side].zip(before[side]).map(|(now, before)| now as f64 - before as f64));
+                    let each =
+                        grown.map(|bytes| bytes.into_iter().map(|bytes| bytes / 1e3 / self.secrets as f64).collect());
+                    add(*aspect, [Unit::Kilobytes, Unit::Kilobytes], each);
                 }
                 Aspect::Changes => {
                     let answer = managers.ask(&format!("change {CHANGES}"))?;

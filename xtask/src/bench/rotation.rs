@@ -1,5 +1,5 @@
-//! How soon a node renews the tokens of all its pods, and how soon a change is on its disk. Server and node are processes of
-//! their own.
+//! How soon a node renews the tokens of all its pods, and how soon a change is on its disk. Server and node are
+//! processes of their own.
 
 use super::TOKEN;
 use super::process::Process;

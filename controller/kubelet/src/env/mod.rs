@@ -1,8 +1,9 @@
 //! The environment variables of a container.
 //!
-//! Follows `makeEnvironmentVariables` of kubernetes v1.37.1 `pkg/kubelet/kubelet_pods.go`. In that version every key of a config map or
-//! secret becomes a variable, whatever it looks like; before v1.32 the kubelet skipped those that did not look like one, and
-//! said so in an event. Values from files (`fileKeyRef`) and limits of whole pods are not ported.
+//! Follows `makeEnvironmentVariables` of kubernetes v1.37.1 `pkg/kubelet/kubelet_pods.go`. In that version every key of
+//! a config map or secret becomes a variable, whatever it looks like; before v1.32 the kubelet skipped those that did
+//! not look like one, and said so in an event. Values from files (`fileKeyRef`) and limits of whole pods are not
+//! ported.
 
 mod expand;
 mod services;

@@ -1,6 +1,7 @@
 //! Variables that tell a container where services are.
 //!
-//! Follows kubernetes v1.37.1 `pkg/kubelet/envvars/envvars.go` and `getServiceEnvVarMap` of `pkg/kubelet/kubelet_pods.go`.
+//! Follows kubernetes v1.37.1 `pkg/kubelet/envvars/envvars.go` and `getServiceEnvVarMap` of
+//! `pkg/kubelet/kubelet_pods.go`.
 
 use super::Variables;
 use k8s_openapi::api::core::v1::Service;
@@ -10,7 +11,8 @@ use std::collections::BTreeMap;
 /// The service that every pod is told of, and its namespace.
 const MASTER: (&str, &str) = ("default", "kubernetes");
 
-/// The variables for a pod of `namespace`: those of the API server's service, and with `links` those of all its namespace's.
+/// The variables for a pod of `namespace`: those of the API server's service, and with `links` those of all its
+/// namespace's.
 pub(super) fn variables(services: &[Service], namespace: &str, links: bool) -> Variables {
     let mut told: BTreeMap<String, &Service> = BTreeMap::new();
     for service in services.iter().filter(|service| cluster_ip(service).is_some()) {

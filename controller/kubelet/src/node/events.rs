@@ -1,7 +1,7 @@
 //! Events about pods, counted where they repeat themselves.
 //!
-//! Follows client-go v0.37.1 `tools/record/event.go` and `events_cache.go`, without the aggregation of similar messages and the
-//! limit for those who say too much. An event that cannot be written is logged and lost.
+//! Follows client-go v0.37.1 `tools/record/event.go` and `events_cache.go`, without the aggregation of similar messages
+//! and the limit for those who say too much. An event that cannot be written is logged and lost.
 
 use crate::clock::Clock;
 use jiff::Timestamp;

@@ -6,14 +6,14 @@
 //!                    clock ───────┴──── done ◀───┘
 //! ```
 //!
-//! A pod's volumes are made when it is seen, and brought up to date with every change of it and every sync
-//! frequency. With that, tokens are renewed. When a pod ends or is deleted, what it had is removed; directories of pods
-//! that nobody knows are removed at the start. Unlike a kubelet it runs nothing, mounts nothing and writes no status; the
-//! time between two syncs is not jittered; a pod that is being deleted has nothing to wait for, so its grace
-//! period is over at once. And as there are no containers, volumes are made that none would mount.
+//! A pod's volumes are made when it is seen, and brought up to date with every change of it and every sync frequency.
+//! With that, tokens are renewed. When a pod ends or is deleted, what it had is removed; directories of pods that
+//! nobody knows are removed at the start. Unlike a kubelet it runs nothing, mounts nothing and writes no status; the
+//! time between two syncs is not jittered; a pod that is being deleted has nothing to wait for, so its grace period is
+//! over at once. And as there are no containers, volumes are made that none would mount.
 //!
-//! Everything depends on the clock that it is given. [`Node::settled`] tells when nothing is left to do at the time that the
-//! clock shows.
+//! Everything depends on the clock that it is given. [`Node::settled`] tells when nothing is left to do at the time
+//! that the clock shows.
 
 mod caches;
 mod events;
@@ -164,8 +164,8 @@ impl Node {
         Node { state, caches, mounted: root.join("pods"), pods, selection, stop, task }
     }
 
-    /// Waits until everything has been done that is due at the time the clock shows: every pod that a fresh list shows is
-    /// known in that version, and has been looked after; and those are gone that it does not show.
+    /// Waits until everything has been done that is due at the time the clock shows: every pod that a fresh list shows
+    /// is known in that version, and has been looked after; and those are gone that it does not show.
     ///
     /// # Errors
     /// If the pods cannot be listed, or the node is stopped.
@@ -186,10 +186,10 @@ impl Node {
         }
     }
 
-    /// Waits until what the node watches of secrets and config maps is as the API server has it, for the pods that it knows.
-    /// With strategies that do not watch there is nothing to wait for. Who wants a change to be seen by the sync of a certain
-    /// time calls this after the change, and before that time. Give it another client than the node's own, to tell these reads from
-    /// the node's requests.
+    /// Waits until what the node watches of secrets and config maps is as the API server has it, for the pods that it
+    /// knows. With strategies that do not watch there is nothing to wait for. Who wants a change to be seen by the sync
+    /// of a certain time calls this after the change, and before that time. Give it another client than the node's own,
+    /// to tell these reads from the node's requests.
     ///
     /// # Errors
     /// If an object cannot be read.
@@ -214,7 +214,7 @@ impl Node {
         &self.mounted
     }
 
-    /// Stops the node and waits for it.
+    /// Stops the node and waits for it. Nothing is written to disk afterwards.
     pub async fn stop(mut self) {
         self.stop.cancel();
         if let Err(error) = (&mut self.task).await {
@@ -272,7 +272,7 @@ impl Actor {
             tokio::select! {
                 event = events.next() => match event {
                     Some(event) => self.observe(event, &mut listed),
-                    None => return,
+                    None => break,
                 },
                 Some(done) = tasks.join_next() => self.done(done),
                 () = self.until(waiting) => {}
@@ -281,9 +281,12 @@ impl Actor {
                     sweep_due = self.state.clock.now() + SWEEP_PERIOD;
                 }
                 () = self.state.hurried.notified() => {}
-                () = self.stop.cancelled() => return,
+                () = self.stop.cancelled() => break,
             }
         }
+        tasks.shutdown().await;
+        // What was begun on disk goes on without them.
+        self.worker.mounter.finished().await;
     }
 
     /// Ends at that time; never without one.

@@ -49,32 +49,23 @@ impl Worker {
 
     async fn tear_down(&self, pod: &Pod, gone: bool) -> bool {
         let (namespace, name, uid) = (pod.namespace().unwrap_or_default(), pod.name_any(), pod.uid());
-        let removed = {
-            let (mounter, uid) = (self.mounter.clone(), uid.clone().unwrap_or_default());
-            tokio::task::spawn_blocking(move || mounter.tear_down(&uid)).await
-        };
-        match removed {
-            Ok(Ok(())) => info!(namespace, pod = name, "volumes removed"),
-            Ok(Err(error)) => {
-                error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
-                return false;
-            }
-            Err(error) => {
-                error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
-                return false;
-            }
+        let uid = uid.unwrap_or_default();
+        if let Err(error) = self.mounter.tear_down_in_background(&uid).await {
+            error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
+            return false;
         }
-        self.recorder.forget(uid.as_deref().unwrap_or_default());
+        info!(namespace, pod = name, "volumes removed");
+        self.recorder.forget(&uid);
         let finish = self.finish_deletions && !gone && pod.metadata.deletion_timestamp.is_some();
         !finish || self.finish_deletion(&namespace, &name, uid).await
     }
 
     /// Tells the API server that nothing of the pod is left (`canBeDeleted` in `pkg/kubelet/status/status_manager.go`).
-    async fn finish_deletion(&self, namespace: &str, name: &str, uid: Option<String>) -> bool {
+    async fn finish_deletion(&self, namespace: &str, name: &str, uid: String) -> bool {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
         let params = DeleteParams {
             grace_period_seconds: Some(0),
-            preconditions: Some(Preconditions { uid, resource_version: None }),
+            preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),
             ..DeleteParams::default()
         };
         match pods.delete(name, &params).await {

@@ -1,7 +1,7 @@
 //! Tokens of service accounts for pods: asked for with `serviceaccounts/token`, kept, renewed before they expire.
 //!
-//! Follows kubernetes v1.37.1 `pkg/kubelet/token/token_manager.go`. As there, callers who ask for the same at the same time
-//! may each make a request, and a request that fails is repeated with the next call. What differs:
+//! Follows kubernetes v1.37.1 `pkg/kubelet/token/token_manager.go`. As there, callers who ask for the same at the same
+//! time may each make a request, and a request that fails is repeated with the next call. What differs:
 //! * A pod's tokens are found by what was asked, so an answer that does not say what a token is bound to does no harm.
 //! * Whether the API server has TokenRequest at all is asked again if it could not be found out.
 //! * Nothing runs by itself: [`TokenManager::sweep`] is to be called every [`SWEEP_PERIOD`].
@@ -103,8 +103,8 @@ impl TokenManager {
         TokenManager { client, clock, jitter, cache, supported: OnceLock::new() }
     }
 
-    /// The token for `spec`: the last one if it is fresh enough, else a new one. If none can be had, the last one as long
-    /// as it lives.
+    /// The token for `spec`: the last one if it is fresh enough, else a new one. If none can be had, the last one as
+    /// long as it lives.
     ///
     /// # Errors
     /// If none can be had and there is no last one, or it has expired.

@@ -4,8 +4,8 @@ use crate::go::quote;
 use k8s_openapi::api::authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec};
 use std::fmt;
 
-/// What is asked of `serviceaccounts/token`. Requests that differ in anything have tokens of their own; no audiences and an
-/// empty list of audiences are two things.
+/// What is asked of `serviceaccounts/token`. Requests that differ in anything have tokens of their own; no audiences
+/// and an empty list of audiences are two things.
 ///
 /// It holds nothing secret. `Display` is the key that the kubelet prints (`keyFunc`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

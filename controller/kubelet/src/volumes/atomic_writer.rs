@@ -8,10 +8,11 @@
 //! volume/user    ->  ..data/user                       what people open
 //! ```
 //!
-//! What differs: whatever a writer left when it was killed, the next one completes. Upstream a left `..data_tmp` lets all later
-//! writes fail, left directories stay for ever, and so do links to files that are gone. Here names that begin with `..` are
-//! the writer's own, and after a write none of them is left but those above. A visible link is removed only
-//! if it points into `..data`; anything else of that name is somebody else's.
+//! What differs: whatever a writer left when it was killed, the next one completes. Upstream a left `..data_tmp` lets
+//! all later writes fail, left directories stay for ever, and so do links to files that are gone. Here names that begin
+//! with `..` are the writer's own, and after a write none of them is left but those above. A visible link is removed
+//! only if it points into `..data`; anything else of that name is somebody else's. And a file may become a directory, or
+//! a directory a file, where upstream would fail from then on.
 //!
 //! Whoever may not give files away (anybody but root) keeps them, with a warning; upstream the write fails.
 
@@ -116,13 +117,15 @@ impl<O: Observer> AtomicWriter<O> {
         Ok(AtomicWriter { target, observer })
     }
 
-    /// Makes the volume consist of `payload`. If its files have that content already, they are left as they are, whatever
-    /// their modes and owners. `set_permissions` is called before new files are seen. `now` becomes part of a name.
+    /// Makes the volume consist of `payload`. If its files have that content already, they are left as they are,
+    /// whatever their modes and owners. `set_permissions` is called before new files are seen. `now` becomes part of a
+    /// name.
     ///
     /// Returns whether files were written.
     ///
     /// # Errors
-    /// If a path is invalid or the operating system refuses. What people see has not changed then, or has changed whole.
+    /// If a path is invalid or the operating system refuses. What people see has not changed then, or has changed
+    /// whole.
     pub fn write(
         &self,
         payload: &Payload,

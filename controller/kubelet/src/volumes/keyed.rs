@@ -1,7 +1,8 @@
 //! Secrets and config maps as files: a file a key.
 //!
-//! Follows kubernetes v1.37.1 `MakePayload` of `pkg/volume/secret/secret.go` and of `pkg/volume/configmap/configmap.go`. The users
-//! of files (gate AtomicWriteVolumeUserFields, off by default) are not ported.
+//! Follows kubernetes v1.37.1 `MakePayload` of `pkg/volume/secret/secret.go` and of
+//! `pkg/volume/configmap/configmap.go`. The users of files (gate AtomicWriteVolumeUserFields, off by default) are not
+//! ported.
 
 use super::VolumeError;
 use super::atomic_writer::{FileProjection, Payload};
@@ -28,7 +29,8 @@ pub fn secret_payload(selection: &Selection<'_>, secret: &Secret) -> Result<Payl
     selection.payload(&data, VolumeError::NoSecretKey)
 }
 
-/// The files of `config_map`. If a key has both text and bytes, the text counts for an item, and the bytes where there are no items.
+/// The files of `config_map`. If a key has both text and bytes, the text counts for an item, and the bytes where there
+/// are no items.
 ///
 /// # Errors
 /// If a key is missing that may not.

@@ -4,8 +4,8 @@
 //! root/pods/<uid>/volumes/kubernetes.io~projected/<volume>/...
 //! ```
 //!
-//! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, what fails before anything is
-//! written leaves no trace, and what fails later leaves no volume.
+//! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, what fails before
+//! anything is written leaves no trace, and what fails later leaves no volume.
 
 use super::Kind;
 use super::VolumeError;
@@ -21,6 +21,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_util::task::TaskTracker;
 use tracing::warn;
 
 /// Only the node's own user and group may look for pods.
@@ -35,12 +36,14 @@ pub struct Mounter {
     root: PathBuf,
     sources: Sources,
     clock: Arc<dyn Clock>,
+    /// What is being written or removed.
+    writes: TaskTracker,
 }
 
 impl Mounter {
     /// A keeper of volumes below `root`, which need not exist, filled from `sources`.
     pub fn new(root: impl Into<PathBuf>, sources: Sources, clock: Arc<dyn Clock>) -> Self {
-        Mounter { root: root.into(), sources, clock }
+        Mounter { root: root.into(), sources, clock, writes: TaskTracker::new() }
     }
 
     /// Makes a volume of `pod`, or brings it up to date. Returns whether anything changed.
@@ -61,9 +64,7 @@ impl Mounter {
                 fill(&directory, made, payload, owners, now)
             }
         };
-        let written = tokio::task::spawn_blocking(write).await.unwrap_or_else(|stopped| {
-            Err(VolumeError::Directory { path: directory.clone(), source: io::Error::other(stopped) })
-        });
+        let written = self.in_background(&directory, write).await;
         if written.is_err() && !matches!(kind, Kind::EmptyDir) {
             if let Err(error) = remove(&directory) {
                 warn!(%error, "error tearing down volume");
@@ -71,6 +72,28 @@ impl Mounter {
             self.sources.tokens.delete_bound_to(&pod.uid().unwrap_or_default());
         }
         written
+    }
+
+    /// Like [`tear_down`](Self::tear_down), in the background.
+    pub(crate) async fn tear_down_in_background(&self, pod_uid: &str) -> Result<(), VolumeError> {
+        let (mounter, uid) = (self.clone(), pod_uid.to_owned());
+        self.in_background(&self.pod_directory(pod_uid), move || mounter.tear_down(&uid)).await
+    }
+
+    /// Waits for what is being written or removed, even if nobody waits for that any more.
+    pub(crate) async fn finished(&self) {
+        self.writes.close();
+        self.writes.wait().await;
+    }
+
+    /// Does something to `path` that takes its time.
+    async fn in_background<T: Send + 'static>(
+        &self,
+        path: &Path,
+        work: impl FnOnce() -> Result<T, VolumeError> + Send + 'static,
+    ) -> Result<T, VolumeError> {
+        let stopped = |error| VolumeError::Directory { path: path.to_owned(), source: io::Error::other(error) };
+        self.writes.spawn_blocking(work).await.map_err(stopped)?
     }
 
     /// Removes all that the pod of that uid had, and forgets its tokens.
@@ -103,7 +126,8 @@ impl Mounter {
     }
 }
 
-/// Fills a volume that has content of its own. Of another, only the directory is the node's; what is in it is the pod's.
+/// Fills a volume that has content of its own. Of another, only the directory is the node's; what is in it is the
+/// pod's.
 fn fill(
     directory: &Path,
     made: bool,

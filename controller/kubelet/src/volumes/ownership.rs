@@ -1,7 +1,7 @@
 //! Whom the files of a volume belong to.
 //!
-//! Follows kubernetes v1.37.1 `pkg/volume/volume_linux.go` and `FsUserFrom` of `pkg/volume/util/util.go`. As there, a file that
-//! cannot be changed is logged and left.
+//! Follows kubernetes v1.37.1 `pkg/volume/volume_linux.go` and `FsUserFrom` of `pkg/volume/util/util.go`. As there, a
+//! file that cannot be changed is logged and left.
 
 use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
 use std::fs::{self, Metadata, Permissions};

@@ -1,8 +1,8 @@
 //! What volumes are filled with: gathered whole before anything is written.
 //!
-//! Follows kubernetes v1.37.1 `collectData` of `pkg/volume/projected/projected.go`, and the first half of `SetUpAt` of the secret,
-//! configmap and downwardapi plugins. One source that fails fails the volume; the others are asked nevertheless, so that all
-//! that is wrong is said. If the node does not exist, it has nothing to give.
+//! Follows kubernetes v1.37.1 `collectData` of `pkg/volume/projected/projected.go`, and the first half of `SetUpAt` of
+//! the secret, configmap and downwardapi plugins. One source that fails fails the volume; the others are asked
+//! nevertheless, so that all that is wrong is said. If the node does not exist, it has nothing to give.
 
 use super::atomic_writer::{FileProjection, Payload};
 use super::keyed::{Selection, config_map_payload, secret_payload};

@@ -25,7 +25,8 @@ pub(crate) fn write(volume: &Path, payload: &Payload) -> Result<bool, WriteError
     AtomicWriter::new(volume)?.write(payload, NOW, || Ok(()))
 }
 
-/// All files behind `..data`, found by reading that link once. An error if it has changed meanwhile, for then they vanish.
+/// All files behind `..data`, found by reading that link once. An error if it has changed meanwhile, for then they
+/// vanish.
 pub(crate) fn content(volume: &Path) -> io::Result<Payload> {
     let link = fs::read_link(volume.join("..data"))?;
     let data = volume.join(&link);

@@ -11,8 +11,8 @@
 //!
 //! Whatever happens to a pod while something is done about it counts when that is over.
 //!
-//! Follows what kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor` make of a pod's volumes;
-//! the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
+//! Follows what kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor` make of a pod's
+//! volumes; the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
@@ -133,7 +133,8 @@ impl Pods {
         }
     }
 
-    /// The API server shows `pods` and no others. Those that need their objects are returned, and whether this is the first list.
+    /// The API server shows `pods` and no others. Those that need their objects are returned, and whether this is the
+    /// first list.
     pub(super) fn listed(&mut self, pods: Vec<Pod>, now: Timestamp) -> (Vec<Arc<Pod>>, bool) {
         let uids: BTreeSet<_> = pods.iter().filter_map(ResourceExt::uid).collect();
         let missed: Vec<_> = self.entries.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
@@ -238,8 +239,8 @@ impl Pods {
     }
 }
 
-/// Whether a pod needs its volumes no more: it has run to completion, or is being deleted, and there are no containers to
-/// wait for.
+/// Whether a pod needs its volumes no more: it has run to completion, or is being deleted, and there are no containers
+/// to wait for.
 fn is_ending(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     matches!(phase, Some("Succeeded" | "Failed")) || pod.metadata.deletion_timestamp.is_some()
