@@ -13,13 +13,13 @@ pub(super) fn read(log: &Path) -> Result<Vec<Value>> {
     written.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
 }
 
-/// The calls of `user`, in one namespace or in all, in the order they came; without lists and watches. `None` if one of
+/// The calls of `user` in one namespace, in the order they came; without lists and watches. `None` if one of
 /// them has not ended yet: its answer may be with the client already.
-pub(super) fn calls(events: &[Value], user: &str, namespace: Option<&str>) -> Option<Vec<Call>> {
+pub(super) fn calls(events: &[Value], user: &str, namespace: &str) -> Option<Vec<Call>> {
     let mut order = Vec::new();
     let mut ended = BTreeMap::new();
-    let elsewhere = |event: &Value| namespace.is_some_and(|namespace| event["objectRef"]["namespace"] != namespace);
-    for event in events.iter().filter(|event| event["user"]["username"] == user && !elsewhere(event)) {
+    let asked = |event: &&Value| event["user"]["username"] == user && event["objectRef"]["namespace"] == namespace;
+    for event in events.iter().filter(asked) {
         let (Some(id), Some(method)) = (event["auditID"].as_str(), method(event)) else { continue };
         let known = ended.entry(id).or_insert_with(|| {
             order.push(id);

@@ -138,7 +138,9 @@ impl Cluster for Running {
     }
 
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
-        Box::pin(async move { audit::calls(&self.events()?, user, None).context("a request without an end") })
+        Box::pin(
+            async move { audit::calls(&self.events()?, user, &self.namespace).context("a request without an end") },
+        )
     }
 
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {

@@ -194,7 +194,7 @@ impl Cluster for Tenancy {
             let log = self.plane()?.audit_log();
             let reading = async {
                 loop {
-                    if let Some(calls) = audit::calls(&audit::read(&log)?, user, Some(&self.namespace)) {
+                    if let Some(calls) = audit::calls(&audit::read(&log)?, user, &self.namespace) {
                         return Ok(calls);
                     }
                     tokio::time::sleep(PAUSE).await;
