@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn names(events: &[Value]) -> Option<Vec<String>> {
-        let calls = calls(events, "tokens", Some("here"))?;
+        let calls = calls(events, "tokens", "here")?;
         Some(calls.into_iter().map(|call| call.target).collect())
     }
 
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(names(&events), None);
         events.push(event("a", "ResponseComplete", "here", "get"));
         assert_eq!(names(&events), Some(vec!["secrets/a".to_owned(), "secrets/b".to_owned()]));
-        assert_eq!(calls(&events, "alice", None), Some(vec![]));
+        assert_eq!(calls(&events, "alice", "here"), Some(vec![]));
     }
 
     #[test]
