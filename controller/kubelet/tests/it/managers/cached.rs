@@ -123,7 +123,7 @@ fn the_annotation_is_a_whole_number_of_seconds() {
     }
 }
 
-/// v1.37.1 asks anew only for what a pod adds; up to v1.32 it did so for all that a changed pod refers to.
+/// v1.37.1 asks anew only for what a pod adds; older versions did so for all that a changed pod refers to.
 #[tokio::test]
 async fn a_reference_that_is_added_makes_the_next_read_a_request() {
     let setup = Setup::new().await;
