@@ -67,7 +67,7 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
     exchanges.retain(|exchange| !exchange.items.is_empty());
     let items = || exchanges.iter().flat_map(|exchange| &exchange.items);
     let mut volatile = Volatile::gather(items().map(|item| &item.document), &played.names);
-    if scenario.steps.iter().any(|step| step.command.prefixes.repetition.as_ref().is_some_and(|many| many.parallel)) {
+    if scenario.has_several_writers() {
         volatile.forget_order();
     }
     for item in exchanges.iter_mut().flat_map(|exchange| &mut exchange.items) {

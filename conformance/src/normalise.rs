@@ -43,7 +43,7 @@ impl Volatile {
         volatile
     }
 
-    /// What was written in parallel has revisions in any order: they become one word.
+    /// What several write at the same time has revisions in any order: they become one word.
     pub fn forget_order(&mut self) {
         self.revisions.clear();
     }
@@ -137,9 +137,10 @@ impl Volatile {
     }
 }
 
-/// What kind of value the field `name` of `key` has: a revision is one only among metadata, elsewhere it is anybody's text.
+/// What kind of value the field `name` of `key` has: a revision is one only among metadata, and of what an event is about;
+/// elsewhere it is anybody's text.
 fn inner<'a>(key: &str, name: &'a str) -> &'a str {
-    if name == "resourceVersion" && key != "metadata" { "" } else { name }
+    if name == "resourceVersion" && !["metadata", "involvedObject"].contains(&key) { "" } else { name }
 }
 
 /// What stands right before a revision in a message.
@@ -176,6 +177,7 @@ impl Kind {
             "resourceVersion" if text.parse::<u64>().is_ok_and(|revision| revision > 0) => Some(Kind::Revision),
             "cells" if age() => Some(Kind::Word("<age>")),
             "ca.crt" => Some(Kind::Word("<certificate>")),
+            "version" if text.starts_with("..") => Some(Kind::Word("<version of the files>")),
             _ if token() => Some(Kind::Token),
             _ if time() => Some(Kind::Word("<time>")),
             _ => None,

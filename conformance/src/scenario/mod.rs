@@ -103,6 +103,14 @@ impl Scenario {
         self.steps.iter().map(|step| self.command_line(step)).collect()
     }
 
+    /// Whether several write at the same time, so that nothing can be said of the order in which they do.
+    pub fn has_several_writers(&self) -> bool {
+        let mut parallel = self.steps.iter().filter_map(|step| step.command.prefixes.repetition.as_ref());
+        let actors = self.steps.iter().filter(|step| step.command.verb.starts_actor()).count();
+        // One controller is waited for, if a story says until when.
+        actors > 1 || parallel.any(|many| many.parallel) || self.needs.contains(&Power::Outages)
+    }
+
     /// Its area: the folder it is in.
     pub fn area(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()

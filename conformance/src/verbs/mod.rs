@@ -53,6 +53,15 @@ impl Verb {
         }
     }
 
+    /// Whether somebody acts on their own from now on.
+    pub fn starts_actor(&self) -> bool {
+        matches!(
+            self,
+            Verb::Controller(controllers::Controller::Start { .. })
+                | Verb::Kubelet(kubelets::KubeletVerb::Start { .. })
+        )
+    }
+
     /// Whether who, where and how often may be said of it.
     pub fn takes_prefixes(&self) -> bool {
         matches!(self, Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
