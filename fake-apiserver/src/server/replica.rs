@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// One listener of the control plane.
+/// One server of the control plane. Dropping the [`FakeApiServer`](super::FakeApiServer) stops it.
 pub struct RunningReplica {
     secure: Option<(SocketAddr, Arc<ServerConfig>)>,
     insecure: Option<SocketAddr>,
@@ -98,7 +98,8 @@ impl RunningReplica {
         self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
     }
 
-    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay.
+    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests under
+    /// way have two seconds to end.
     pub async fn stop(&self) {
         let tasks = {
             let life = self.life();
