@@ -46,6 +46,7 @@ pub(super) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
     for _ in 0..LONGEST_CHAIN {
         let snapshot = cluster.store.snapshot();
         let all: Vec<&Arc<Entry>> = snapshot.range(&scope, "").collect();
+        filled.retain(|uid| all.iter().any(|entry| entry.meta.uid == *uid));
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
             changed |= fill(cluster, (id.kind(), id.into()), entry, &all, &mut filled)?;

@@ -112,7 +112,7 @@ impl RunningReplica {
     /// Lets it listen again after a [`stop`](Self::stop), on the same ports.
     ///
     /// # Errors
-    /// If somebody else has taken a port.
+    /// If a port is taken: by somebody else, or by itself as it was not stopped.
     pub async fn start(&self) -> io::Result<()> {
         let mut listeners = [None, None];
         if let Some((address, tls)) = &self.secure {
