@@ -24,16 +24,20 @@ struct State {
 }
 
 impl View {
-    /// Stands still at what the store holds now.
+    /// Stands still at what the store holds now, also if it stood still before.
     pub(crate) fn hold(&self, store: &Store) {
-        self.lock().held = Some(store.snapshot());
+        self.look(Some(store.snapshot()));
     }
 
     /// Sees everything again.
     pub(crate) fn release(&self) {
+        self.look(None);
+    }
+
+    fn look(&self, held: Option<Snapshot>) {
         let waiting = {
             let mut state = self.lock();
-            state.held = None;
+            state.held = held;
             std::mem::take(&mut state.waiting)
         };
         waiting.into_iter().for_each(Waker::wake);

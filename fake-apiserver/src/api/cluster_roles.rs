@@ -4,6 +4,7 @@
 //! Upstream it does so a moment after a role was written; here before the writer gets an answer. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
+use super::Request;
 use super::draft::{draft, tree};
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
@@ -21,11 +22,6 @@ const RESOURCE: &str = "clusterroles";
 /// How many roles may gather from each other in a row. Those that do so in a circle need not ever settle.
 const LONGEST_CHAIN: usize = 100;
 
-/// Whether those are what is aggregated.
-pub(super) fn are(kind: &Kind) -> bool {
-    kind.group == RBAC_GROUP && kind.resource == RESOURCE
-}
-
 /// What the controller remembers.
 #[derive(Default)]
 pub(crate) struct Aggregator {
@@ -34,8 +30,14 @@ pub(crate) struct Aggregator {
     filled: Mutex<HashSet<Box<str>>>,
 }
 
-/// Does its work after cluster roles were written. What one role gathers another may gather in turn.
-pub(crate) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
+/// Does its work once a write was served that may have changed cluster roles.
+pub(super) fn follow(request: &Request<'_>) -> ApiResult<()> {
+    let kind = request.kind;
+    if kind.group == RBAC_GROUP && kind.resource == RESOURCE { aggregate(request.cluster) } else { Ok(()) }
+}
+
+/// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
+pub(super) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
     let Some(aggregator) = &cluster.aggregator else { return Ok(()) };
     let id = by_resource(RBAC_GROUP, "v1", RESOURCE).expect("cluster roles are in the table of kinds");
     let scope = Scope { resource: id.into(), namespace: None, name: None };
@@ -44,6 +46,7 @@ pub(crate) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
     for _ in 0..LONGEST_CHAIN {
         let snapshot = cluster.store.snapshot();
         let all: Vec<&Arc<Entry>> = snapshot.range(&scope, "").collect();
+        filled.retain(|uid| all.iter().any(|entry| entry.meta.uid == *uid));
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
             changed |= fill(cluster, (id.kind(), id.into()), entry, &all, &mut filled)?;

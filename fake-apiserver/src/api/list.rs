@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!   resourceVersion   match          served at
-//!   unset, 0          -              now
-//!   N                 -              now (not older than N); with a limit exactly N
-//!   N                 NotOlderThan   now
+//!   unset             -              now
+//!   0                 -              what the replica sees
+//!   N                 -              what the replica sees (not older than N); with a limit exactly N
+//!   N                 NotOlderThan   what the replica sees
 //!   N                 Exact          N
 //!   (continue)        -              the revision in the token
 //! ```

@@ -128,12 +128,13 @@ pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiRe
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     token_tracking::catch_up(request.cluster, request.now);
-    let reply = serve(request, verb)?;
-    token_tracking::follow(request, verb);
-    if cluster_roles::are(request.kind) && !matches!(verb, "get" | "list" | "watch") {
-        cluster_roles::aggregate(request.cluster)?;
+    let reply = serve(request, verb);
+    if !matches!(verb, "get" | "list" | "watch") {
+        // Also if it was refused: a deletecollection may have come halfway.
+        token_tracking::follow(request);
+        cluster_roles::follow(request)?;
     }
-    Ok(reply)
+    reply
 }
 
 fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {

@@ -80,11 +80,10 @@ pub(super) fn catch_up(cluster: &Cluster, now: Timestamp) {
     }
 }
 
-/// Looks after it once a request was served that may have changed it.
-pub(super) fn follow(request: &Request<'_>, verb: &str) {
+/// Looks after it once a write was served that may have changed it.
+pub(super) fn follow(request: &Request<'_>) {
     let kind = request.kind;
-    let about = kind.group.is_empty() && kind.resource == "configmaps" && request.namespace == NAMESPACE;
-    if about && !matches!(verb, "get" | "list" | "watch") {
+    if kind.group.is_empty() && kind.resource == "configmaps" && request.namespace == NAMESPACE {
         sync_or_log(request.cluster, request.now);
     }
 }

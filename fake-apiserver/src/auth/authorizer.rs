@@ -4,6 +4,7 @@
 
 use super::User;
 use crate::error::{ApiError, Qualified};
+use crate::schema::quote;
 
 /// Decides who may do what.
 pub trait Authorizer: Send + Sync {
@@ -105,20 +106,21 @@ pub struct PathRule {
 /// Ports `ForbiddenStatusError` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` (v0.37.1).
 pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
     let Attributes { user, verb, target, .. } = attributes;
-    let user = &user.name;
+    let user = quote(&user.name);
     let (what, name, refusal) = match *target {
         Target::Path(path) => {
-            (Qualified { group: "", resource: "" }, "", format!("User {user:?} cannot {verb} path {path:?}"))
+            (Qualified { group: "", resource: "" }, "", format!("User {user} cannot {verb} path {}", quote(path)))
         }
         Target::Resource { group, resource, subresource, namespace, name, .. } => {
+            let qualified = Qualified { group, resource };
             let slash = if subresource.is_empty() { "" } else { "/" };
             let scope = match namespace {
                 "" => "at the cluster scope".to_string(),
-                _ => format!("in the namespace {namespace:?}"),
+                _ => format!("in the namespace {}", quote(namespace)),
             };
-            let target = format!("{resource}{slash}{subresource}");
-            let refusal = format!("User {user:?} cannot {verb} resource {target:?} in API group {group:?} {scope}");
-            (Qualified { group, resource }, name, refusal)
+            let (target, group) = (quote(&format!("{resource}{slash}{subresource}")), quote(group));
+            let refusal = format!("User {user} cannot {verb} resource {target} in API group {group} {scope}");
+            (qualified, name, refusal)
         }
     };
     // Nothing that a browser might take for HTML.
@@ -130,5 +132,17 @@ pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
     match target {
         Target::Path(_) => error.with_message(|_| format!("forbidden: {refusal}")),
         Target::Resource { .. } => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_quote_like_go() {
+        let user = User { name: "a\"\u{200b}<".into(), ..User::default() };
+        let error = forbidden(&Attributes::new(&user, "get", Target::Path("/\u{7f}")), "");
+        assert_eq!(error.to_string(), r#"forbidden: User "a\"\u200b&lt;" cannot get path "/\x7f""#);
     }
 }

@@ -8,68 +8,15 @@
 //! authority for itself and those for "any extended key usage" at the request.
 
 use super::User;
+use super::authorities::{ClientAuthorities, EXTENSIONS, VERSION};
 use super::der::{self, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};
 use super::user::CREDENTIAL_ID_KEY;
 use crate::clock::format_seconds;
 use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
-use rustls::pki_types::pem::PemObject;
+use rustls::CertificateError;
 use rustls::pki_types::{CertificateDer, UnixTime};
-use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::ClientCertVerifier;
-use rustls::{CertificateError, RootCertStore};
-use std::sync::{Arc, Mutex};
-
-/// Why there are no authorities to check client certificates with.
-#[derive(Debug, thiserror::Error)]
-pub enum AuthorityError {
-    /// Not a PEM file with certificates.
-    #[error("data does not contain any valid RSA or ECDSA certificates")]
-    NoCertificate,
-    /// A certificate that cannot be an authority.
-    #[error("the client certificate authorities cannot be used: {0}")]
-    Unusable(String),
-}
-
-/// Who may have signed client certificates: `--client-ca-file`.
-#[derive(Debug, Clone)]
-pub struct ClientAuthorities(Arc<dyn ClientCertVerifier>);
-
-impl ClientAuthorities {
-    /// The certificates of a PEM bundle.
-    ///
-    /// # Errors
-    /// If there are none, or one cannot be used.
-    pub fn from_pem(pem: &str) -> Result<Self, AuthorityError> {
-        let unusable = |error: &dyn std::fmt::Display| AuthorityError::Unusable(error.to_string());
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()).flatten() {
-            roots.add(certificate).map_err(|error| unusable(&error))?;
-        }
-        if roots.is_empty() {
-            return Err(AuthorityError::NoCertificate);
-        }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
-        verifier.build().map(ClientAuthorities).map_err(|error| unusable(&error))
-    }
-
-    /// What checks certificates.
-    pub(crate) fn verifier(&self) -> &Arc<dyn ClientCertVerifier> {
-        &self.0
-    }
-
-    fn verify(&self, presented: &ClientCertificate, now: Timestamp) -> Result<(), CertificateError> {
-        let Some((leaf, intermediates)) = presented.chain.split_first() else { return Ok(()) };
-        let since = u64::try_from(now.as_second()).unwrap_or_default();
-        let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(since));
-        match self.0.verify_client_cert(leaf, intermediates, now) {
-            Ok(_) => Ok(()),
-            Err(rustls::Error::InvalidCertificate(error)) => Err(error),
-            Err(other) => Err(CertificateError::Other(rustls::OtherError(Arc::new(other)))),
-        }
-    }
-}
+use std::sync::Mutex;
 
 /// What a client showed when it connected: its certificate, and those that lead to an authority.
 #[derive(Debug)]
@@ -107,7 +54,7 @@ impl ClientCertificate {
     fn found_out(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
         let Some(der) = self.chain.first() else { return Ok(None) };
         let leaf = Leaf::parse(der).ok_or("x509: malformed certificate")?;
-        authorities.verify(self, now).map_err(|error| {
+        authorities.verify(&self.chain, now).map_err(|error| {
             let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
             let why = in_words(&error);
             format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
@@ -134,8 +81,6 @@ const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
 const SUBJECT_KEY_ID: &[u8] = &[0x55, 0x1d, 14];
 const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 35];
 
-const VERSION: u8 = 0xa0;
-const EXTENSIONS: u8 = 0xa3;
 const KEY_IDENTIFIER: u8 = 0x80;
 
 impl<'a> Leaf<'a> {

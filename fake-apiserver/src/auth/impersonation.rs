@@ -18,6 +18,7 @@
 
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::memo::Memo;
+use super::modes::SYSTEM_PRIVILEGED_GROUP;
 use super::user::{self, NODE_NAME_KEY, NODES_GROUP};
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
@@ -34,8 +35,6 @@ const GROUP: &str = "impersonate-group";
 const EXTRA_PREFIX: &str = "impersonate-extra-";
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
-/// `user.SystemPrivilegedGroup`.
-const SYSTEM_MASTERS: &str = "system:masters";
 /// `manyAuthorizationChecksInLoop`: from so many things on, the right to all of them is asked for first.
 const MANY: usize = 4;
 
@@ -216,8 +215,8 @@ impl Inquiry<'_> {
             if groups.iter().any(String::is_empty) {
                 return refuse("", "impersonating the empty string group is not allowed");
             }
-            if groups.iter().any(|group| group == SYSTEM_MASTERS) {
-                return refuse(SYSTEM_MASTERS, "impersonating the system:masters group is not allowed");
+            if groups.iter().any(|group| group == SYSTEM_PRIVILEGED_GROUP) {
+                return refuse(SYSTEM_PRIVILEGED_GROUP, "impersonating the system:masters group is not allowed");
             }
             if groups.len() >= MANY && group("*").is_ok() {
                 return Ok(());

@@ -9,6 +9,7 @@
 //! bearer tokens in WebSocket subprotocols.
 
 mod attestations;
+mod authorities;
 pub mod authorizer;
 mod bound;
 mod certificates;
@@ -32,8 +33,9 @@ pub mod token_file;
 mod token_request;
 mod user;
 
+pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
-pub use certificates::{AuthorityError, ClientAuthorities, ClientCertificate};
+pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub use token_request::TokenRequestOutcome;
 pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};

@@ -19,7 +19,7 @@ mod service_accounts;
 pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
-pub(crate) use pods::references;
+pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
 
 use serde_json::{Map, Value};

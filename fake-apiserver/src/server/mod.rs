@@ -55,7 +55,7 @@ impl FakeApiServer {
         &self.replicas[index]
     }
 
-    /// The certificate authority that clients must trust, as PEM; none if the certificate was given, or without TLS.
+    /// What clients must trust, as PEM: the authority that was made, or the certificate that was given; none without TLS.
     pub fn ca_pem(&self) -> Option<&str> {
         self.ca_pem.as_deref()
     }

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// One listener of the control plane.
+/// One server of the control plane. Dropping the [`FakeApiServer`](super::FakeApiServer) stops it.
 pub struct RunningReplica {
     secure: Option<(SocketAddr, Arc<ServerConfig>)>,
     insecure: Option<SocketAddr>,
@@ -98,7 +98,8 @@ impl RunningReplica {
         self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
     }
 
-    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay.
+    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests under
+    /// way have two seconds to end.
     pub async fn stop(&self) {
         let tasks = {
             let life = self.life();
@@ -111,7 +112,7 @@ impl RunningReplica {
     /// Lets it listen again after a [`stop`](Self::stop), on the same ports.
     ///
     /// # Errors
-    /// If somebody else has taken a port.
+    /// If a port is taken: by somebody else, or by itself as it was not stopped.
     pub async fn start(&self) -> io::Result<()> {
         let mut listeners = [None, None];
         if let Some((address, tls)) = &self.secure {

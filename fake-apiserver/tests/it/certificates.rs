@@ -27,7 +27,13 @@ fn authority_params(name: &str) -> CertificateParams {
 }
 
 fn authority(name: &str) -> Authority {
-    CertifiedIssuer::self_signed(authority_params(name), KeyPair::generate().unwrap()).unwrap()
+    authority_with(name, |_| {})
+}
+
+fn authority_with(name: &str, adapt: impl FnOnce(&mut CertificateParams)) -> Authority {
+    let mut params = authority_params(name);
+    adapt(&mut params);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
 /// A client's certificate with such a subject; an empty custom type is that of uids.
@@ -167,6 +173,37 @@ async fn each_replica_judges_by_its_own_clock() {
     assert_eq!((ask(behind).await.is_ok(), ask(present).await), (true, Err(401)));
     let late = format!("{why} 2030-01-02T00:00:01Z is after 2030-01-02T00:00:00Z");
     assert!(complaint(&server).ends_with(&late), "{}", complaint(&server));
+}
+
+#[tokio::test]
+async fn an_authority_must_be_one_and_in_time() {
+    let subject = [(DnType::CommonName, "alice")];
+    let other = authority("others");
+    for (authority, day, good) in [
+        (authority("clients"), "2030-01-01", true),
+        (authority_with("client", |params| params.is_ca = IsCa::ExplicitNoCa), "2030-01-01", false),
+        (authority_with("client", |params| params.is_ca = IsCa::NoCa), "2030-01-01", false),
+        (
+            authority_with("signs no keys", |params| params.key_usages = vec![KeyUsagePurpose::CrlSign]),
+            "2030-01-01",
+            false,
+        ),
+        (authority_with("signs all", |params| params.key_usages = vec![]), "2030-01-01", true),
+        (authority_with("late", |params| params.not_before = date_time_ymd(2031, 1, 1)), "2030-12-31", false),
+        (authority_with("in time", |params| params.not_before = date_time_ymd(2031, 1, 1)), "2031-01-01", true),
+        (authority_with("old", |params| params.not_after = date_time_ymd(2060, 1, 1)), "2060-01-02", false),
+        (authority_with("young", |params| params.not_after = date_time_ymd(2060, 1, 1)), "2059-12-31", true),
+    ] {
+        let clock = ManualClock::new(format!("{day}T00:00:00Z").parse().unwrap());
+        let builder = FakeApiServer::builder().record_requests(true).clock(Arc::new(clock));
+        let pem = format!("{}{}", other.pem(), authority.pem());
+        let server = builder.client_ca_pem(&pem).unwrap().start().await.unwrap();
+        let found = who(&server, &issue(&authority, &subject, |_| {}), "").await;
+        assert_eq!(found.is_ok(), good, "{} {day}: {}", authority.pem(), complaint(&server));
+        if !good {
+            assert!(complaint(&server).ends_with(" failed: x509: certificate signed by unknown authority"));
+        }
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod admission;
 mod auth;
 mod binary;
 mod certificates;
+mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;

@@ -31,11 +31,19 @@ async fn a_replica_that_is_held_back_serves_the_past_to_those_who_take_it() {
     let mut late = Client::to_replica(&server, 1, Protocol::Http1).await.watch(&list("?watch=true"), &[]).await;
     assert_eq!(late.next_short().await.1, "before");
 
-    server.replica(1).release();
+    // Held once more, it sees up to then.
+    server.replica(1).hold();
     for events in [&mut events, &mut late] {
         assert_eq!(events.next_short().await.1, "after");
     }
+    fresh.post(CONFIG_MAPS, &named("last")).await.expect(201);
     assert_eq!(names(&stale.get(&list("?resourceVersion=0")).await.expect(200)), ["after", "before"]);
+
+    server.replica(1).release();
+    for events in [&mut events, &mut late] {
+        assert_eq!(events.next_short().await.1, "last");
+    }
+    assert_eq!(names(&stale.get(&list("?resourceVersion=0")).await.expect(200)), ["after", "before", "last"]);
 }
 
 #[tokio::test]

@@ -4,12 +4,9 @@ use super::super::Operation;
 use super::Write;
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::{items, references, text};
+use crate::registry::{MIRROR_POD_ANNOTATION, is_mirror_pod, items, references, text};
 use crate::schema::quote;
 use serde_json::Value;
-
-/// `MirrorPodAnnotationKey`.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// `admitPod`.
 pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
@@ -31,8 +28,8 @@ fn runs_on(write: &Write<'_>, pod: &Value) -> bool {
 /// `admitPodCreate`.
 fn create(write: &Write<'_>) -> ApiResult<()> {
     let (pod, node) = (write.object, quote(write.node));
-    if pod.pointer("/metadata/annotations").is_none_or(|annotations| annotations.get(MIRROR).is_none()) {
-        let mirror = quote(MIRROR);
+    if !is_mirror_pod(pod) {
+        let mirror = quote(MIRROR_POD_ANNOTATION);
         return write.refuse(format!("pod does not have {mirror} annotation, node {node} can only create mirror pods"));
     }
     if !runs_on(write, pod) {

@@ -10,7 +10,8 @@ use super::{Attributes, Operation, Plugin, Refusal};
 use crate::auth::Objects;
 use crate::error::ApiError;
 use crate::object::meta;
-use crate::registry::{self, items, references, text};
+use crate::registry::{self, is_mirror_pod, items, references, text};
+use crate::schema::quote;
 use crate::store::Key;
 pub(crate) use mount::Tokens;
 use serde_json::{Value, json};
@@ -18,8 +19,6 @@ use std::sync::Arc;
 
 /// `DefaultServiceAccountName`.
 const DEFAULT: &str = "default";
-/// `MirrorPodAnnotationKey`.
-const MIRROR_POD: &str = "kubernetes.io/config.mirror";
 
 pub(super) struct ServiceAccounts {
     /// Where pods get their tokens from.
@@ -31,7 +30,7 @@ impl Plugin for ServiceAccounts {
         if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
             return Ok(());
         }
-        if !is_mirror(pod) {
+        if !is_mirror_pod(pod) {
             self.mutate(attributes, pod)?;
         }
         self.validate(attributes, pod)
@@ -39,7 +38,7 @@ impl Plugin for ServiceAccounts {
 
     fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> Result<(), Refusal> {
         match attributes.operation {
-            Operation::Create if attributes.is_about("pods", "") && is_mirror(pod) => {
+            Operation::Create if attributes.is_about("pods", "") && is_mirror_pod(pod) => {
                 mirror(pod).map_err(|why| attributes.forbidden(pod, why).into())
             }
             Operation::Create if attributes.is_about("pods", "") => {
@@ -74,10 +73,6 @@ impl ServiceAccounts {
     }
 }
 
-fn is_mirror(pod: &Value) -> bool {
-    meta::annotations(pod).get(MIRROR_POD).is_some()
-}
-
 /// What the pod acts as, in the eyes of the replica and, if it knows of none, in truth. 403 without; the account
 /// `default` may be about to be made.
 fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refusal> {
@@ -89,7 +84,8 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refus
     }
     let live = || attributes.cluster.object("serviceaccounts", namespace, name);
     attributes.seen("serviceaccounts", name).or_else(live).ok_or_else(|| {
-        let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
+        let why =
+            format!("error looking up service account {namespace}/{name}: serviceaccount {} not found", quote(name));
         let resource = registry::by_resource("", "v1", "serviceaccounts").filter(|_| name == DEFAULT);
         Refusal {
             error: attributes.forbidden(pod, why),
@@ -104,7 +100,7 @@ fn automount(account: &Value, pod: &Value) -> bool {
     wishes.into_iter().find_map(Value::as_bool).unwrap_or(true)
 }
 
-/// A mirror pod is the shadow of one that a kubelet runs of its own accord, without any credentials.
+/// What a kubelet runs of its own accord it runs without any credentials, and so must its mirror be.
 fn mirror(pod: &Value) -> Result<(), &'static str> {
     if !text(pod, "/spec/serviceAccountName").is_empty() {
         return Err("a mirror pod may not reference service accounts");

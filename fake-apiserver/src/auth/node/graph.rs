@@ -7,7 +7,7 @@
 //! Ports `graph.go` and `graph_populator.go` of `plugin/pkg/auth/authorizer/node` (v1.37.1), but for what depends on kinds that
 //! are not served: volumes behind claims, volume attachments, resource slices, pod certificate requests.
 
-use crate::registry::{by_resource, items, references, text};
+use crate::registry::{by_resource, is_mirror_pod, items, references, text};
 use crate::store::{Delivery, Entry, Key, Scope, Store, Subscription};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -149,7 +149,7 @@ fn objects(pod: &Value, namespace: &str, name: &str) -> Vec<Object> {
     let namespace: Arc<str> = namespace.into();
     let mut objects = vec![(Vertex::Pod, namespace.clone(), name.into())];
     // A node must not be able to make a pod that lets it see anything.
-    if pod.pointer("/metadata/annotations/kubernetes.io~1config.mirror").is_some() {
+    if is_mirror_pod(pod) {
         return objects;
     }
     let mut add = |vertex, name: &str| {

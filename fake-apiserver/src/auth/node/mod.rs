@@ -2,7 +2,7 @@
 //!
 //! A node may see the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain things of its own, and
 //! all nodes alike may do what `system:node` lists. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
-//! feature gates' defaults. Some of what this lets pass only NodeRestriction holds back (`admission/node_restriction.rs`).
+//! feature gates' defaults. Some of what this lets pass only NodeRestriction holds back (`admission/node_restriction/`).
 
 mod graph;
 

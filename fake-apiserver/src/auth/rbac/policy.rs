@@ -9,17 +9,25 @@ use crate::auth::{ServiceAccount, User};
 use crate::registry::RBAC_GROUP;
 use crate::schema::quote;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
 /// By namespace, which is empty for what has none, then by name.
 type Named<T> = BTreeMap<Box<str>, BTreeMap<Box<str>, T>>;
 
+fn remove<T>(all: &mut Named<T>, namespace: &str, name: &str) {
+    let Some(here) = all.get_mut(namespace) else { return };
+    here.remove(name);
+    if here.is_empty() {
+        all.remove(namespace);
+    }
+}
+
 /// All roles and bindings of a cluster.
 #[derive(Debug, Default)]
 pub struct Policy {
-    roles: HashMap<Box<str>, HashMap<Box<str>, Vec<Rule>>>,
+    roles: Named<Vec<Rule>>,
     bindings: Named<Binding>,
 }
 
@@ -127,16 +135,12 @@ impl Policy {
 
     /// Forgets a role.
     pub fn remove_role(&mut self, namespace: &str, name: &str) {
-        if let Some(roles) = self.roles.get_mut(namespace) {
-            roles.remove(name);
-        }
+        remove(&mut self.roles, namespace, name);
     }
 
     /// Forgets a binding.
     pub fn remove_binding(&mut self, namespace: &str, name: &str) {
-        if let Some(bindings) = self.bindings.get_mut(namespace) {
-            bindings.remove(name);
-        }
+        remove(&mut self.bindings, namespace, name);
     }
 
     /// The rules of a role that a binding in `namespace` refers to.
@@ -145,7 +149,8 @@ impl Policy {
     /// If it is not there.
     pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<&[Rule], Unresolved> {
         let namespace = match role.kind.as_str() {
-            "Role" => namespace,
+            // Without a namespace there are cluster roles, which are none.
+            "Role" if !namespace.is_empty() => namespace,
             "ClusterRole" => "",
             _ => return Err(Unresolved(role.clone())),
         };

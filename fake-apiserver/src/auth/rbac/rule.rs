@@ -63,14 +63,14 @@ pub(super) fn path_covers(rule: &str, path: &str) -> bool {
     rule == path || rule.ends_with('*') && path.starts_with(rule.trim_end_matches('*'))
 }
 
+/// `ResourceMatches`. Who asks about `pods/log` may mean the subresource, or have put it into the name of the resource.
 fn resource_matches(rule: &str, resource: &str, subresource: &str) -> bool {
-    if rule == ALL {
-        return true;
-    }
-    match rule.split_once('/') {
-        None => subresource.is_empty() && rule == resource,
-        Some((of, below)) => !subresource.is_empty() && below == subresource && (of == ALL || of == resource),
-    }
+    let is_it = || match subresource {
+        "" => rule == resource,
+        _ => rule.strip_prefix(resource).and_then(|rest| rest.strip_prefix('/')) == Some(subresource),
+    };
+    let is_below_anything = || !subresource.is_empty() && rule.strip_prefix("*/") == Some(subresource);
+    rule == ALL || is_it() || is_below_anything()
 }
 
 /// `%q` of a list.

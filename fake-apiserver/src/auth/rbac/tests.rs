@@ -157,6 +157,20 @@ fn rule_matches() {
     ] {
         assert_eq!(allows(&rule(text), &nobody, request, ""), allowed, "{text}: {request}");
     }
+    // As access reviews may ask.
+    for (text, resource, subresource, allowed) in [
+        ("get * pods/log", "pods/log", "", true),
+        ("get * */log", "pods/log", "", false),
+        ("get * pods", "pods/log", "", false),
+        ("get * pods/a/b", "pods", "a/b", true),
+        ("get * pods/a/b", "pods/a", "b", true),
+        ("get * */a/b", "pods", "a/b", true),
+        ("get * */b", "pods", "a/b", false),
+    ] {
+        let target = Target::Resource { group: "", version: "v1", resource, subresource, namespace: "", name: "" };
+        let asked = rule(text).allows(&Attributes::new(&nobody, "get", target));
+        assert_eq!(asked, allowed, "{text}: {resource} {subresource}");
+    }
 }
 
 #[test]
@@ -205,6 +219,19 @@ fn rules_for() {
     assert_eq!((none.len(), unresolved[0].by_kind()), (0, not_found("role", "readthings")));
     policy.remove_binding("namespace1", "a");
     assert_eq!(policy.rules_for(&user("foobar", &[]), "namespace1"), (Vec::new(), Vec::new()));
+    policy.set_binding("", "a", &binding("Role:cluster-admin", &["User:lost"]));
+    let (none, unresolved) = policy.rules_for(&user("lost", &[]), "");
+    assert_eq!((none.len(), unresolved[0].by_kind()), (0, not_found("role", "cluster-admin")));
+}
+
+#[test]
+fn what_is_removed_leaves_nothing() {
+    let mut policy = Policy::default();
+    policy.set_role("namespace1", "a", &role(&["* * *"]));
+    policy.set_binding("namespace1", "a", &binding("Role:a", &["User:foobar"]));
+    policy.remove_role("namespace1", "a");
+    policy.remove_binding("namespace1", "a");
+    assert_eq!(format!("{policy:?}"), format!("{:?}", Policy::default()));
 }
 
 fn not_found(kind: &str, name: &str) -> String {

@@ -10,11 +10,9 @@ use super::validate::{Findings, pod_and_spec};
 use crate::error::FieldError;
 use crate::object::generation::equal;
 use crate::object::meta;
-use crate::registry::{carry_over, child, items, text};
+use crate::registry::{carry_over, child, is_mirror_pod, items, text};
 use serde_json::Value;
 
-/// `MirrorPodAnnotationKey`.
-const MIRROR_POD: &str = "kubernetes.io/config.mirror";
 /// Common fields of containers that `allowedEphemeralContainerFields` does not allow, in the order of Go's struct.
 const NOT_FOR_THEM: [&str; 8] = [
     "ports",
@@ -42,7 +40,7 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
 
 /// Findings about what joins a pod.
 pub(super) fn changes(new: &Value, old: &Value) -> Findings {
-    if meta::annotations(old).get(MIRROR_POD).is_some() {
+    if is_mirror_pod(old) {
         return vec![FieldError::forbidden("[]", "static pods do not support ephemeral containers")];
     }
     let mut errors = pod_and_spec(new);

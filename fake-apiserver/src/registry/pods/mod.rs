@@ -22,6 +22,13 @@ use super::{carry_over, child, items, text};
 use crate::object::meta;
 use serde_json::{Value, json};
 
+/// `MirrorPodAnnotationKey`: such a pod is the shadow of one that a kubelet runs of its own accord.
+pub(crate) const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";
+
+pub(crate) fn is_mirror_pod(pod: &Value) -> bool {
+    meta::annotations(pod).get(MIRROR_POD_ANNOTATION).is_some()
+}
+
 pub(super) const KIND: Kind = Kind {
     resource: "pods",
     singular: "pod",
