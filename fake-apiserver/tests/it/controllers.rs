@@ -224,3 +224,13 @@ async fn they_stop_with_the_server_whatever_they_are_at() {
     }
     drop(hosting(Kind::ALL, |builder| builder).await);
 }
+
+#[tokio::test]
+async fn controllers_work_behind_a_certificate_for_another_name() {
+    let certified = rcgen::generate_simple_self_signed(["cluster.example".to_owned()]).expect("a certificate");
+    let (certificate, key) = (certified.cert.pem(), certified.signing_key.serialize_pem());
+    let with = |builder: Builder| builder.tls_identity(certificate, key).record_requests(true);
+    let server = hosting([Kind::ServiceAccount], with).await;
+    let made = |record: &&std::sync::Arc<fake_apiserver::audit::RequestRecord>| record.resource == "serviceaccounts" && record.code == 201;
+    assert_eq!(server.requests().iter().filter(made).count(), 4, "one for each namespace");
+}
