@@ -73,7 +73,9 @@ impl Mounter {
             if let Err(error) = remove(&directory) {
                 warn!(%error, "error tearing down volume");
             }
-            self.sources.tokens.delete_bound_to(&pod.uid().unwrap_or_default());
+            if matches!(kind, Kind::Projected(_)) {
+                self.sources.tokens.delete_bound_to(&pod.uid().unwrap_or_default());
+            }
         }
         written
     }
