@@ -19,4 +19,4 @@ pub mod sentinel;
 mod standing;
 
 pub use launch::ControlPlane;
-pub use plan::{Options, USERS_OF_CONTROLLERS};
+pub use plan::{Options, RECORDED_USERS};

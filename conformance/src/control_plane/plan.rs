@@ -7,8 +7,8 @@ use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-/// The users whose calls are recorded: those that controllers run as.
-pub const USERS_OF_CONTROLLERS: [&str; 7] = [
+/// The users whose calls are recorded: those that controllers and kubelets run as.
+pub const RECORDED_USERS: [&str; 7] = [
     "legacy-token-cleaner",
     "root-ca",
     "service-accounts",
@@ -25,7 +25,7 @@ pub struct Options {
     pub watch_cache: bool,
     /// Whether RBAC decides; else everybody may do everything.
     pub rbac: bool,
-    /// Whether the calls of controllers are recorded.
+    /// Whether the calls of controllers and kubelets are recorded.
     pub audit: bool,
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
@@ -124,7 +124,7 @@ impl Plan {
         // The first stage is written before a request is handled: that a client has its answer means that it is there.
         let policy = json!({
             "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["ResponseStarted"],
-            "rules": [{"level": "Request", "users": USERS_OF_CONTROLLERS}, {"level": "None"}],
+            "rules": [{"level": "Request", "users": RECORDED_USERS}, {"level": "None"}],
         });
         self.write("audit-policy.json", &policy.to_string())
     }

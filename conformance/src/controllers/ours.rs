@@ -15,17 +15,17 @@ use kube::Client;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Workers on each queue of the tokens controller: the default of `--concurrent-serviceaccount-token-syncs`. The others have one.
 const WORKERS: usize = 5;
 
-/// A port. Stopped, it ends what it is doing.
+/// A port. Stopped or dropped, it ends what it is doing; a thread that went on would keep the whole process from ending.
 pub(crate) struct Ours {
     controller: Arc<Controller>,
     /// Another client than the controller's, to look at the server without being seen as the controller.
     observer: Client,
-    stop: CancellationToken,
+    stop: DropGuard,
     task: JoinHandle<()>,
 }
 
@@ -37,13 +37,14 @@ impl Ours {
     pub(crate) fn start(cluster: &dyn Cluster, user: &str, kind: Kind) -> Result<Ours> {
         let workers = if matches!(kind, Kind::Tokens(_)) { WORKERS } else { 1 };
         let controller = Arc::new(port(cluster, user, kind)?);
+        let observer = client(cluster, ADMINISTRATOR)?;
         let stop = CancellationToken::new();
         // A thread of its own, as it is a process of its own in a cluster.
         let task = tokio::task::spawn_blocking({
             let (controller, stop, runtime) = (Arc::clone(&controller), stop.clone(), Handle::current());
             move || runtime.block_on(controller.run(workers, stop))
         });
-        Ok(Ours { controller, observer: client(cluster, ADMINISTRATOR)?, stop, task })
+        Ok(Ours { controller, observer, stop: stop.drop_guard(), task })
     }
 }
 
@@ -94,7 +95,7 @@ impl Running for Ours {
 
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<()>> {
         Box::pin(async move {
-            self.stop.cancel();
+            drop(self.stop);
             let ended = tokio::time::timeout(DEADLINE, self.task).await;
             Ok(ended.map_err(|_| anyhow!("the controller did not stop within {DEADLINE:?}"))??)
         })

@@ -149,7 +149,7 @@ impl Cleaner {
         day_after_tracking_began(&config_map)
     }
 
-    /// The cached service account that the secret names, unless it is meant for another one of that name.
+    /// The cached service account of the name that the secret gives; `judge` looks whether it is meant for another one.
     fn service_account(&self, namespace: &str, secret: &Secret) -> Option<Arc<ServiceAccount>> {
         let name = annotation(secret, SERVICE_ACCOUNT_NAME_KEY);
         self.stores.service_accounts.get(&ObjectKey::new(namespace, name))

@@ -52,6 +52,7 @@ impl<T: Clone + Eq + Hash> Items<T> {
     }
 
     pub(super) fn measure(&mut self, measured: Measured<T>) {
+        measured.found(self.dirty.len());
         self.measured = Some(measured);
     }
 

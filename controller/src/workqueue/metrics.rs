@@ -82,6 +82,11 @@ pub(super) struct Measured<T> {
 }
 
 impl<T: Clone + Eq + Hash> Measured<T> {
+    /// So many items were added before anything was measured. They are part of the depth, and of nothing else.
+    pub(super) fn found(&self, items: usize) {
+        self.depth.inc_by(i64::try_from(items).unwrap_or(i64::MAX));
+    }
+
     pub(super) fn add(&mut self, item: &T, now: Instant) {
         self.adds.inc();
         self.depth.inc();
@@ -104,5 +109,26 @@ impl<T: Clone + Eq + Hash> Measured<T> {
 
     pub(super) fn retry(&self) {
         self.retries.inc();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::RateLimitingQueue;
+    use super::*;
+
+    #[test]
+    fn what_was_there_before_is_part_of_the_depth() {
+        let (metrics, queue) = (QueueMetrics::default(), RateLimitingQueue::new());
+        let depth = || metrics.depth.get_or_create_owned(&[("name", "q")]).get();
+        queue.add("a");
+        queue.add("b");
+        queue.measure(&metrics, "q");
+        assert_eq!(depth(), 2);
+        queue.take_at_once();
+        queue.add("c");
+        queue.take_at_once();
+        queue.take_at_once();
+        assert_eq!(depth(), 0);
     }
 }

@@ -68,6 +68,11 @@ async fn health_is_for_everybody_and_metrics_for_those_whom_the_api_server_lets(
         get(address, "/healthz?verbose", None).await.as_deref(),
         Ok("[+]serviceaccount-controller ok\nhealthz check passed\n")
     );
+    assert_eq!(
+        get(address, "/healthz?verbose&exclude=serviceaccount-controller&exclude=nope", None).await.as_deref(),
+        Ok("[+]serviceaccount-controller excluded: ok\n\
+            warn: some health checks cannot be excluded: no matches for \"nope\"\nhealthz check passed\n")
+    );
 
     let admin = server.admin_token();
     assert_eq!(get(address, "/metrics", Some(admin)).await.as_deref(), Ok("# EOF\n"));

@@ -3,7 +3,8 @@
 //! Follows `makeEnvironmentVariables` of kubernetes v1.37.1 `pkg/kubelet/kubelet_pods.go`. In that version every key of
 //! a config map or secret becomes a variable, whatever it looks like; before v1.32 the kubelet skipped those that did
 //! not look like one, and said so in an event. Values from files (`fileKeyRef`) and limits of whole pods are not
-//! ported.
+//! ported. A `resourceFieldRef` that names an init container without a limit shows what the node has to give, as a volume does;
+//! upstream only a volume does, and a variable shows 0.
 
 mod expand;
 mod services;

@@ -4,7 +4,8 @@ use crate::objects::{ObjectManager, PodObject, Registry, Settings, Strategy, Wat
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::{Api, Client, ResourceExt};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Who is told of pods, and asked for objects.
 #[derive(Clone)]
@@ -65,10 +66,30 @@ async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Ar
         .collect();
     // What is not watched will not change: it is immutable, or nobody has read it for long.
     for (namespace, name) in keys.iter().filter(|(namespace, name)| cache.store().is_watched(namespace, name)) {
-        let live = Api::<K>::namespaced(client.clone(), namespace).get_opt(name).await?;
-        let version = live.and_then(|live| live.resource_version());
-        let is_live = |known: Option<&K>| known.and_then(ResourceExt::resource_version) == version;
-        cache.store().until(namespace, name, is_live).await;
+        object_caught_up(cache.store(), &Api::namespaced(client.clone(), namespace), namespace, name).await?;
+    }
+    Ok(())
+}
+
+/// Looks at the object whenever something else is heard of it: if somebody has changed it since, the watch may never show what
+/// was seen.
+async fn object_caught_up<K: PodObject>(
+    store: &WatchedObjects<K>,
+    api: &Api<K>,
+    namespace: &str,
+    name: &str,
+) -> kube::Result<()> {
+    let version = |object: Option<&K>| object.and_then(ResourceExt::resource_version);
+    let is_live = AtomicBool::new(false);
+    while !is_live.load(Ordering::Relaxed) {
+        let live = version(api.get_opt(name).await?.as_ref());
+        let first = OnceLock::new();
+        let is_news = |known: Option<&K>| {
+            let known = version(known);
+            is_live.store(known == live, Ordering::Relaxed);
+            known == live || *first.get_or_init(|| known.clone()) != known
+        };
+        store.until(namespace, name, is_news).await;
     }
     Ok(())
 }

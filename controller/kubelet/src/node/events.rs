@@ -1,7 +1,8 @@
 //! Events about pods, counted where they repeat themselves.
 //!
 //! Follows client-go v0.37.1 `tools/record/event.go` and `events_cache.go`, without the aggregation of similar messages
-//! and the limit for those who say too much. An event that cannot be written is logged and lost.
+//! and the limit for those who say too much. An event that cannot be written is logged and lost. So much is remembered and no more;
+//! upstream then forgets what is oldest, and here all of it: what repeats itself afterwards is counted in another event.
 
 use crate::clock::Clock;
 use jiff::Timestamp;
@@ -16,6 +17,9 @@ use tracing::error;
 
 /// Who says so.
 const COMPONENT: &str = "kubelet";
+
+/// How many events are remembered (`maxLruCacheEntries`).
+const MOST: usize = 4096;
 
 /// Writes events in the name of a node.
 pub(super) struct Recorder {
@@ -60,10 +64,19 @@ impl Recorder {
         match recorded {
             Ok(event) => {
                 let written = Written { name: event.name_any(), count: event.count.unwrap_or(1) };
-                self.written().insert(key, written);
+                self.remember(key, written);
             }
             Err(error) => error!(pod = %pod.name_any(), %error, "Server rejected event (will not retry!)"),
         }
+    }
+
+    /// Messages may name files that are called otherwise each time.
+    fn remember(&self, key: Key, written: Written) {
+        let mut known = self.written();
+        if known.len() >= MOST && !known.contains_key(&key) {
+            known.clear();
+        }
+        known.insert(key, written);
     }
 
     /// Forgets what was said about the pod of that uid.
@@ -106,5 +119,27 @@ impl Recorder {
 
     fn written(&self) -> MutexGuard<'_, HashMap<Key, Written>> {
         self.written.lock().expect("no holder of this lock can panic")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+    use kube::client::Body;
+    use std::convert::Infallible;
+
+    #[tokio::test]
+    async fn what_is_remembered_has_an_end() {
+        let nobody = |_: http::Request<Body>| std::future::pending::<Result<http::Response<Body>, Infallible>>();
+        let recorder = Recorder::new(Client::new(tower::service_fn(nobody), "default"), "n", Arc::new(SystemClock));
+        let remember = |message: usize| {
+            let key = Key { pod_uid: "uid".into(), reason: "FailedMount", message: message.to_string() };
+            recorder.remember(key, Written { name: "event".into(), count: 1 });
+            recorder.written().len()
+        };
+        assert_eq!((0..MOST).map(remember).last(), Some(MOST));
+        assert_eq!(remember(0), MOST, "a repetition takes no room");
+        assert_eq!(remember(MOST), 1);
     }
 }

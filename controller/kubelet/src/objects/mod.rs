@@ -33,6 +33,9 @@ use std::sync::Arc;
 /// Keeps the objects of one kind that pods refer to (`pkg/kubelet/util/manager.Manager`, v1.37.1).
 pub trait ObjectManager<K>: Send + Sync {
     /// The object as far as the manager knows it.
+    ///
+    /// # Errors
+    /// If there is none, or nobody can tell.
     fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>>;
 
     /// From now on this pod's objects are wanted. Does no I/O.

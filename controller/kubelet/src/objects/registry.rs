@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Objects of one kind that are kept as long as they are referred to (`Store`).
 pub trait Store<K>: Send + Sync {
     /// The object.
+    ///
+    /// # Errors
+    /// If there is none, nobody refers to it, or nobody can tell.
     fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>>;
 
     /// The pod of that uid refers to the object, once more than before. Does no I/O.

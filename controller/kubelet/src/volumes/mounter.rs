@@ -6,6 +6,10 @@
 //!
 //! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, what fails before
 //! anything is written leaves no trace, and what fails later leaves no volume.
+//!
+//! An `emptyDir` gets its mode and its group when its directory is made, and never again: what is in it is the pod's. Upstream
+//! has a file that says that a volume is ready; here a directory that is there counts as ready, also if the node was killed just
+//! before it was opened to others. Neither medium nor size limit of it mean anything.
 
 use super::Kind;
 use super::VolumeError;
@@ -69,7 +73,9 @@ impl Mounter {
             if let Err(error) = remove(&directory) {
                 warn!(%error, "error tearing down volume");
             }
-            self.sources.tokens.delete_bound_to(&pod.uid().unwrap_or_default());
+            if matches!(kind, Kind::Projected(_)) {
+                self.sources.tokens.delete_bound_to(&pod.uid().unwrap_or_default());
+            }
         }
         written
     }

@@ -44,15 +44,16 @@ impl Sources {
     pub async fn collect(&self, pod: &Pod, kind: Kind<'_>, owners: Owners) -> Result<Option<Payload>, VolumeError> {
         Ok(Some(match kind {
             Kind::Secret(source) => {
+                let selection = selection(&source.items, default_mode(source.default_mode)?, source.optional);
                 let name = source.secret_name.as_deref().unwrap_or_default();
-                self.secret(pod, name, &source.items, source.optional, default_mode(source.default_mode)).await?
+                keyed(&*self.secrets, pod, name, &selection, secret_payload).await?
             }
             Kind::ConfigMap(source) => {
-                let mode = default_mode(source.default_mode);
-                self.config_map(pod, &source.name, &source.items, source.optional, mode).await?
+                let selection = selection(&source.items, default_mode(source.default_mode)?, source.optional);
+                keyed(&*self.config_maps, pod, &source.name, &selection, config_map_payload).await?
             }
             Kind::DownwardApi(source) => {
-                self.downward_api(pod, &source.items, default_mode(source.default_mode)).await?
+                self.downward_api(pod, &source.items, default_mode(source.default_mode)?).await?
             }
             Kind::Projected(source) => self.projected(pod, source, owners).await?,
             Kind::EmptyDir | Kind::HostPath => return Ok(None),
@@ -86,57 +87,29 @@ impl Sources {
     ) -> Result<Payload, VolumeError> {
         match projection {
             VolumeProjection { secret: Some(source), .. } => {
-                self.secret(pod, &source.name, &source.items, source.optional, Ok(mode)).await
+                let selection = selection(&source.items, mode, source.optional);
+                keyed(&*self.secrets, pod, &source.name, &selection, secret_payload).await
             }
             VolumeProjection { config_map: Some(source), .. } => {
-                self.config_map(pod, &source.name, &source.items, source.optional, Ok(mode)).await
+                let selection = selection(&source.items, mode, source.optional);
+                keyed(&*self.config_maps, pod, &source.name, &selection, config_map_payload).await
             }
-            VolumeProjection { downward_api: Some(source), .. } => {
-                self.downward_api(pod, &source.items, Ok(mode)).await
-            }
+            VolumeProjection { downward_api: Some(source), .. } => self.downward_api(pod, &source.items, mode).await,
             VolumeProjection { service_account_token: Some(source), .. } => self.token(pod, source, mode, owners).await,
             other => Err(VolumeError::UnsupportedProjection(other_field(other, &[]))),
         }
-    }
-
-    async fn secret(
-        &self,
-        pod: &Pod,
-        name: &str,
-        items: &Option<Vec<KeyToPath>>,
-        optional: Option<bool>,
-        default_mode: Result<u32, VolumeError>,
-    ) -> Result<Payload, VolumeError> {
-        let optional = optional.unwrap_or_default();
-        let secret = get(&*self.secrets, pod, name, optional).await?;
-        let items = items.as_deref().unwrap_or_default();
-        secret_payload(&Selection { items, default_mode: default_mode?, optional }, &secret)
-    }
-
-    async fn config_map(
-        &self,
-        pod: &Pod,
-        name: &str,
-        items: &Option<Vec<KeyToPath>>,
-        optional: Option<bool>,
-        default_mode: Result<u32, VolumeError>,
-    ) -> Result<Payload, VolumeError> {
-        let optional = optional.unwrap_or_default();
-        let config_map = get(&*self.config_maps, pod, name, optional).await?;
-        let items = items.as_deref().unwrap_or_default();
-        config_map_payload(&Selection { items, default_mode: default_mode?, optional }, &config_map)
     }
 
     async fn downward_api(
         &self,
         pod: &Pod,
         items: &Option<Vec<DownwardAPIVolumeFile>>,
-        default_mode: Result<u32, VolumeError>,
+        default_mode: u32,
     ) -> Result<Payload, VolumeError> {
         let items = items.as_deref().unwrap_or_default();
         let allocatable =
             if downward_api::needs_allocatable(items) { self.allocatable().await? } else { ResourceList::new() };
-        downward_api::payload(items, pod, default_mode?, &allocatable)
+        downward_api::payload(items, pod, default_mode, &allocatable)
     }
 
     async fn allocatable(&self) -> Result<ResourceList, VolumeError> {
@@ -176,15 +149,21 @@ fn default_mode(mode: Option<i32>) -> Result<u32, VolumeError> {
     mode.map(super::mode).ok_or(VolumeError::NoDefaultMode)
 }
 
-/// The object; an empty one if there is none and there need not be.
-async fn get<K: Default>(
+fn selection(items: &Option<Vec<KeyToPath>>, default_mode: u32, optional: Option<bool>) -> Selection<'_> {
+    let items = items.as_deref().unwrap_or_default();
+    Selection { items, default_mode, optional: optional.unwrap_or_default() }
+}
+
+/// The files that `payload` makes of an object; of an empty one if there is none and there need not be.
+async fn keyed<K: Default>(
     manager: &dyn ObjectManager<K>,
     pod: &Pod,
     name: &str,
-    optional: bool,
-) -> Result<Arc<K>, VolumeError> {
+    selection: &Selection<'_>,
+    payload: fn(&Selection<'_>, &K) -> Result<Payload, VolumeError>,
+) -> Result<Payload, VolumeError> {
     match manager.get(&pod.namespace().unwrap_or_default(), name).await {
-        Err(error) if optional && error.is_not_found() => Ok(Arc::default()),
-        found => Ok(found?),
+        Err(error) if selection.optional && error.is_not_found() => payload(selection, &K::default()),
+        found => payload(selection, &*found?),
     }
 }

@@ -262,3 +262,32 @@ async fn while_it_cannot_watch_it_is_not_settled_and_afterwards_it_makes_good() 
     assert!(!node.pod_directory(old.metadata.uid.as_deref().expect("a uid")).exists());
     assert_eq!(text(setup.volume(&new, "downward-api", "d").join("name")), "web");
 }
+
+/// What was live when somebody looked is overtaken before the watch shows it.
+#[tokio::test]
+async fn catching_up_does_not_wait_for_what_was_overtaken() {
+    let setup = Setup::new().await;
+    setup.create_secret("s", json!({"key": "1"})).await;
+    let node = setup.node(Strategy::Watch).await;
+    let pod = setup.create_pod("web", json!({}), json!([{"name": "s", "secret": {"secretName": "s"}}])).await;
+    node.settled().await.expect("settled");
+
+    let replica = setup.server.replica(0);
+    replica.hold();
+    setup.patch_secret("s", json!({"key": "2"})).await;
+    let observer = setup.client();
+    let mut caught_up = pin!(node.caught_up(&observer));
+    let mut requests = setup.server.request_log().count();
+    let before = *requests.borrow();
+    tokio::select! {
+        biased;
+        _ = &mut caught_up => panic!("the watch cannot know"),
+        count = requests.wait_for(|count| *count > before) => { count.expect("the server lives"); }
+    }
+    setup.patch_secret("s", json!({"key": "3"})).await;
+    replica.release();
+    caught_up.await.expect("caught up");
+    node.sync_now();
+    node.settled().await.expect("settled");
+    assert_eq!(text(setup.volume(&pod, "secret", "s").join("key")), "3");
+}

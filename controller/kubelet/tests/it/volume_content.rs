@@ -273,6 +273,23 @@ async fn what_cannot_be_written_leaves_no_volume() {
     assert_eq!(error, "invalid path: must not contain '..': ../../etc/passwd");
 }
 
+// As upstream, it is the projected plugin that forgets tokens.
+#[tokio::test]
+async fn tokens_survive_what_happens_to_other_volumes() {
+    let setup = Setup::new().await;
+    let mut pod = setup.create_pod("web", json!({}), json!([])).await;
+    let item = |path: &str| json!({"path": path, "fieldRef": {"fieldPath": "metadata.name"}});
+    let volumes = json!([
+        {"name": "t", "projected": {"defaultMode": 0o644, "sources": [{"serviceAccountToken": {"path": "token"}}]}},
+        {"name": "d", "downwardAPI": {"defaultMode": 0o644, "items": [item("a"), item("a/b")]}},
+    ]);
+    pod.spec.as_mut().expect("a spec").volumes = serde_json::from_value(volumes).expect("volumes");
+    let tokens = setup.tokens();
+    set_up(&setup.mounter(tokens.clone()), &pod).await.expect_err("a file is no directory");
+    assert!(!setup.volume(&pod, "downward-api", "d").exists());
+    assert_eq!(tokens.count(), 1);
+}
+
 // The pod's own files are the pod's.
 #[tokio::test]
 async fn an_empty_directory_is_made_and_then_left_alone() {

@@ -5,7 +5,9 @@
 //! Answers are not remembered, and client certificates not asked for.
 
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
-use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{
+    NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus,
+};
 use kube::api::PostParams;
 use kube::{Api, Client};
 use serde::Serialize;
@@ -19,10 +21,13 @@ pub(super) enum Access {
     Granted,
     /// Nobody knows the token.
     Unauthorized,
-    /// This user may not.
-    Forbidden(String),
-    /// The API server does not say.
-    Unknown,
+    /// This user may not; the API server need not say why.
+    Forbidden {
+        user: String,
+        reason: String,
+    },
+    /// The API server does not say; what it said instead.
+    Unknown(String),
 }
 
 /// Asks whether the holder of `token` may do `method` to `path`.
@@ -44,11 +49,11 @@ pub(super) async fn ask(client: &Client, token: Option<&str>, method: &str, path
     };
     let name = user.username.clone().unwrap_or_default();
     match authorize(client, user, method, path).await {
-        Ok(true) => Access::Granted,
-        Ok(false) => Access::Forbidden(name),
+        Ok(status) if status.allowed => Access::Granted,
+        Ok(status) => Access::Forbidden { user: name, reason: status.reason.unwrap_or_default() },
         Err(error) => {
             error!(%error, "unable to authorize the request");
-            Access::Unknown
+            Access::Unknown(error.to_string())
         }
     }
 }
@@ -60,7 +65,12 @@ async fn authenticate(client: &Client, token: &str) -> kube::Result<Option<UserI
     Ok(status.user.filter(|_| status.authenticated == Some(true)))
 }
 
-async fn authorize(client: &Client, user: UserInfo, method: &str, path: &str) -> kube::Result<bool> {
+async fn authorize(
+    client: &Client,
+    user: UserInfo,
+    method: &str,
+    path: &str,
+) -> kube::Result<SubjectAccessReviewStatus> {
     let attributes = NonResourceAttributes { path: Some(path.to_owned()), verb: Some(method.to_ascii_lowercase()) };
     let spec = SubjectAccessReviewSpec {
         user: user.username,
@@ -71,7 +81,7 @@ async fn authorize(client: &Client, user: UserInfo, method: &str, path: &str) ->
         resource_attributes: None,
     };
     let review = SubjectAccessReview { spec, ..SubjectAccessReview::default() };
-    Ok(create(client, &review).await?.status.is_some_and(|status| status.allowed))
+    Ok(create(client, &review).await?.status.unwrap_or_default())
 }
 
 async fn create<K>(client: &Client, review: &K) -> kube::Result<K>

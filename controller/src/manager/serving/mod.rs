@@ -1,18 +1,20 @@
 //! What the manager serves over HTTPS: `/healthz` for everybody, `/metrics` for those who may.
 //!
-//! Follows controller-manager v0.37.1 `app/serve.go` and apiserver v0.37.1 `pkg/server/healthz/healthz.go`. Metrics are
-//! written as OpenMetrics text, which has the same lines as upstream's, but for the stability in the help.
+//! Follows controller-manager v0.37.1 `app/serve.go` and apiserver v0.37.1 `pkg/endpoints/handlers/responsewriters/errors.go`.
+//! Metrics are written as OpenMetrics text, which has the same lines as upstream's, but for the stability in the help.
 
 mod access;
+mod health;
 
 use crate::leader_status::LeaderStatus;
 use access::Access;
 use anyhow::{Context, Result};
+use health::Check;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use kube::Client;
 use prometheus_client::registry::Registry;
@@ -25,9 +27,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
+
+/// How long a client may take to shake hands, and over HTTP/1.1 to send the head of a request (`ReadHeaderTimeout`).
+const PATIENCE: Duration = Duration::from_secs(32);
+/// The pause after a connection that could not be accepted, such as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is served.
 pub struct Site {
@@ -109,22 +117,28 @@ impl Endpoint {
                     let (tls, site, stop) = (self.tls.clone(), site.clone(), stop.clone());
                     tokio::spawn(async move { stop.run_until_cancelled(talk(stream, tls, site)).await });
                 }
-                Err(error) => debug!(%error, "unable to accept a connection"),
+                Err(error) => {
+                    warn!(%error, "unable to accept a connection");
+                    stop.run_until_cancelled(tokio::time::sleep(ACCEPT_PAUSE)).await;
+                }
             }
         }
     }
 }
 
 async fn talk(stream: TcpStream, tls: TlsAcceptor, site: Arc<Site>) {
-    let stream = match tls.accept(stream).await {
-        Ok(stream) => stream,
-        Err(error) => return debug!(%error, "TLS handshake failed"),
+    let stream = match timeout(PATIENCE, tls.accept(stream)).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return debug!(%error, "TLS handshake failed"),
+        Err(_) => return debug!("TLS handshake timed out"),
     };
     let service = service_fn(move |request| {
         let site = site.clone();
         async move { Ok::<_, Infallible>(site.answer(&request).await) }
     });
-    if let Err(error) = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service).await {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
         debug!(error, "connection ended early");
     }
 }
@@ -138,14 +152,17 @@ impl Site {
                 Access::Unauthorized => {
                     return refusal(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".into());
                 }
-                Access::Forbidden(user) => {
+                Access::Forbidden { user, reason } => {
                     let verb = request.method().as_str().to_ascii_lowercase();
-                    let message = format!("forbidden: User {user:?} cannot {verb} path {path:?}");
+                    let mut message = format!("forbidden: User {user:?} cannot {verb} path {path:?}");
+                    if !reason.is_empty() {
+                        message = format!("{message}: {reason}");
+                    }
                     return refusal(StatusCode::FORBIDDEN, "Forbidden", message);
                 }
-                Access::Unknown => {
-                    let message = format!("Internal Server Error: {path:?}");
-                    return refusal(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message);
+                Access::Unknown(error) => {
+                    let message = format!("Internal Server Error: {:?}: {error}\n", request.uri().to_string());
+                    return text(StatusCode::INTERNAL_SERVER_ERROR, message);
                 }
             }
         }
@@ -157,23 +174,11 @@ impl Site {
     }
 
     fn health(&self, query: &str) -> Response<Full<Bytes>> {
-        let healthy = self.election.as_ref().is_none_or(|(status, tolerance)| status.is_healthy(*tolerance));
-        let verbose = query.split('&').any(|pair| pair == "verbose" || pair.starts_with("verbose="));
-        if healthy && !verbose {
-            return text(StatusCode::OK, "ok".to_owned());
-        }
-        let election = match &self.election {
-            None => "",
-            Some(_) if healthy => "[+]leaderElection ok\n",
-            Some(_) => "[-]leaderElection failed: reason withheld\n",
-        };
+        let leads = |(status, tolerance): &(LeaderStatus, _)| status.is_healthy(*tolerance);
+        let election = self.election.iter().map(|election| Check { name: "leaderElection", passes: leads(election) });
         // Of a controller there is nothing to know but that it is there.
-        let controllers = self.controllers.iter().map(|name| format!("[+]{name} ok\n"));
-        let body = election.to_owned() + &controllers.collect::<String>();
-        match healthy {
-            true => text(StatusCode::OK, body + "healthz check passed\n"),
-            false => text(StatusCode::INTERNAL_SERVER_ERROR, body + "healthz check failed\n"),
-        }
+        let controllers = self.controllers.iter().map(|name| Check { name, passes: true });
+        health::answer(&Vec::from_iter(election.chain(controllers)), query)
     }
 
     fn metrics(&self) -> Response<Full<Bytes>> {
@@ -187,7 +192,7 @@ impl Site {
 
 fn bearer(request: &Request<Incoming>) -> Option<&str> {
     let (scheme, token) = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
 }
 
 fn refusal(code: StatusCode, reason: &str, message: String) -> Response<Full<Bytes>> {

@@ -84,6 +84,16 @@ impl<K: PodObject> Shared<K> {
         self.entries().get(&ObjectKey::new(namespace, name)).map(|entry| entry.item.clone())
     }
 
+    /// The item, which somebody reads: even a read that fails shows that the object is wanted. All under one lock, or a
+    /// reference that is deleted meanwhile would leave a watch behind that nobody ends.
+    fn wanted(&self, namespace: &str, name: &str, now: Timestamp) -> Option<Arc<Item<K>>> {
+        let entries = self.entries();
+        let item = &entries.get(&ObjectKey::new(namespace, name))?.item;
+        item.read(now);
+        item.start(&self.shutdown);
+        Some(item.clone())
+    }
+
     async fn sweep_until_shutdown(self: Arc<Self>) {
         let sweeps = async {
             loop {
@@ -101,12 +111,9 @@ impl<K: PodObject> Shared<K> {
     }
 
     async fn get(&self, namespace: &str, name: &str) -> Result<Arc<K>, GetError> {
-        let item = self.item(namespace, name);
-        let item = item.ok_or_else(|| GetError::NotRegistered(namespace.to_owned(), name.to_owned()))?;
         let now = self.clock.now();
-        // Even a read that fails shows that the object is wanted.
-        item.read(now);
-        item.start(&self.shutdown);
+        let item = self.wanted(namespace, name, now);
+        let item = item.ok_or_else(|| GetError::NotRegistered(namespace.to_owned(), name.to_owned()))?;
         if !item.is_synced() {
             let deadline = self.clock.sleep_until(now.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX));
             tokio::select! {
