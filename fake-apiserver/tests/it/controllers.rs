@@ -231,6 +231,8 @@ async fn controllers_work_behind_a_certificate_for_another_name() {
     let (certificate, key) = (certified.cert.pem(), certified.signing_key.serialize_pem());
     let with = |builder: Builder| builder.tls_identity(certificate, key).record_requests(true);
     let server = hosting([Kind::ServiceAccount], with).await;
-    let made = |record: &&std::sync::Arc<fake_apiserver::audit::RequestRecord>| record.resource == "serviceaccounts" && record.code == 201;
+    let made = |record: &&std::sync::Arc<fake_apiserver::audit::RequestRecord>| {
+        record.resource == "serviceaccounts" && record.code == 201
+    };
     assert_eq!(server.requests().iter().filter(made).count(), 4, "one for each namespace");
 }
