@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -33,6 +33,8 @@ pub struct Stage<'a> {
     pub watches: BTreeMap<String, Stream>,
     /// Running controllers by name.
     pub controllers: BTreeMap<String, Box<dyn Controller>>,
+    /// The nodes that kubelets were started for.
+    pub nodes: BTreeSet<String>,
     /// Running kubelets by node.
     pub kubelets: BTreeMap<String, Kubelet>,
     /// Tells kubelets that the cluster's clock was moved.
@@ -79,6 +81,7 @@ impl<'a> Stage<'a> {
             recorder,
             watches: BTreeMap::new(),
             controllers: BTreeMap::new(),
+            nodes: BTreeSet::new(),
             kubelets: BTreeMap::new(),
             clock_moved: watch::Sender::new(()),
             pod_uids: BTreeMap::new(),
@@ -163,8 +166,10 @@ impl<'a> Stage<'a> {
         for running in self.controllers.into_values() {
             running.stop().await?;
         }
-        for (node, kubelet) in self.kubelets {
+        for kubelet in self.kubelets.into_values() {
             kubelet.stop().await?;
+        }
+        for node in self.nodes {
             // Nodes are in no namespace, and other scenarios may have the same server.
             let path = format!("/api/v1/nodes?fieldSelector=metadata.name%3D{node}");
             let token = self.cluster.token(ADMINISTRATOR);

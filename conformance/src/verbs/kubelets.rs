@@ -71,6 +71,7 @@ impl KubeletVerb {
             KubeletVerb::Start { node, settings } => {
                 ensure!(!stage.kubelets.contains_key(node), "a kubelet of {node:?} runs already");
                 let kubelet = Kubelet::start(stage.cluster, node, settings, stage.clock_moved.subscribe())?;
+                stage.nodes.insert(node.clone());
                 stage.kubelets.insert(node.clone(), kubelet);
             }
             KubeletVerb::Sync(node) => running(stage, node)?.sync().await?,
