@@ -21,6 +21,8 @@ use tokio_util::task::TaskTracker;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long requests under way may take to end once the server stops.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long to wait when no connection can be accepted: descriptors come back when others end.
+const BREATH: Duration = Duration::from_millis(100);
 /// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
 const MAX_STREAMS: u32 = 1000;
 
@@ -40,7 +42,7 @@ pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: Canc
                 // A connection that was gone before it was accepted, or no descriptors left: others may still come.
                 Err(error) => {
                     tracing::warn!(%error, "unable to accept a connection");
-                    tokio::task::yield_now().await;
+                    tokio::time::sleep(BREATH).await;
                     continue;
                 }
             },
