@@ -4,7 +4,6 @@ use criterion::{BatchSize, Criterion};
 use fake_apiserver::store::{Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::task::{Context, Waker};
 use std::time::Duration;
 
 const RESOURCE: ResourceId = ResourceId(0);
@@ -60,8 +59,7 @@ fn scope(namespace: Option<&str>, name: Option<&str>) -> Scope {
 
 /// Takes everything that a subscription has.
 fn drain(subscription: &mut Subscription) {
-    let mut context = Context::from_waker(Waker::noop());
-    while subscription.poll_next(&mut context).is_ready() {}
+    while subscription.try_next().is_some() {}
 }
 
 fn objects(criterion: &mut Criterion) {

@@ -4,7 +4,6 @@ use anyhow::{Context as _, Result, bail};
 use fake_apiserver::registry;
 use fake_apiserver::store::{Change, Delivery, Scope, Store, Subscription};
 use std::collections::{BTreeMap, BTreeSet};
-use std::task::{Context, Poll, Waker};
 
 /// Lives by what calls are directed at: `secrets/NAME`.
 #[derive(Debug, Clone, Default)]
@@ -80,9 +79,8 @@ impl Observer {
     /// # Errors
     /// If some of it is forgotten already.
     pub(super) fn look(&mut self) -> Result<()> {
-        let mut context = Context::from_waker(Waker::noop());
         for (resource, subscription) in &mut self.subscriptions {
-            while let Poll::Ready(delivery) = subscription.poll_next(&mut context) {
+            while let Some(delivery) = subscription.try_next() {
                 let Delivery::Event(event, change) = delivery else { bail!("the observer did not look in time") };
                 let object = event.object(change);
                 let target = format!("{resource}/{}", object.key.name());

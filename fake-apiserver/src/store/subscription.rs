@@ -97,6 +97,14 @@ impl Subscription {
         Subscription { store, id, watcher }
     }
 
+    /// The next delivery, if there is one already.
+    pub fn try_next(&mut self) -> Option<Delivery> {
+        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(delivery) => Some(delivery),
+            Poll::Pending => None,
+        }
+    }
+
     /// The next delivery; the caller is woken when there is one.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut queue = self.watcher.lock();

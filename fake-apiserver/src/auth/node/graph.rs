@@ -12,7 +12,6 @@ use crate::store::{Delivery, Entry, Key, Scope, Store, Subscription};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 /// What a node may be related to. `vertexType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +61,7 @@ impl Live {
     }
 
     fn catch_up(&mut self, store: &Store) {
-        let mut context = Context::from_waker(Waker::noop());
-        while let Poll::Ready(delivery) = self.pods.poll_next(&mut context) {
+        while let Some(delivery) = self.pods.try_next() {
             match delivery {
                 Delivery::Event(event, _) => match &event.after {
                     Some(entry) => self.edges.update(entry),

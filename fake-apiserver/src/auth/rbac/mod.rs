@@ -25,7 +25,6 @@ use crate::store::{Delivery, Entry, Scope, Store, Subscription};
 use serde_json::Value;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Waker};
 
 /// The kinds that make a policy, and how each goes into one and out of it.
 const KINDS: [Kind; 4] = [
@@ -120,9 +119,8 @@ impl Live {
     }
 
     fn catch_up(&mut self, store: &Store) {
-        let mut context = Context::from_waker(Waker::noop());
         for (kind, feed) in &mut self.feeds {
-            while let Poll::Ready(delivery) = feed.poll_next(&mut context) {
+            while let Some(delivery) = feed.try_next() {
                 match delivery {
                     Delivery::Event(event, _) => match &event.after {
                         Some(entry) => kind.take_in(&mut self.policy, entry),
