@@ -9,18 +9,28 @@
 //! `resourceVersion` are consistent, and so are writes.
 
 use crate::store::{Snapshot, Store};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 /// What one replica sees of the store.
-#[derive(Default)]
-pub(crate) struct View(Mutex<State>);
+pub(crate) struct View {
+    /// The revision that it stands still at, or the last there can be. What every event is held against without the lock.
+    horizon: AtomicU64,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
     held: Option<Snapshot>,
     /// Watches that owe events from beyond what is seen.
     waiting: Vec<Waker>,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        View { horizon: AtomicU64::new(u64::MAX), state: Mutex::default() }
+    }
 }
 
 impl View {
@@ -37,6 +47,7 @@ impl View {
     fn look(&self, held: Option<Snapshot>) {
         let waiting = {
             let mut state = self.lock();
+            self.horizon.store(held.as_ref().map_or(u64::MAX, |held| held.revision), Ordering::Release);
             state.held = held;
             std::mem::take(&mut state.waiting)
         };
@@ -55,6 +66,9 @@ impl View {
 
     /// Ready once the event of that revision is seen; the caller is woken when it may be.
     pub(crate) fn poll_sees(&self, revision: u64, context: &Context<'_>) -> Poll<()> {
+        if revision <= self.horizon.load(Ordering::Acquire) {
+            return Poll::Ready(());
+        }
         let mut state = self.lock();
         match &state.held {
             Some(held) if held.revision < revision => {
@@ -69,6 +83,6 @@ impl View {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("no code that runs under this lock panics")
+        self.state.lock().expect("no code that runs under this lock panics")
     }
 }
