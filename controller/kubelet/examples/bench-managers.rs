@@ -79,10 +79,7 @@ impl Bench {
             node_ttl: Arc::new(move || Some(SignedDuration::from_secs(ttl))),
             shutdown: CancellationToken::new(),
         };
-        let watched = (strategy == Strategy::Watch).then(|| {
-            let Settings { clock, sync_frequency, shutdown, .. } = settings.clone();
-            Arc::new(Registry::new(WatchedObjects::new(counted.clone(), clock, sync_frequency * 5, shutdown)))
-        });
+        let watched = (strategy == Strategy::Watch).then(|| settings.clone().watched(counted.clone()));
         let manager = match &watched {
             Some(watched) => watched.clone(),
             None => strategy.manager(counted, settings),

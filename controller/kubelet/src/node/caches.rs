@@ -22,7 +22,8 @@ impl Caches {
     /// It must be called within a tokio runtime.
     pub(super) fn new(strategy: Strategy, client: &Client, settings: &Settings) -> Self {
         if strategy == Strategy::Watch {
-            let (secrets, config_maps) = (watched::<Secret>(client, settings), watched::<ConfigMap>(client, settings));
+            let secrets = settings.clone().watched::<Secret>(client.clone());
+            let config_maps = settings.clone().watched::<ConfigMap>(client.clone());
             let both = Some((secrets.clone(), config_maps.clone()));
             return Caches { secrets, config_maps, watched: both };
         }
@@ -49,11 +50,6 @@ impl Caches {
         }
         Ok(())
     }
-}
-
-fn watched<K: PodObject>(client: &Client, settings: &Settings) -> Watched<K> {
-    let Settings { clock, sync_frequency, shutdown, .. } = settings.clone();
-    Arc::new(Registry::new(WatchedObjects::new(client.clone(), clock, sync_frequency * 5, shutdown)))
 }
 
 async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Arc<Pod>]) -> kube::Result<()> {

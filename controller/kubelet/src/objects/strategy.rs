@@ -61,15 +61,21 @@ pub struct Settings {
     pub shutdown: CancellationToken,
 }
 
+impl Settings {
+    /// The manager of [`Strategy::Watch`], for who wants to know what is watched. It must be called within a tokio runtime.
+    pub fn watched<K: PodObject>(self, client: Client) -> Arc<Registry<K, WatchedObjects<K>>> {
+        Arc::new(Registry::new(WatchedObjects::new(client, self.clock, self.sync_frequency * 5, self.shutdown)))
+    }
+}
+
 impl Strategy {
     /// A manager of one kind. It must be called within a tokio runtime.
     pub fn manager<K: PodObject>(self, client: Client, settings: Settings) -> Arc<dyn ObjectManager<K>> {
-        let Settings { clock, sync_frequency, node_ttl, shutdown } = settings;
         match self {
-            Strategy::Watch => {
-                Arc::new(Registry::new(WatchedObjects::<K>::new(client, clock, sync_frequency * 5, shutdown)))
+            Strategy::Watch => settings.watched::<K>(client),
+            Strategy::Cache => {
+                Arc::new(Registry::new(CachedObjects::<K>::new(client, settings.clock, settings.node_ttl)))
             }
-            Strategy::Cache => Arc::new(Registry::new(CachedObjects::<K>::new(client, clock, node_ttl))),
             Strategy::Get => Arc::new(LiveObjects::new(client)),
         }
     }
