@@ -15,13 +15,10 @@ use crate::clock::system_clock;
 use crate::fleet::Fleet;
 use crate::keys::{SigningKey, check_certificates};
 use crate::leader_election::LeaderElector;
+use crate::program::Cluster;
 use crate::workqueue::metrics::QueueMetrics;
 use crate::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use anyhow::{Context, Result};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use kube::Config;
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use prometheus_client::registry::Registry;
 use serving::{Endpoint, Identity, Site};
 use std::net::SocketAddr;
@@ -43,7 +40,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     let mut registry = Registry::default();
     let fleet = fleet(&flags, &cluster, &mut registry)?;
     let elector = match flags.leader_elect {
-        true => Some(LeaderElector::new(cluster.client("leader-election")?, flags.election(identity()))?),
+        true => Some(LeaderElector::new(client(&cluster, "leader-election")?, flags.election(identity()))?),
         false => None,
     };
     let election = elector.as_ref().map(|elector| {
@@ -53,7 +50,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     });
     let endpoint = endpoint(&flags).await?;
     let site = Site {
-        client: cluster.client("serving")?,
+        client: client(&cluster, "serving")?,
         always_allow_paths: flags.authorization_always_allow_paths.clone(),
         election,
         controllers: fleet.kinds().map(Kind::name).collect(),
@@ -90,7 +87,7 @@ async fn endpoint(flags: &Flags) -> Result<Option<Endpoint>> {
 
 /// The controllers that are enabled.
 fn fleet(flags: &Flags, cluster: &Cluster, registry: &mut Registry) -> Result<Fleet> {
-    let mut fleet = Fleet::new(cluster.client("shared-informers")?);
+    let mut fleet = Fleet::new(client(cluster, "shared-informers")?);
     let root_ca = match &flags.root_ca_file {
         Some(file) => read_ca(file).with_context(|| format!("error parsing root-ca-file at {}", file.display()))?,
         None => cluster.ca_data.clone(),
@@ -100,7 +97,7 @@ fn fleet(flags: &Flags, cluster: &Cluster, registry: &mut Registry) -> Result<Fl
             warn!(controller = kind.name(), "controller is disabled");
             continue;
         }
-        let client = cluster.client(kind.client_name())?;
+        let client = client(cluster, kind.client_name())?;
         match kind {
             Kind::ServiceAccountToken => {
                 let Some(key_file) = &flags.service_account_private_key_file else {
@@ -152,43 +149,10 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("open {}", file.display()))
 }
 
-/// How to reach the API server.
-struct Cluster {
-    config: Config,
-    /// The CA bundle that is written into the kubeconfig; empty if it is elsewhere.
-    ca_data: Vec<u8>,
-}
-
-impl Cluster {
-    async fn load(kubeconfig: Option<&Path>) -> Result<Self> {
-        let Some(path) = kubeconfig else {
-            return Ok(Cluster { config: Config::incluster()?, ca_data: Vec::new() });
-        };
-        let load = async {
-            let kubeconfig = Kubeconfig::read_from(path)?;
-            let ca_data = match ca_data(&kubeconfig) {
-                Some(encoded) => STANDARD.decode(encoded).context("certificate-authority-data")?,
-                None => Vec::new(),
-            };
-            let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
-            anyhow::Ok(Cluster { config, ca_data })
-        };
-        load.await.with_context(|| format!("error loading kubeconfig {}", path.display()))
-    }
-
-    /// A client that calls itself by the program, its version and `name`.
-    fn client(&self, name: &str) -> Result<kube::Client> {
-        let program = concat!("controller-manager/v", env!("CARGO_PKG_VERSION"));
-        client::new(self.config.clone(), &format!("{program}/{name}"))
-    }
-}
-
-/// `certificate-authority-data` of the cluster of the current context.
-fn ca_data(kubeconfig: &Kubeconfig) -> Option<&str> {
-    let current = kubeconfig.current_context.as_ref()?;
-    let context = kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()?;
-    let cluster = kubeconfig.clusters.iter().find(|cluster| cluster.name == context.cluster)?.cluster.as_ref()?;
-    cluster.certificate_authority_data.as_deref()
+/// A client that calls itself by the program, its version and `name`.
+fn client(cluster: &Cluster, name: &str) -> Result<kube::Client> {
+    let program = concat!("controller-manager/v", env!("CARGO_PKG_VERSION"));
+    client::new(cluster.config.clone(), &format!("{program}/{name}"))
 }
 
 /// Unique among candidates, and recognisable where the system tells its name.

@@ -1,7 +1,9 @@
-//! What all programs of this workspace that are clients have in common: their logs, their end.
+//! What all programs of this workspace that are clients have in common: how they reach the API server, their logs, their end.
 
+mod cluster;
 mod signals;
 
+pub use cluster::Cluster;
 pub use signals::stop_on_signal;
 
 use std::io::IsTerminal;
