@@ -54,6 +54,20 @@ fn status(error: &Error) -> Option<&Status> {
     }
 }
 
+/// An error made of many, without repetitions (`utilerrors.NewAggregate`).
+pub fn aggregate(messages: &[String]) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for message in messages {
+        if !seen.contains(&message.as_str()) {
+            seen.push(message);
+        }
+    }
+    match seen[..] {
+        [only] => only.to_owned(),
+        _ => format!("[{}]", seen.join(", ")),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -114,5 +128,12 @@ pub(crate) mod tests {
         let error = Error::Api(Status::failure("", "Forbidden").with_code(403).with_details(details).boxed());
         assert!(has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE));
         assert!(!has_status_cause(&api_error(FORBIDDEN), NAMESPACE_TERMINATING_CAUSE));
+    }
+
+    #[test]
+    fn errors_are_gathered_without_repetitions() {
+        let messages = |all: &[&str]| aggregate(&all.iter().map(|text| text.to_string()).collect::<Vec<_>>());
+        assert_eq!(messages(&["one"]), "one");
+        assert_eq!(messages(&["one", "two", "one"]), "[one, two]");
     }
 }

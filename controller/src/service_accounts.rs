@@ -10,7 +10,7 @@
 //! Follows kubernetes v1.37.1 `pkg/controller/serviceaccount/serviceaccounts_controller.go`, without resyncs, which
 //! kube-controller-manager does not use.
 
-use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_already_exists};
+use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, aggregate, has_status_cause, is_already_exists};
 use crate::controller::{Controller, Source};
 use crate::informer::{Event, Informer, ObjectKey};
 use crate::worker::{Outcome, Worker};
@@ -18,7 +18,6 @@ use crate::workqueue::RateLimitingQueue;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, ResourceExt};
-use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
@@ -115,12 +114,7 @@ struct CreateFailures(Vec<kube::Error>);
 
 impl Display for CreateFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut seen = BTreeSet::new();
-        let messages = self.0.iter().map(ToString::to_string).filter(|message| seen.insert(message.clone()));
-        match &Vec::from_iter(messages)[..] {
-            [message] => f.write_str(message),
-            messages => write!(f, "[{}]", messages.join(", ")),
-        }
+        f.write_str(&aggregate(&Vec::from_iter(self.0.iter().map(ToString::to_string))))
     }
 }
 

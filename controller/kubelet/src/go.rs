@@ -31,20 +31,6 @@ fn is_printable(character: char) -> bool {
     matches!(character, '\'') || format!("x{character}").escape_debug().count() == 2
 }
 
-/// An error made of many, without repetitions (`utilerrors.NewAggregate`).
-pub(crate) fn aggregate(messages: &[String]) -> String {
-    let mut seen: Vec<&str> = Vec::new();
-    for message in messages {
-        if !seen.contains(&message.as_str()) {
-            seen.push(message);
-        }
-    }
-    match seen[..] {
-        [only] => only.to_owned(),
-        _ => format!("[{}]", seen.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,12 +49,5 @@ mod tests {
         ] {
             assert_eq!(quote(text), expected);
         }
-    }
-
-    #[test]
-    fn errors_are_gathered_without_repetitions() {
-        let messages = |all: &[&str]| aggregate(&all.iter().map(|text| text.to_string()).collect::<Vec<_>>());
-        assert_eq!(messages(&["one"]), "one");
-        assert_eq!(messages(&["one", "two", "one"]), "[one, two]");
     }
 }

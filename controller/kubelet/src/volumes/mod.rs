@@ -22,10 +22,10 @@ pub mod sources;
 
 pub use paths::InvalidPath;
 
-use crate::go::aggregate;
 use crate::objects::GetError;
 use crate::tokens::TokenError;
 use atomic_writer::WriteError;
+use controller::api_errors::aggregate;
 use k8s_openapi::api::core::v1::{
     ConfigMapVolumeSource, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, Volume,
 };
