@@ -172,7 +172,9 @@ impl Kind {
             let inner = || BASE64.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok());
             jwt(text) || (text.starts_with("ZXlK") && inner().is_some_and(|inner| jwt(&inner)))
         };
-        let age = || text.strip_suffix(['s', 'm']).is_some_and(digits);
+        // As `duration.HumanDuration` prints it: `12s`, `3m20s`, `2d3h`, `323d`, `4y36d`.
+        let units = ['s', 'm', 'h', 'd', 'y'];
+        let age = || text.ends_with(units) && text.split_terminator(units).all(digits);
         match key {
             "resourceVersion" if text.parse::<u64>().is_ok_and(|revision| revision > 0) => Some(Kind::Revision),
             "cells" if age() => Some(Kind::Word("<age>")),
@@ -310,6 +312,8 @@ mod tests {
                 json!([{"name": "kube-api-access-<generated 1>", "projected": {}}, {"name": "kube-api-access-<generated 1>"}]),
             ),
             (json!({"cells": ["a", "12s"], "exp": 5}), json!({"cells": ["a", "<age>"], "exp": "<seconds>"})),
+            (json!({"cells": ["323d", "4y36d", "2d3h"]}), json!({"cells": ["<age>", "<age>", "<age>"]})),
+            (json!({"cells": ["d", "add", "1", "m1s"]}), json!({"cells": ["d", "add", "1", "m1s"]})),
         ] {
             let volatile = Volatile::gather([&document], &Names::default());
             assert_eq!(volatile.normal(&document), expected);
