@@ -158,7 +158,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Policy) => {
-            let output = root.join("fake-apiserver/src/api/rbac_policy.jsonl");
+            let output = root.join("fake-apiserver/src/reconcile/bootstrap.jsonl");
             crate::policy::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }

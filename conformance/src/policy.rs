@@ -1,5 +1,5 @@
 //! Writes anew the roles and bindings that a fake with RBAC makes at start, as a real kube-apiserver makes them. What all of them
-//! have is left out; the fake puts it back (`fake-apiserver/src/api/rbac_policy.rs`).
+//! have is left out; the fake puts it back (`fake-apiserver/src/reconcile/bootstrap.rs`).
 
 use crate::target::Real;
 use anyhow::{Context as _, Result, ensure};

@@ -3,7 +3,7 @@
 use super::history::History;
 use super::subscription::Watcher;
 use super::watchers::Watchers;
-use super::{Draft, Entry, Event, Expired, Filter, Key, Parent, Scope, Snapshot, Updated, WriteError};
+use super::{Conflict, CreateError, Draft, Entry, Event, Expired, Filter, Key, Parent, Scope, Snapshot, Updated};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -48,27 +48,22 @@ impl State {
         draft: Draft,
         parent: Option<&Parent>,
         wakers: &mut Vec<Waker>,
-    ) -> Result<Arc<Entry>, WriteError> {
+    ) -> Result<Arc<Entry>, CreateError> {
         if let Some(parent) = parent {
             let (field, value) = parent.closed_when;
             match self.objects.get(&parent.key) {
-                None => return Err(WriteError::NoParent),
-                Some(entry) if entry.meta.field(field) == Some(value) => return Err(WriteError::ParentClosed),
+                None => return Err(CreateError::NoParent),
+                Some(entry) if entry.meta.field(field) == Some(value) => return Err(CreateError::ParentClosed),
                 Some(_) => {}
             }
         }
         if let Some(existing) = self.objects.get(&draft.key) {
-            return Err(WriteError::Exists(existing.clone()));
+            return Err(CreateError::Exists(existing.clone()));
         }
         Ok(self.put(draft, None, wakers))
     }
 
-    pub(super) fn update(
-        &mut self,
-        draft: Draft,
-        expected: u64,
-        wakers: &mut Vec<Waker>,
-    ) -> Result<Updated, WriteError> {
+    pub(super) fn update(&mut self, draft: Draft, expected: u64, wakers: &mut Vec<Waker>) -> Result<Updated, Conflict> {
         let current = self.expect(&draft.key, expected)?;
         if current.is_same_as(&draft) {
             return Ok(Updated::Unchanged(current));
@@ -76,12 +71,7 @@ impl State {
         Ok(Updated::Changed(self.put(draft, Some(current), wakers)))
     }
 
-    pub(super) fn delete(
-        &mut self,
-        key: &Key,
-        expected: u64,
-        wakers: &mut Vec<Waker>,
-    ) -> Result<Arc<Entry>, WriteError> {
+    pub(super) fn delete(&mut self, key: &Key, expected: u64, wakers: &mut Vec<Waker>) -> Result<Arc<Entry>, Conflict> {
         let current = self.expect(key, expected)?;
         self.revision += 1;
         self.objects.remove(key);
@@ -118,10 +108,10 @@ impl State {
     }
 
     /// The object, if it is at the expected revision.
-    fn expect(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, WriteError> {
-        let current = self.objects.get(key).ok_or(WriteError::NotFound)?;
+    fn expect(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, Conflict> {
+        let current = self.objects.get(key).ok_or(Conflict::NotFound)?;
         if current.revision != expected {
-            return Err(WriteError::Modified(current.clone()));
+            return Err(Conflict::Modified(current.clone()));
         }
         Ok(current.clone())
     }

@@ -1,15 +1,14 @@
 //! The kinds that are asked, not stored: each answers with itself, its status filled in.
 
-use super::decode::{self, Expected};
-use super::encode_reply;
-use super::{Reply, Request};
+use crate::api::request::decode::{self, Expected};
+use crate::api::{Reply, Request, encode_reply};
 use crate::auth::reviews::{access, own, token};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Kind;
 use serde_json::Value;
 
 /// Whether objects of that kind are questions.
-pub(super) fn is_review(kind: &Kind) -> bool {
+pub(crate) fn is_review(kind: &Kind) -> bool {
     matches!(kind.group, "authentication.k8s.io" | "authorization.k8s.io")
 }
 

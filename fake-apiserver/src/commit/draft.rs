@@ -8,7 +8,7 @@ use crate::store::{Draft, Entry, Key, Meta, ResourceId};
 use serde_json::Value;
 
 /// Serialises an object for the store; everything but the revision is decided.
-pub(super) fn draft(kind: &Kind, resource: ResourceId, object: &Value) -> ApiResult<Draft> {
+pub(crate) fn draft(kind: &Kind, resource: ResourceId, object: &Value) -> ApiResult<Draft> {
     let type_ref = schema::lookup(&kind.api_version(), kind.kind)
         .ok_or_else(|| ApiError::internal(format!("the schema lacks {}", kind.kind)))?;
     let encoded = schema::encode(object, type_ref);
@@ -22,6 +22,7 @@ pub(super) fn draft(kind: &Kind, resource: ResourceId, object: &Value) -> ApiRes
 }
 
 /// The tree of a stored object.
-pub(super) fn tree(entry: &Entry) -> ApiResult<Value> {
-    serde_json::from_slice(entry.json()).map_err(|why| ApiError::internal(format!("a stored object is no JSON: {why}")))
+pub(crate) fn tree(entry: &Entry) -> ApiResult<Value> {
+    serde_json::from_slice(entry.json())
+        .map_err(|why| ApiError::internal(format!("a stored object is not JSON: {why}")))
 }

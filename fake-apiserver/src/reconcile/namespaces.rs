@@ -5,18 +5,18 @@
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
 //!     └── some left ──▶ wait ◀── some left ──┘
 //! ```
-//! Upstream it looks again after a while; here at once whenever something that held the namespace up is gone. Follows
+//! Upstream it looks again after a while; here at once whenever something in the namespace is gone. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
-use super::delete;
-use super::draft::{draft, tree};
-use super::namespaces::{awaits_finalizers, key, resource};
+use super::Reconcilers;
 use crate::clock::format_seconds;
-use crate::cluster::Cluster;
+use crate::commit::deletion::{self, DeleteOptions, Propagation};
+use crate::commit::namespace::{awaits_finalizers, is_terminating, key, resource};
+use crate::commit::{Change, draft, tree};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{Kind, KindId};
-use crate::store::{Key, Scope, WriteError};
+use crate::store::{Key, Scope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -46,47 +46,87 @@ struct Remaining {
     finalizers: BTreeMap<String, usize>,
 }
 
-/// Does its work after something in `namespace`, or the namespace itself, was deleted.
-pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    let terminating =
-        cluster.store.get(&key(namespace)).is_some_and(|entry| entry.meta.field("status.phase") == Some("Terminating"));
-    if !terminating || !cluster.namespace_controller {
+/// Asks for the deletion of all that is in a namespace which began to terminate.
+pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+    if !terminates(cluster, namespace) {
         return Ok(());
     }
-    let is_pods = |kind: &Kind| kind.group.is_empty() && kind.resource == "pods";
-    let pods = empty(cluster, namespace, now, is_pods)?;
-    if !pods.resources.is_empty() {
-        // Upstream does not count them: by its word, nothing is left.
-        return write_conditions(cluster, namespace, &Remaining::default(), now);
+    for kind in content().filter(|id| is_pods(id.kind())) {
+        empty(cluster, namespace, kind, now, &mut Remaining::default()).await?;
     }
-    let others = empty(cluster, namespace, now, |kind| !is_pods(kind))?;
-    write_conditions(cluster, namespace, &others, now)?;
-    if others.resources.is_empty() { finalize(cluster, namespace) } else { Ok(()) }
+    leave(cluster, namespace, now).await
 }
 
-/// Deletes all objects of those kinds.
-fn empty(cluster: &Cluster, namespace: &str, now: Timestamp, of: impl Fn(&Kind) -> bool) -> ApiResult<Remaining> {
-    let snapshot = cluster.store.snapshot();
+/// Goes on with a namespace that terminates, now that something in it is gone. While there are pods, whose deletion was asked for
+/// when the namespace was closed, this costs the same however many they are.
+pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+    if !terminates(cluster, namespace) {
+        return Ok(());
+    }
+    if content().filter(|id| is_pods(id.kind())).any(|id| remains(cluster, namespace, id)) {
+        // Upstream does not count them: by its word, nothing is left.
+        return write_conditions(cluster, namespace, &Remaining::default(), now).await;
+    }
     let mut remaining = Remaining::default();
-    for (id, kind) in KindId::all().map(|id| (id, id.kind())).filter(|(_, kind)| kind.namespaced && of(kind)) {
-        let scope = Scope { resource: id.into(), namespace: Some(namespace.into()), name: None };
-        for entry in snapshot.range(&scope, "") {
-            delete::by_controller(cluster, kind, &entry.key, now)?;
-            remaining.count(cluster, kind, &entry.key)?;
+    for kind in content().filter(|id| !is_pods(id.kind())) {
+        empty(cluster, namespace, kind, now, &mut remaining).await?;
+    }
+    write_conditions(cluster, namespace, &remaining, now).await?;
+    if remaining.resources.is_empty() { finalize(cluster, namespace).await } else { Ok(()) }
+}
+
+fn terminates(cluster: &Reconcilers, namespace: &str) -> bool {
+    cluster.store.get(&key(namespace)).is_some_and(|entry| is_terminating(&entry))
+}
+
+/// The kinds whose objects live in namespaces.
+fn content() -> impl Iterator<Item = KindId> {
+    KindId::all().filter(|id| id.kind().namespaced)
+}
+
+fn is_pods(kind: &Kind) -> bool {
+    kind.group.is_empty() && kind.resource == "pods"
+}
+
+fn scope(namespace: &str, id: KindId) -> Scope {
+    Scope { resource: id.into(), namespace: Some(namespace.into()), name: None }
+}
+
+/// Whether the namespace holds any object of that kind.
+fn remains(cluster: &Reconcilers, namespace: &str, id: KindId) -> bool {
+    cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
+}
+
+/// Deletes all objects of that kind, and counts those that do not go yet.
+async fn empty(
+    cluster: &Reconcilers,
+    namespace: &str,
+    id: KindId,
+    now: Timestamp,
+    remaining: &mut Remaining,
+) -> ApiResult<()> {
+    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+    let snapshot = cluster.store.snapshot();
+    let keys: Vec<Key> = snapshot.range(&scope(namespace, id), "").map(|entry| entry.key.clone()).collect();
+    for key in keys {
+        let deletion = cluster.commits.change(&key, |entry| {
+            let plan = deletion::plan(id.kind(), entry, &options, now)?;
+            Ok((plan.change, plan.removes))
+        });
+        if let Some((entry, false)) = deletion.await? {
+            remaining.count(id.kind(), &tree(&entry)?);
         }
     }
-    Ok(remaining)
+    Ok(())
 }
 
 impl Remaining {
-    /// Counts the object of that key if it is still there.
-    fn count(&mut self, cluster: &Cluster, kind: &Kind, key: &Key) -> ApiResult<()> {
-        let Some(entry) = cluster.store.get(key) else { return Ok(()) };
+    /// Counts an object that is still there.
+    fn count(&mut self, kind: &Kind, object: &Value) {
         *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
-        for finalizer in meta::finalizers(&tree(&entry)?) {
+        for finalizer in meta::finalizers(object) {
             *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
         }
-        Ok(())
     }
 
     /// The reason and the message of a condition that is not as it should be (`ProcessContentTotals`).
@@ -109,9 +149,14 @@ impl Remaining {
 }
 
 /// `updateConditions`: those that are as they were keep their time.
-fn write_conditions(cluster: &Cluster, namespace: &str, remaining: &Remaining, now: Timestamp) -> ApiResult<()> {
+async fn write_conditions(
+    cluster: &Reconcilers,
+    namespace: &str,
+    remaining: &Remaining,
+    now: Timestamp,
+) -> ApiResult<()> {
     let now = format_seconds(now);
-    change(cluster, namespace, |object| {
+    let change = change(cluster, namespace, |object| {
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
         for (kind, reason, message) in CONDITIONS {
             let (status, reason, message) = match remaining.trouble(kind) {
@@ -130,35 +175,30 @@ fn write_conditions(cluster: &Cluster, namespace: &str, remaining: &Remaining, n
             }
         }
         object["status"]["conditions"] = conditions.into();
-    })
+    });
+    change.await
 }
 
 /// Takes the finalizer off, and the namespace away unless something else holds it.
-fn finalize(cluster: &Cluster, namespace: &str) -> ApiResult<()> {
-    change(cluster, namespace, |object| {
+async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
+    let change = change(cluster, namespace, |object| {
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
-    })
+    });
+    change.await
 }
 
-/// Changes the namespace, if it is still there; what nothing holds any longer goes.
-fn change(cluster: &Cluster, namespace: &str, mut change: impl FnMut(&mut Value)) -> ApiResult<()> {
+/// Changes the namespace, if it is still there; it goes if nothing holds it any longer.
+async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let (resource, kind) = resource();
     let key = key(namespace);
-    while let Some(entry) = cluster.store.get(&key) {
-        let mut object = tree(&entry)?;
+    let changed = cluster.commits.change(&key, |entry| {
+        let mut object = tree(entry)?;
         change(&mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
-        let result = if free {
-            cluster.store.delete(&key, entry.revision).map(drop)
-        } else {
-            cluster.store.update(draft(kind, resource, &object)?, entry.revision).map(drop)
-        };
-        match result {
-            Err(WriteError::Modified(_)) => {}
-            _ => break,
-        }
-    }
-    Ok(())
+        let change = if free { Change::Remove } else { Change::Put(draft(kind, resource, &object)?) };
+        Ok((change, ()))
+    });
+    changed.await.map(drop)
 }

@@ -1,7 +1,8 @@
 //! The options of each verb, read from the query (or, for deletes, the body) and validated once.
 
+use super::Query;
+use crate::commit::deletion::{DeleteOptions, Propagation};
 use crate::error::{ApiError, ApiResult, FieldError};
-use crate::http::Query;
 use crate::object::selector::LabelSelector;
 use serde_json::{Value, json};
 
@@ -228,27 +229,6 @@ fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
         ApiError::bad_request(format!("strconv.ParseInt: parsing {}: {why}", json!(text)))
     })?;
     Ok(Some(number))
-}
-
-/// What becomes of an object's dependents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Propagation {
-    Orphan,
-    Background,
-    Foreground,
-}
-
-/// Options of delete and deletecollection.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct DeleteOptions {
-    pub(crate) dry_run: bool,
-    /// Seconds; negative ones were turned into 1.
-    pub(crate) grace_period: Option<i64>,
-    pub(crate) propagation: Option<Propagation>,
-    pub(crate) uid: Option<String>,
-    pub(crate) resource_version: Option<String>,
-    /// `orphanDependents` was false: upstream then answers 202 while the object remains.
-    pub(crate) waits: bool,
 }
 
 impl DeleteOptions {

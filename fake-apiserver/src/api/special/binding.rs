@@ -1,8 +1,8 @@
 //! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
 
-use super::decode::{self, Expected};
-use super::update::rewrite;
-use super::{Reply, Request, admission, preconditions};
+use crate::api::request::decode::{self, Expected};
+use crate::api::write::rewrite;
+use crate::api::{Reply, Request, admission, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
 
-pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected { api_version: "v1".into(), kind: "Binding" };
     let (options, mut binding) = decode::creation(request, &expected)?;
-    admission::create(request, &mut binding)?;
+    admission::create(request, &mut binding).await?;
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
@@ -21,7 +21,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
     admission::validate(request, &binding, None)?;
     let now = format_seconds(request.now);
-    rewrite(request, &options, |request, entry, pod| {
+    let assignment = rewrite(request, &options, |request, entry, pod| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&binding), Some(entry))?;
         preconditions::check_revision(request.kind, meta::resource_version(&binding), entry)?;
         let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
@@ -38,7 +38,8 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         }
         assign(pod, &node, &binding, &now);
         Ok(())
-    })?;
+    });
+    assignment.await?;
     Ok(Reply::Success { code: 201 })
 }
 

@@ -1,6 +1,5 @@
 //! The query of a URL, parsed once. Keys may repeat; the first one counts, except for lists.
 
-use super::route::decode;
 use std::borrow::Cow;
 
 /// Decoded `key=value` pairs, in order.
@@ -43,6 +42,30 @@ fn unescape(text: &str) -> Cow<'_, str> {
         return Cow::Owned(decode(&text.replace('+', " ")).into_owned());
     }
     decode(text)
+}
+
+/// Percent-decoding; what is malformed stays as it is.
+pub(crate) fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digit = |offset: usize| bytes.get(at + offset).and_then(|byte| (*byte as char).to_digit(16));
+        match (bytes[at], digit(1), digit(2)) {
+            (b'%', Some(high), Some(low)) => {
+                decoded.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, ..) => {
+                decoded.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
 }
 
 #[cfg(test)]

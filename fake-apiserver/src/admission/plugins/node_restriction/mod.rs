@@ -8,8 +8,7 @@ mod labels;
 mod pods;
 mod tokens;
 
-use super::{Attributes, Operation, Plugin, Refusal};
-use crate::auth::Objects;
+use crate::admission::{Attributes, Operation, Plugin};
 use crate::auth::node::NODE_LEASES;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
@@ -21,14 +20,14 @@ use std::sync::Arc;
 pub(super) struct NodeRestriction;
 
 impl Plugin for NodeRestriction {
-    fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> Result<(), Refusal> {
+    fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
         let Some(node) = attributes.user.node_name() else { return Ok(()) };
         if node.is_empty() {
             let user = quote(&attributes.user.name);
-            return Err(attributes.forbidden(object, format!("could not determine node from user {user}")).into());
+            return Err(attributes.forbidden(object, format!("could not determine node from user {user}")));
         }
         let write = Write { node, attributes, object };
-        let verdict = match (attributes.kind.group, attributes.kind.resource, attributes.subresource) {
+        match (attributes.kind.group, attributes.kind.resource, attributes.subresource) {
             ("", "pods", "") => pods::admit(&write),
             ("", "pods", "status") => pods::admit_status(&write),
             ("", "pods", other) => write.refuse(format!(
@@ -39,8 +38,7 @@ impl Plugin for NodeRestriction {
             ("", "serviceaccounts", "token") => tokens::admit(&write),
             ("coordination.k8s.io", "leases", _) => write.to_lease(),
             _ => Ok(()),
-        };
-        verdict.map_err(Refusal::from)
+        }
     }
 }
 
@@ -70,7 +68,7 @@ impl Write<'_> {
     /// An object as it is now. `singular` is what the 404 calls the resource, as upstream's listers do.
     fn live(&self, resource: &str, singular: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
         let missing = || ApiError::not_found(Qualified { group: "", resource: singular }, name);
-        self.attributes.cluster.object(resource, namespace, name).ok_or_else(missing)
+        self.attributes.objects.object(resource, namespace, name).ok_or_else(missing)
     }
 
     fn pod(&self, name: &str) -> ApiResult<Arc<Value>> {

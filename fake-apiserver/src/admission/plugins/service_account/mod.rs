@@ -1,14 +1,13 @@
 //! The plugin `ServiceAccount`: every pod acts as a service account, and is given its token.
 //!
 //! Ports `plugin/pkg/admission/serviceaccount/admission.go` (v1.37.1). Where that asks for the account `default` ten
-//! times, sleeping in between, the refusal here says what it was for want of, and whoever serves the request waits.
+//! times, sleeping in between, the chain here waits until it is created.
 
 mod mount;
 mod policy;
 
-use super::{Attributes, Operation, Plugin, Refusal};
-use crate::auth::Objects;
-use crate::error::ApiError;
+use crate::admission::{Attributes, Operation, Plugin};
+use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{self, is_mirror_pod, items, references, text};
 use crate::schema::quote;
@@ -26,7 +25,22 @@ pub(super) struct ServiceAccounts {
 }
 
 impl Plugin for ServiceAccounts {
-    fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> Result<(), Refusal> {
+    /// The account `default` may be about to be created.
+    fn awaits(&self, attributes: &Attributes<'_>, pod: &Value) -> Option<Key> {
+        let concerned = match attributes.operation {
+            Operation::Create => attributes.is_about("pods", "") && !is_mirror_pod(pod),
+            Operation::Update => attributes.is_about("pods", "ephemeralcontainers"),
+            Operation::Delete => false,
+        };
+        let named = matches!(text(pod, "/spec/serviceAccountName"), "" | DEFAULT);
+        if !concerned || !named || find(attributes, DEFAULT).is_some() {
+            return None;
+        }
+        let resource = registry::by_resource("", "v1", "serviceaccounts")?;
+        Some(Key::new(resource.into(), attributes.namespace, DEFAULT))
+    }
+
+    fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
             return Ok(());
         }
@@ -36,19 +50,19 @@ impl Plugin for ServiceAccounts {
         self.validate(attributes, pod)
     }
 
-    fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> Result<(), Refusal> {
+    fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
         match attributes.operation {
             Operation::Create if attributes.is_about("pods", "") && is_mirror_pod(pod) => {
-                mirror(pod).map_err(|why| attributes.forbidden(pod, why).into())
+                mirror(pod).map_err(|why| attributes.forbidden(pod, why))
             }
             Operation::Create if attributes.is_about("pods", "") => {
                 let account = account(attributes, pod)?;
-                Ok(policy::limit(&account, pod).map_err(|why| attributes.forbidden(pod, why))?)
+                policy::limit(&account, pod).map_err(|why| attributes.forbidden(pod, why))
             }
             Operation::Update if attributes.is_about("pods", "ephemeralcontainers") => {
                 let account = account(attributes, pod)?;
                 // Upstream forgets to give this error a type.
-                Ok(policy::limit_ephemeral(&account, pod).map_err(ApiError::untyped)?)
+                policy::limit_ephemeral(&account, pod).map_err(ApiError::untyped)
             }
             _ => Ok(()),
         }
@@ -56,7 +70,7 @@ impl Plugin for ServiceAccounts {
 }
 
 impl ServiceAccounts {
-    fn mutate(&self, attributes: &Attributes<'_>, pod: &mut Value) -> Result<(), Refusal> {
+    fn mutate(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         if text(pod, "/spec/serviceAccountName").is_empty() {
             pod["spec"]["serviceAccountName"] = DEFAULT.into();
             pod["spec"]["serviceAccount"] = DEFAULT.into();
@@ -73,25 +87,25 @@ impl ServiceAccounts {
     }
 }
 
-/// What the pod acts as, in the eyes of the replica and, if it knows of none, in truth. 403 without; the account
-/// `default` may be about to be made.
-fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refusal> {
+/// The account that the pod acts as. 403 without.
+fn account(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Arc<Value>> {
     let (namespace, name) = (attributes.namespace, text(pod, "/spec/serviceAccountName"));
     if name.is_empty() {
         let pod_name = meta::name(pod);
         let why = format!("no service account specified for pod {namespace}/{pod_name}");
-        return Err(attributes.forbidden(pod, why).into());
+        return Err(attributes.forbidden(pod, why));
     }
-    let live = || attributes.cluster.object("serviceaccounts", namespace, name);
-    attributes.seen("serviceaccounts", name).or_else(live).ok_or_else(|| {
+    find(attributes, name).ok_or_else(|| {
         let why =
             format!("error looking up service account {namespace}/{name}: serviceaccount {} not found", quote(name));
-        let resource = registry::by_resource("", "v1", "serviceaccounts").filter(|_| name == DEFAULT);
-        Refusal {
-            error: attributes.forbidden(pod, why),
-            awaited: resource.map(|resource| Key::new(resource.into(), namespace, name)),
-        }
+        attributes.forbidden(pod, why)
     })
+}
+
+/// A service account as the replica sees it or, if it sees none, as it is stored.
+fn find(attributes: &Attributes<'_>, name: &str) -> Option<Arc<Value>> {
+    let live = || attributes.objects.object("serviceaccounts", attributes.namespace, name);
+    attributes.seen("serviceaccounts", name).or_else(live)
 }
 
 /// `shouldAutomount`: the pod's wish, else the account's, else yes.

@@ -57,7 +57,7 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
         name: write.attributes.name,
     };
     let right = Attributes::new(user, "request-serviceaccounts-token-audience", target);
-    match write.attributes.cluster.authorizer.authorize(&right) {
+    match write.attributes.authorizer.authorize(&right) {
         Decision::Allow(_) => Ok(()),
         Decision::NoOpinion(_) => Err(format!("{} is not authorized to request tokens for {}", user.name, named())),
     }

@@ -29,7 +29,7 @@ pub(crate) enum Tokens {
 impl Tokens {
     /// Lets each container of the pod find a token of its account.
     pub(super) fn mount(self, attributes: &Attributes<'_>, account: &Value, pod: &mut Value) -> ApiResult<()> {
-        let ids = &attributes.cluster.ids;
+        let ids = attributes.ids;
         match self {
             Tokens::Bound => {
                 let ours = |volume: &&Value| text(volume, "/name").starts_with(VOLUME_PREFIX);

@@ -1,10 +1,9 @@
 //! From a request's body to an object of the expected kind, with the real decoder's refusals.
 
-use super::Request;
-use super::create::ensure_namespace;
+use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
+use super::{Request, ensure_namespace};
 use crate::error::{ApiError, ApiResult};
-use crate::http::content_type::{BodyFormat, body_format};
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
 
@@ -60,13 +59,13 @@ impl Expected<'_> {
     }
 }
 
-/// Why a kind that nobody knows cannot be decoded.
-pub(super) fn not_registered(api_version: &str, kind: &str) -> String {
+/// Why a kind that is not registered cannot be decoded.
+pub(crate) fn not_registered(api_version: &str, kind: &str) -> String {
     format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}")
 }
 
 /// Decodes the options and the body of a request to create something.
-pub(super) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
+pub(crate) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
     body_format(request.body.content_type)?;
     let options = WriteOptions::parse(request.query, "CreateOptions")?;
     let mut object = object(request, expected, options.field_validation)?;
@@ -104,7 +103,7 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
 }
 
 /// apiVersion and kind of a tree, "" when unset.
-pub(super) fn type_meta(object: &Value) -> (String, String) {
+pub(crate) fn type_meta(object: &Value) -> (String, String) {
     let text = |key| object[key].as_str().unwrap_or_default().to_string();
     (text("apiVersion"), text("kind"))
 }
@@ -152,4 +151,14 @@ fn report(
         }
         _ => Ok(()),
     }
+}
+
+/// A request's body as a tree, for the record of requests; `None` if it is empty or cannot be read.
+pub(crate) fn readable(content_type: &str, bytes: &[u8]) -> Option<Value> {
+    if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
+        let envelope = schema::decode_protobuf(bytes).ok()?;
+        let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
+        return schema::decode_protobuf_message(envelope.raw, type_ref).ok();
+    }
+    serde_json::from_slice(bytes).ok()
 }

@@ -1,7 +1,7 @@
 //! Pods of a node: it makes mirrors of those that it runs without being told, tells how its pods are, and deletes them.
 
-use super::super::Operation;
 use super::Write;
+use crate::admission::Operation;
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{MIRROR_POD_ANNOTATION, is_mirror_pod, items, references, text};
