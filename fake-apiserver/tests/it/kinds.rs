@@ -56,7 +56,11 @@ async fn update(client: &mut Client, case: &Case, old: &Value) -> Answer {
         client.put(&format!("{one}/status"), &unidentified(old)).await.expect(200);
     }
     let subresource = case.subresource.iter().map(|name| format!("/{name}")).collect::<String>();
-    client.put(&format!("{one}{subresource}?dryRun=All"), &unidentified(&case.body)).await
+    let stored = client.get(&one).await.expect(200);
+    let mut body = unidentified(&case.body);
+    // As it was read, which some kinds insist on.
+    body["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
+    client.put(&format!("{one}{subresource}?dryRun=All"), &body).await
 }
 
 impl Case {
