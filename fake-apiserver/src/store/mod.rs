@@ -8,11 +8,13 @@
 //! - Every update and delete names the revision that it was computed from, and fails if that is not the current one.
 //! - The past is readable as far back as the window of events reaches, and not at all beyond.
 //! - A subscription sees every matching event exactly once, in order; if it is too slow for the window, it is told so.
+//! - Once a snapshot of a revision can be had, all subscriptions hold the events up to it.
 
 mod entry;
 mod event;
 mod history;
 mod key;
+mod last_change;
 mod state;
 mod subscription;
 mod watchers;
@@ -20,6 +22,7 @@ mod watchers;
 pub use entry::{Draft, Entry, Meta};
 pub use event::{Change, Event};
 pub use key::{Key, ResourceId, Scope};
+pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
 
 use state::State;
@@ -119,6 +122,11 @@ impl Store {
             (state.snapshot(), state.events_after(revision)?)
         };
         Ok(now.rewound(revision, &events))
+    }
+
+    /// The revision of the last change to a resource, from now on.
+    pub fn last_change(&self, resource: ResourceId) -> LastChange {
+        self.lock().last_change(resource)
     }
 
     /// Stores a new object.
