@@ -1,10 +1,10 @@
-//! A bounded memory of what is expensive to find out and never changes.
+//! A bounded cache of values that are expensive to compute.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-/// Remembers between [`GENERATION`] and twice as many values: those of the current generation, and those of the
-/// one before that are not asked for any more. When the current generation is full, the older one is dropped.
+/// A cache of between [`GENERATION`] and twice as many values: those of the current generation, and those of the previous one
+/// that were not asked for since. When the current generation is full, the previous one is dropped.
 #[derive(Debug)]
 pub(super) struct Memo<V>(Mutex<Generations<V>>);
 
@@ -23,7 +23,7 @@ impl<V> Default for Memo<V> {
 }
 
 impl<V: Clone> Memo<V> {
-    /// What is remembered under `key`.
+    /// The value under `key`, if it is cached.
     pub(super) fn recall(&self, key: &str) -> Option<V> {
         let mut generations = self.lock();
         if let Some(value) = generations.current.get(key) {
@@ -34,7 +34,7 @@ impl<V: Clone> Memo<V> {
         Some(value)
     }
 
-    /// Remembers `value` for a while.
+    /// Caches `value`, in place of any other under that key.
     pub(super) fn remember(&self, key: &str, value: V) {
         self.lock().insert(key.to_string(), value);
     }
