@@ -95,7 +95,7 @@ impl Bound {
         if current != uid {
             return Err(format!("service account UID ({current}) does not match claim ({uid})"));
         }
-        if is_gone(&account, now) {
+        if is_deleted(&account, now) {
             return Err(format!("service account {namespace}/{name} has been deleted"));
         }
 
@@ -137,11 +137,11 @@ impl Reference {
             let claimed = &self.uid;
             return Err(format!("{kind} UID ({current}) does not match service account {kind} ref claim ({claimed})"));
         }
-        if is_gone(found, now) { Err(INVALIDATED.into()) } else { Ok(()) }
+        if is_deleted(found, now) { Err(INVALIDATED.into()) } else { Ok(()) }
     }
 }
 
 /// Whether the time of deletion is longer ago than the leeway. That of a pod includes its grace period.
-fn is_gone(object: &Value, now: Timestamp) -> bool {
+fn is_deleted(object: &Value, now: Timestamp) -> bool {
     metadata::deletion(object).is_some_and(|time| is_after(now, -DEFAULT_LEEWAY, time.as_second()))
 }

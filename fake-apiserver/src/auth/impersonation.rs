@@ -75,7 +75,7 @@ pub struct Impersonated {
 
 /// The modes of impersonation, with the one that last allowed each requester, as that is tried first.
 #[derive(Debug, Default)]
-pub struct Impersonation(Memo<Mode>);
+pub struct Impersonation(Memo<String, Mode>);
 
 impl Impersonation {
     /// Decides whether the request that `attributes` describe may act as `wanted`.
@@ -89,14 +89,14 @@ impl Impersonation {
         wanted: &User,
     ) -> ApiResult<Impersonated> {
         let requester = &attributes.user.name;
-        let proven = self.0.recall(requester);
+        let proven = self.0.get(requester);
         let others = MODES.into_iter().filter(|mode| Some(*mode) != proven);
         let mut refusal = None;
         for mode in proven.into_iter().chain(others) {
             match mode.check(authorizer, attributes, wanted) {
                 None => {}
                 Some(Ok(user)) => {
-                    self.0.remember(requester, mode);
+                    self.0.insert(requester, mode);
                     return Ok(Impersonated { user: Arc::new(user), constraint: mode.name().map(|_| mode.verb()) });
                 }
                 Some(Err(error)) => refusal = refusal.or(Some(error)),
@@ -182,9 +182,9 @@ impl Inquiry<'_> {
         }
         self.groups(&wanted.groups)?;
         self.extra(&wanted.extra)?;
-        let everybody = if user.name == ANONYMOUS { ALL_UNAUTHENTICATED } else { ALL_AUTHENTICATED };
-        if !user.is_in(everybody) && !user.is_in(ALL_UNAUTHENTICATED) {
-            user.groups.push(everybody.into());
+        let all_users = if user.name == ANONYMOUS { ALL_UNAUTHENTICATED } else { ALL_AUTHENTICATED };
+        if !user.is_in(all_users) && !user.is_in(ALL_UNAUTHENTICATED) {
+            user.groups.push(all_users.into());
         }
         Ok(user)
     }

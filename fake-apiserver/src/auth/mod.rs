@@ -24,6 +24,7 @@ mod metadata;
 pub mod modes;
 pub mod node;
 pub mod oidc;
+mod parsed;
 pub mod rbac;
 pub mod reviews;
 mod service_account;
@@ -37,6 +38,7 @@ pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
+pub(crate) use parsed::ParsedObjects;
 pub use token_request::TokenRequestOutcome;
 pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};
 

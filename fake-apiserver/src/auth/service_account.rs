@@ -27,7 +27,7 @@ pub(super) struct ServiceAccountTokens {
     pub(super) keys: Vec<PublicKey>,
     pub(super) api_audiences: Vec<String>,
     pub(super) lookup: bool,
-    pub(super) verified: Memo<Arc<Verified>>,
+    pub(super) verified: Memo<String, Arc<Verified>>,
 }
 
 /// The claims of a token whose signature was verified.
@@ -83,7 +83,7 @@ impl ServiceAccountTokens {
     }
 
     fn verify(&self, token: &str) -> Result<Option<Arc<Verified>>, String> {
-        if let Some(verified) = self.verified.recall(token) {
+        if let Some(verified) = self.verified.get(token) {
             return Ok(Some(verified));
         }
         if !claimed_issuer(token).is_some_and(|issuer| self.is_trusted(&issuer)) {
@@ -92,7 +92,7 @@ impl ServiceAccountTokens {
         let Some(parsed) = Parsed::new(token) else { return Ok(None) };
         let claims = parsed.verify(&self.keys)?;
         let verified = Arc::new(self.read(&claims)?);
-        self.verified.remember(token, Arc::clone(&verified));
+        self.verified.insert(token, Arc::clone(&verified));
         Ok(Some(verified))
     }
 

@@ -99,7 +99,7 @@ impl Authenticator {
 
     /// The expiration to answer with, and the one to sign. Tokens of pods with the lifetime that the kubelet asks for are
     /// extended, for clients that do not reload them; their use after the answered one is annotated.
-    fn limits(&self, spec: &Value, binding: &Binding, notes: &mut Notes) -> (i64, Life) {
+    fn limits(&self, spec: &Value, binding: &Binding, notes: &mut Notes) -> (i64, Lifetime) {
         let mut seconds = expiration(spec);
         let max = self.max_token_expiration;
         if max > 0 && seconds > max {
@@ -113,8 +113,8 @@ impl Authenticator {
             && seconds == WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS
             && for_this_server;
         let life = match extended {
-            true => Life { seconds: EXPIRATION_EXTENSION_SECONDS, warn_after: Some(seconds) },
-            false => Life { seconds, warn_after: None },
+            true => Lifetime { seconds: EXPIRATION_EXTENSION_SECONDS, warn_after: Some(seconds) },
+            false => Lifetime { seconds, warn_after: None },
         };
         (seconds, life)
     }
@@ -125,7 +125,7 @@ impl Authenticator {
         binding: Binding,
         account: &ServiceAccount<'_>,
         now: Timestamp,
-        life: Life,
+        life: Lifetime,
         id: &str,
     ) -> Value {
         let issued = now.as_second();
@@ -148,8 +148,8 @@ impl Authenticator {
     }
 }
 
-/// The requested lifetime of a token, in seconds.
-struct Life {
+/// The lifetime of a signed token, in seconds.
+struct Lifetime {
     seconds: i64,
     warn_after: Option<i64>,
 }
