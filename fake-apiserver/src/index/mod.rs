@@ -102,8 +102,8 @@ impl<S: Index> Live<S> {
             // Another thread has done it meanwhile.
             return;
         }
-        // Waits for a write that is going on, after which the subscriptions hold its event.
-        let revision = self.store.snapshot().revision;
+        // Not before the revision that somebody may know of, and not after the events that the subscriptions hold.
+        let revision = self.store.delivered_revision();
         let next = match feed.take(revision) {
             Ok(events) => reached.after(&events, revision),
             Err(Expired { .. }) => {

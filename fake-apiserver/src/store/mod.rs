@@ -8,7 +8,6 @@
 //! - Every update and delete names the revision that it was computed from, and fails if that is not the current one.
 //! - The past is readable as far back as the window of events reaches, and not at all beyond.
 //! - A subscription sees every matching event exactly once, in order; if it is too slow for the window, it is told so.
-//! - Once a snapshot of a revision can be had, all subscriptions hold the events up to it.
 
 mod entry;
 mod event;
@@ -122,6 +121,11 @@ impl Store {
             (state.snapshot(), state.events_after(revision)?)
         };
         Ok(now.rewound(revision, &events))
+    }
+
+    /// The current revision, once all subscriptions hold the events up to it: waits for a delivery that is going on.
+    pub fn delivered_revision(&self) -> u64 {
+        self.lock().revision()
     }
 
     /// The revision of the last change to a resource, from now on.
