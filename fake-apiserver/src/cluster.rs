@@ -4,7 +4,7 @@ use crate::admission::Chain;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
-use crate::auth::{Authenticator, Objects};
+use crate::auth::{Authenticator, Objects, ParsedObjects};
 use crate::commit::Commits;
 use crate::fault::Faults;
 use crate::http::Documents;
@@ -27,6 +27,8 @@ pub(crate) struct Cluster {
     pub(crate) rbac: Option<Arc<Rbac>>,
     /// What follows from a write.
     pub(crate) reconcilers: Arc<Reconcilers>,
+    /// The objects that authentication depends on.
+    pub(crate) parsed: ParsedObjects,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
     /// Made when first asked for: most clients that are tests never are curious.
@@ -44,7 +46,7 @@ impl Objects for Cluster {
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
         let id = registry::by_resource("", "v1", resource)?;
         let entry = self.store.get(&Key::new(id.into(), namespace, name))?;
-        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+        Some(self.parsed.object(&entry))
     }
 
     fn record_use(&self, secret: &Value, day: &str) {

@@ -3,7 +3,11 @@
 use super::history::History;
 use super::subscription::Watcher;
 use super::watchers::Watchers;
-use super::{Conflict, CreateError, Draft, Entry, Event, Expired, Filter, Key, Parent, Scope, Snapshot, Updated};
+use super::{
+    Conflict, CreateError, Draft, Entry, Event, Expired, Filter, Key, LastChange, Parent, ResourceId, Scope, Snapshot,
+    Updated,
+};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -15,6 +19,8 @@ pub(super) struct State {
     objects: imbl::OrdMap<Key, Arc<Entry>>,
     history: History,
     watchers: Watchers,
+    /// Of those resources that were asked about.
+    last_changes: HashMap<ResourceId, LastChange>,
 }
 
 impl State {
@@ -24,6 +30,7 @@ impl State {
             objects: imbl::OrdMap::new(),
             history: History::new(history),
             watchers: Watchers::default(),
+            last_changes: HashMap::new(),
         }
     }
 
@@ -107,6 +114,10 @@ impl State {
         self.watchers.remove(scope, id);
     }
 
+    pub(super) fn last_change(&mut self, resource: ResourceId) -> LastChange {
+        self.last_changes.entry(resource).or_default().clone()
+    }
+
     /// The object, if it is at the expected revision.
     fn expect(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, Conflict> {
         let current = self.objects.get(key).ok_or(Conflict::NotFound)?;
@@ -126,6 +137,10 @@ impl State {
 
     fn record(&mut self, event: Event, wakers: &mut Vec<Waker>) -> Arc<Event> {
         let event = Arc::new(event);
+        // Before any watcher can tell of the event.
+        if let Some(last_change) = self.last_changes.get(&event.key().resource) {
+            last_change.set(event.revision);
+        }
         self.history.push(event.clone());
         self.watchers.offer(&event, self.history.compacted(), wakers);
         event

@@ -13,7 +13,7 @@ use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError, ParsedObjects};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 use crate::commit::Commits;
@@ -264,6 +264,7 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
+            parsed: ParsedObjects::default(),
             documents: OnceLock::new(),
         });
         bootstrap::create(&cluster, self.clock.now()).await.map_err(StartError::InitialObjects)?;
