@@ -26,7 +26,7 @@ mod update;
 mod watch;
 
 pub(crate) use cluster_roles::Aggregator;
-pub(crate) use list::Listing;
+pub(crate) use list::{Items, Listing};
 pub(crate) use rbac_policy::node_rules;
 pub(crate) use token::record_use as record_token_use;
 pub(crate) use token_tracking::TokenTracking;

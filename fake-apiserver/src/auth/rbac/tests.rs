@@ -316,7 +316,7 @@ fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
     let id = by_resource(RBAC_GROUP, "v1", resource).expect("served");
     let head = "{\"metadata\":{\"uid\":\"u\"";
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
-    Draft { key: Key::new(id.into(), namespace, name), json, slot: head.len(), meta: Meta::default() }
+    Draft { key: Key::new(id.into(), namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
 }
 
 #[test]
