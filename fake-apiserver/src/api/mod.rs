@@ -17,7 +17,7 @@ mod update;
 mod watch;
 mod write;
 
-pub(crate) use list::Listing;
+pub(crate) use list::{Items, Listing};
 pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 

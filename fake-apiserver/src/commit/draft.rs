@@ -15,10 +15,12 @@ pub(crate) fn draft(kind: &Kind, resource: ResourceId, object: &Value) -> ApiRes
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
     let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?.offset;
+    // In lists of built-in kinds the items do without their kind and apiVersion.
+    let body = format!("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",", kind.kind, kind.api_version()).len();
     let fields = kind.field_labels.iter().map(|field| (field.label, (*(field.value)(object)).into())).collect();
     let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(resource, meta::namespace(object), meta::name(object));
-    Ok(Draft { key, json: encoded.json, slot, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
+    Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
 }
 
 /// The tree of a stored object.
