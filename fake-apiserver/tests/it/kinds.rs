@@ -126,7 +126,7 @@ fn clean(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             // Go writes the port of a kubelet even if there is none.
-            fields.retain(|key, value| !VOLATILE.contains(&key.as_str()) && !(key == "Port" && *value == 0));
+            fields.retain(|key, value| !(VOLATILE.contains(&key.as_str()) || key == "Port" && *value == 0));
             fields.values_mut().for_each(clean);
             fields.retain(|_, value| !is_empty(value));
         }
