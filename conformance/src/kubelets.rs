@@ -1,10 +1,11 @@
 //! The kubelets that scenarios start: our port of what a kubelet does about credentials, with a root directory of its own.
 
 use crate::controllers::{client, config};
-use crate::observation::Item;
-use crate::stage::DEADLINE;
-use crate::target::{ADMINISTRATOR, Cluster};
+use crate::credentials::ADMINISTRATOR;
+use crate::deadline::DEADLINE;
+use crate::subject::Cluster;
 use anyhow::{Context as _, Result, anyhow};
+use conformance_judge::observation::Item;
 use controller::clock::Clock as Now;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};

@@ -1,7 +1,7 @@
 //! Writes anew the roles and bindings that a fake with RBAC makes at start, as a real kube-apiserver makes them. What all of them
 //! have is left out; the fake puts it back (`fake-apiserver/src/api/rbac_policy.rs`).
 
-use crate::target::Real;
+use crate::subject::Real;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value};
 use std::path::Path;

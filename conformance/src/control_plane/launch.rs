@@ -7,7 +7,7 @@
 use super::guard;
 use super::plan::{Invocation, Options, Plan};
 use crate::client::Endpoint;
-use crate::target::{ADMINISTRATOR, static_token};
+use crate::credentials::{ADMINISTRATOR, static_token};
 use anyhow::{Context as _, Result, bail, ensure};
 use bytes::Bytes;
 use http::header::AUTHORIZATION;

@@ -1,7 +1,7 @@
 //! What each program of a control plane is told: its flags, and the files they name. Decides, starts nothing.
 
 use super::{cache, kubeconfig};
-use crate::target::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
+use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::net::TcpListener;

@@ -21,8 +21,10 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::{Kind, Running as Controller, Settings, client};
-use crate::target::{ADMINISTRATOR, Cluster, Kcm, Setup};
+use crate::controllers::client;
+use crate::credentials::ADMINISTRATOR;
+use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::{Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::audit::RequestRecord;
@@ -105,10 +107,11 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
     let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false };
     let cluster = Kcm::find()?.launch(&setup).await?;
-    let settings = Settings { auto_generate: options.auto_generate, max_retries: None };
-    let controller = cluster.controller(USER, Kind::Tokens(settings)).await?.context("the target has no controller")?;
+    let settings = TokenSettings { auto_generate: options.auto_generate, max_retries: None };
+    let controller =
+        cluster.controller(USER, ControllerKind::Tokens(settings)).await?.context("the target has no controller")?;
     let places = Places::new(&client(&cluster, ADMINISTRATOR)?, cluster.namespace());
-    let mut weather = Weather::new(cluster.server(), cluster.namespace())?;
+    let mut disruptor = Disruptor::new(cluster.server(), cluster.namespace())?;
     let mut script = Script::new(options.seed);
     let parts = (options.writes / OUTAGE).max(2);
     let mut writes = 0;
@@ -120,7 +123,7 @@ pub async fn soak(options: Options) -> Result<Outcome> {
             quiet(&*controller, &cluster).await?;
         }
         writes +=
-            storm((options.writes * part / parts).saturating_sub(writes), !last, &mut script, &places, &mut weather)
+            storm((options.writes * part / parts).saturating_sub(writes), !last, &mut script, &places, &mut disruptor)
                 .await?;
         quiet(&*controller, &cluster).await?;
     }
@@ -134,13 +137,13 @@ pub async fn soak(options: Options) -> Result<Outcome> {
         quiet(&*controller, &cluster).await?;
         let calls = cluster.calls(USER).await?;
         let end = End::of(&places.accounts().await?, &places.secrets().await?)?;
-        let findings = verdict(options.auto_generate, &end, weather.observer.past()?, &calls, calls.len() - before);
+        let findings = verdict(options.auto_generate, &end, disruptor.observer.past()?, &calls, calls.len() - before);
         if findings.is_empty() || calm.elapsed() > MEMORY {
             break (findings, end);
         }
         tokio::time::sleep(PAUSE).await;
     };
-    let Weather { cuts, outages, .. } = weather;
+    let Disruptor { cuts, outages, .. } = disruptor;
     controller.stop().await?;
     let calls = cluster.calls(USER).await?.len();
     let mut records = cluster.server().requests();
@@ -161,11 +164,11 @@ async fn storm(
     outage: bool,
     script: &mut Script,
     places: &Places,
-    weather: &mut Weather<'_>,
+    disruptor: &mut Disruptor<'_>,
 ) -> Result<usize> {
     let mut under_way = FuturesUnordered::new();
     let mut written = 0;
-    let darkens = enough.saturating_sub(OUTAGE_LASTS);
+    let blocks_at = enough.saturating_sub(OUTAGE_LASTS);
     while written < enough {
         while under_way.len() < AT_ONCE {
             under_way.push(places.make(script.next_write()));
@@ -174,30 +177,30 @@ async fn storm(
             continue;
         }
         written += 1;
-        if outage && written == darkens.max(1) {
-            weather.darken();
+        if outage && written == blocks_at.max(1) {
+            disruptor.block_watches();
         } else if written % CUT == 0 {
-            weather.cut();
+            disruptor.cut();
         }
     }
     if outage {
-        weather.clear()?;
+        disruptor.clear()?;
     }
     let rest: Vec<bool> = under_way.try_collect().await?;
     Ok(written + rest.into_iter().filter(|written| *written).count())
 }
 
 /// What happens to the controller's watches.
-struct Weather<'a> {
+struct Disruptor<'a> {
     server: &'a FakeApiServer,
     observer: Observer,
     cuts: usize,
     outages: usize,
 }
 
-impl<'a> Weather<'a> {
-    fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Weather<'a>> {
-        Ok(Weather { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
+impl<'a> Disruptor<'a> {
+    fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Disruptor<'a>> {
+        Ok(Disruptor { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {
@@ -206,7 +209,7 @@ impl<'a> Weather<'a> {
     }
 
     /// Ends the watches and lets no other be opened.
-    fn darken(&mut self) {
+    fn block_watches(&mut self) {
         let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
         // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
         let what = Action::Status { code: 429, retry_after_seconds: 0 };

@@ -8,8 +8,8 @@
 
 use super::past::Past;
 use crate::control_plane::sentinel::{ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE};
-use crate::history::Call;
 use anyhow::Result;
+use conformance_judge::history::Call;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use serde::Serialize;
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn documents<K: Serialize>(objects: &[K]) -> Result<Vec<Value>> {
 pub fn verdict(auto_generate: bool, end: &End, past: &Past, calls: &[Call], last_calls: usize) -> Vec<String> {
     let mut findings = unsettled(auto_generate, end);
     findings.extend(calls.iter().filter_map(|call| {
-        let problem = ignorant(call, past).or_else(|| inexcusable(call, past))?;
+        let problem = unobserved(call, past).or_else(|| unjustified(call, past))?;
         Some(format!("{} {} {}: {problem}", call.method, call.target, call.status))
     }));
     let last = &calls[calls.len() - last_calls..];
@@ -89,7 +89,7 @@ fn unsettled(auto_generate: bool, end: &End) -> Vec<String> {
 }
 
 /// What a call assumes that never was so.
-fn ignorant(call: &Call, past: &Past) -> Option<String> {
+fn unobserved(call: &Call, past: &Past) -> Option<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &call.body["metadata"];
     match call.method.as_str() {
@@ -112,7 +112,7 @@ fn ignorant(call: &Call, past: &Past) -> Option<String> {
 }
 
 /// What was refused though the controller could have known.
-fn inexcusable(call: &Call, past: &Past) -> Option<String> {
+fn unjustified(call: &Call, past: &Past) -> Option<String> {
     let uid = call.body["preconditions"]["uid"].as_str().unwrap_or_default();
     match (call.method.as_str(), call.status) {
         (_, 200 | 201) | ("GET" | "PUT", 404) | ("PUT", 409) => None,
