@@ -17,7 +17,7 @@ use rustls::pki_types::pem::PemObject as _;
 /// # Errors
 /// If the cluster does not know the user.
 pub(crate) fn client(cluster: &dyn Cluster, user: &str) -> Result<Client> {
-    controller::client::new(config(cluster, user)?, user)
+    controller::client_go::client::new(config(cluster, user)?, user)
 }
 
 /// The configuration of a client of the cluster's first API server as `user`.

@@ -30,13 +30,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use conformance_judge::observation::{Item, Observation};
 use conformance_judge::scenario::command::RawCommand;
+use controller::controllers::tokens::LEGACY_ISSUER;
 use controller::keys::SigningKey;
-use controller::tokens::LEGACY_ISSUER;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// One of the verbs above.
+/// A verb about tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenVerb {
     /// `claims of TOKEN`.

@@ -86,6 +86,13 @@ pub(crate) const ABSENCES: &[Absence] = &[
         ],
     },
     Absence {
+        sentence: "`client_go/` knows no controller, and a volume's mounter no token.",
+        rules: &[
+            Only { of: "controller", rooms: &["client_go"], may: &["clock"] },
+            Without { of: "controller/kubelet", rooms: &["volumes::mounter"], words: &["tokens", "sources", "kube"] },
+        ],
+    },
+    Absence {
         sentence: "The crate `conformance/judge` depends neither on the server it judges nor on a client of it.",
         rules: &[Dependencies {
             of: "conformance/judge",

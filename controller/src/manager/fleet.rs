@@ -1,13 +1,13 @@
 //! Several controllers of one process, which share their informers, as those of kube-controller-manager do.
 
-use crate::catalogue::Kind;
+use crate::client_go::informer::Informer;
+use crate::client_go::mutation_cache::MutationCache;
+use crate::client_go::workqueue::metrics::QueueMetrics;
 use crate::clock::Clock;
 use crate::controller::{Controller, Source};
-use crate::informer::Informer;
-use crate::legacy_token_cleaner::{self, OptionsError, Stores};
-use crate::mutation_cache::MutationCache;
-use crate::workqueue::metrics::QueueMetrics;
-use crate::{root_ca, service_accounts, tokens};
+use crate::controllers::legacy_token_cleaner::{self, OptionsError, Stores};
+use crate::controllers::{root_ca, service_accounts, tokens};
+use crate::manager::catalogue::Kind;
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret, ServiceAccount};
 use kube::Client;

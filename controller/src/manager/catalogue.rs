@@ -5,18 +5,18 @@ use std::str::FromStr;
 /// A controller of this crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// [`tokens`](crate::tokens).
+    /// [`tokens`](crate::controllers::tokens).
     ServiceAccountToken,
-    /// [`service_accounts`](crate::service_accounts).
+    /// [`service_accounts`](crate::controllers::service_accounts).
     ServiceAccount,
-    /// [`root_ca`](crate::root_ca).
+    /// [`root_ca`](crate::controllers::root_ca).
     RootCaPublisher,
-    /// [`legacy_token_cleaner`](crate::legacy_token_cleaner).
+    /// [`legacy_token_cleaner`](crate::controllers::legacy_token_cleaner).
     LegacyTokenCleaner,
 }
 
 impl Kind {
-    /// All of them.
+    /// All controllers.
     pub const ALL: [Kind; 4] =
         [Kind::ServiceAccountToken, Kind::ServiceAccount, Kind::RootCaPublisher, Kind::LegacyTokenCleaner];
 

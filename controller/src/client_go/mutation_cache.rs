@@ -7,7 +7,7 @@
 //! Follows client-go v0.37.1 `tools/cache/mutation_cache.go` without tombstones, and apimachinery v0.37.1
 //! `pkg/util/cache/lruexpirecache.go`.
 
-use crate::informer::{Informer, ObjectKey};
+use crate::client_go::informer::{Informer, ObjectKey};
 use kube::{Resource, ResourceExt};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};

@@ -10,11 +10,11 @@
 //! Follows kubernetes v1.37.1 `pkg/controller/serviceaccount/serviceaccounts_controller.go`, without resyncs, which
 //! kube-controller-manager does not use.
 
-use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, aggregate, has_status_cause, is_already_exists};
+use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, aggregate, has_status_cause, is_already_exists};
+use crate::client_go::informer::{Event, Informer, ObjectKey};
+use crate::client_go::workqueue::RateLimitingQueue;
 use crate::controller::{Controller, Source};
-use crate::informer::{Event, Informer, ObjectKey};
 use crate::worker::{Outcome, Worker};
-use crate::workqueue::RateLimitingQueue;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, ResourceExt};
@@ -121,7 +121,7 @@ impl Display for CreateFailures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api_errors::tests::{CONFLICT, FORBIDDEN, api_error};
+    use crate::client_go::api_errors::tests::{CONFLICT, FORBIDDEN, api_error};
 
     #[test]
     fn failures_are_told_together_and_each_once() {

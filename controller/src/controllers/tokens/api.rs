@@ -5,10 +5,10 @@
 
 use super::belongs;
 use super::generate::TokenGenerator;
-use crate::api_errors::{is_conflict, is_not_found};
-use crate::informer::{Informer, ObjectKey};
+use crate::client_go::api_errors::{is_conflict, is_not_found};
+use crate::client_go::informer::{Informer, ObjectKey};
+use crate::client_go::mutation_cache::MutationCache;
 use crate::keys::SigningError;
-use crate::mutation_cache::MutationCache;
 use crate::worker::Outcome;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::api::{DeleteParams, Preconditions};

@@ -19,13 +19,13 @@ mod verdict;
 
 pub use evaluation::EVALUATION;
 
-use crate::api_errors::{is_conflict, is_not_found};
+use crate::client_go::api_errors::{is_conflict, is_not_found};
+use crate::client_go::informer::{Informer, ObjectKey};
 use crate::clock::Clock;
 use crate::controller::{Controller, Source};
-use crate::informer::{Informer, ObjectKey};
+use crate::controllers::tokens::SERVICE_ACCOUNT_NAME_KEY;
+use crate::controllers::tokens::keys::annotation;
 use crate::pods::visit_secret_names;
-use crate::tokens::SERVICE_ACCOUNT_NAME_KEY;
-use crate::tokens::keys::annotation;
 use evaluation::Evaluations;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};

@@ -2,7 +2,7 @@
 //!
 //! Follows client-go v0.37.1 `util/retry/util.go` and apimachinery v0.37.1 `pkg/util/wait/backoff.go`.
 
-use crate::api_errors::is_conflict;
+use crate::client_go::api_errors::is_conflict;
 use std::time::Duration;
 
 /// How often and how fast to try again (`wait.Backoff`).
@@ -75,7 +75,7 @@ impl<W: Iterator<Item = Duration>> OnConflict<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api_errors::tests::{CONFLICT, FORBIDDEN, api_error};
+    use crate::client_go::api_errors::tests::{CONFLICT, FORBIDDEN, api_error};
     use tokio::time::Instant;
 
     #[test]

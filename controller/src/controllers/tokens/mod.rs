@@ -30,11 +30,11 @@ pub use generate::{LEGACY_ISSUER, LegacyClaims, TokenGenerator};
 pub use keys::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY, SecretKey, ServiceAccountKey};
 pub use secret_sync::REMOVE_TOKEN_BACKOFF;
 
+use crate::client_go::informer::{Event, Informer};
+use crate::client_go::mutation_cache::MutationCache;
+use crate::client_go::workqueue::RateLimitingQueue;
 use crate::controller::{Controller, Source};
-use crate::informer::{Event, Informer};
-use crate::mutation_cache::MutationCache;
 use crate::worker::Worker;
-use crate::workqueue::RateLimitingQueue;
 use api::Syncer;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::{Client, ResourceExt};

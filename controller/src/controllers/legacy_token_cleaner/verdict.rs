@@ -3,8 +3,8 @@
 //! Dates are compared as text, as upstream does; the day is UTC's.
 
 use super::{INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKED_SINCE_KEY};
-use crate::tokens::belongs::{is_token, refers_to};
-use crate::tokens::keys::{SERVICE_ACCOUNT_UID_KEY, annotation};
+use crate::controllers::tokens::belongs::{is_token, refers_to};
+use crate::controllers::tokens::keys::{SERVICE_ACCOUNT_UID_KEY, annotation};
 use anyhow::Context;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

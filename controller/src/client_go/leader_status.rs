@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a [`LeaderElector`](crate::leader_election::LeaderElector) tells of itself. Clones share it.
+/// What a [`LeaderElector`](crate::client_go::leader_election::LeaderElector) tells of itself. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct LeaderStatus {
     /// When the Lease was last seen to change, while it is ours.

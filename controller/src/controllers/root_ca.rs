@@ -12,12 +12,12 @@
 //! Follows kubernetes v1.37.1 `pkg/controller/certificates/rootcacertpublisher/publisher.go` and `metrics.go`. Unlike there, workers begin
 //! only when the namespaces are known too.
 
-use crate::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_not_found};
+use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_not_found};
+use crate::client_go::informer::{Event, Informer, ObjectKey};
+use crate::client_go::workqueue::RateLimitingQueue;
 use crate::controller::{Controller, Source};
-use crate::informer::{Event, Informer, ObjectKey};
-use crate::service_accounts::is_active;
+use crate::controllers::service_accounts::is_active;
 use crate::worker::{Outcome, Worker};
-use crate::workqueue::RateLimitingQueue;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, ResourceExt};

@@ -4,10 +4,10 @@
 //! it does not wait for the pause to end.
 
 use super::Cleaner;
+use crate::client_go::workqueue::metrics::QueueMetrics;
+use crate::client_go::workqueue::{Activity, RateLimitingQueue};
 use crate::controller::Task;
 use crate::worker::{Outcome, Worker};
-use crate::workqueue::metrics::QueueMetrics;
-use crate::workqueue::{Activity, RateLimitingQueue};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;

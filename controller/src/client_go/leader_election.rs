@@ -16,9 +16,9 @@
 //! Follows client-go v0.37.1 `tools/leaderelection/leaderelection.go` and `resourcelock/leaselock.go`, without
 //! coordinated election and without events. `ReleaseOnCancel` is always on.
 
-use crate::api_errors::{is_conflict, is_not_found};
+use crate::client_go::api_errors::{is_conflict, is_not_found};
+use crate::client_go::leader_status::LeaderStatus;
 use crate::clock::Clock;
-use crate::leader_status::LeaderStatus;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use kube::api::{ObjectMeta, PostParams};
