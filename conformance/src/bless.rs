@@ -48,7 +48,7 @@ pub async fn bless(scenarios: &[Scenario], real: &Real, fixtures: &Path) -> Resu
     Ok(())
 }
 
-/// Whether anything had to be rewritten.
+/// Blesses one scenario; returns whether anything was rewritten.
 async fn bless_one(
     scenario: &Scenario,
     real: &Real,

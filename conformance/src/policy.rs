@@ -47,7 +47,7 @@ fn revision(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The object without what the server gave it, and what all have.
+/// The object without the fields that the server sets, and those that all have.
 fn bare(mut object: Value, kind: &str) -> Result<Value> {
     let metadata = members(&mut object["metadata"])?;
     for own in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {

@@ -17,7 +17,7 @@ impl Recorder {
         Recorder { begun: Instant::now(), entries: Mutex::default() }
     }
 
-    /// Appends what happened.
+    /// Appends an event.
     pub fn record(&self, event: Event) {
         let mut entries = self.entries();
         let micros = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -1,5 +1,5 @@
-//! An exchange: one command of a scenario and all that it brought to light, with names in place of what differs from run to
-//! run, so that two servers' answers can be laid side by side. What a real kube-apiserver answered is kept in
+//! Exchanges: one command of a scenario and everything observed, with placeholders for what differs from run to
+//! run, so that the answers of two servers can be compared. Those of a real kube-apiserver are kept in
 //! `fixtures/recordings/`, a line an exchange; [`differences`] compares.
 
 use crate::dialogue::Played;
@@ -19,14 +19,14 @@ use std::path::Path;
 /// The largest document that is kept, in bytes: of whole API descriptions only what the scenario tells is compared.
 const LARGEST: usize = 32_768;
 
-/// A command and what it brought to light.
+/// A command and the items observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
     /// The command's place among the scenario's, counted from 1.
     pub step: usize,
     /// Its first line, as the scenario has it.
     pub command: String,
-    /// What was seen.
+    /// The items observed.
     pub items: Vec<Item>,
 }
 
@@ -37,9 +37,9 @@ pub struct Difference {
     pub step: usize,
     /// Where: `metadata.name`; with the item's number before it if there are several: `[2] metadata.name`.
     pub path: String,
-    /// What was recorded.
+    /// The value recorded.
     pub recorded: Option<Value>,
-    /// What was observed.
+    /// The value observed.
     pub observed: Option<Value>,
 }
 
@@ -117,7 +117,7 @@ pub fn save(exchanges: &[Exchange], path: &Path) -> Result<()> {
     std::fs::write(path, text).with_context(|| path.display().to_string())
 }
 
-/// Where two runs differ, in order.
+/// The differences between two runs, in order.
 pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Difference> {
     let steps: BTreeSet<usize> = recorded.iter().chain(observed).map(|exchange| exchange.step).collect();
     let mut found = Vec::new();
@@ -147,7 +147,7 @@ fn items_of(exchanges: &[Exchange], step: usize) -> &[Item] {
 
 type Part = fn(&Item) -> Value;
 
-/// What is compared of an item. Paths in a document begin at its root.
+/// The parts of an item that are compared. Paths in a document begin at its root.
 const PARTS: [(&str, Part); 4] = [
     ("head", |item| item.head.as_str().into()),
     ("header", |item| item.headers.iter().map(|(name, value)| (name.clone(), value.as_str())).collect()),

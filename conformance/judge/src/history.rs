@@ -49,7 +49,7 @@ pub enum Event {
     Observed {
         /// Its line in the scenario.
         line: usize,
-        /// What it brought to light.
+        /// The observation.
         observation: Observation,
     },
     /// A request was sent.
@@ -83,7 +83,7 @@ pub struct Request {
     /// The replica it went to, counted from 1.
     #[serde(default = "first")]
     pub replica: usize,
-    /// Who sent it: a user, or `token` for one that the scenario got hold of.
+    /// The user who sent it, or `token` for a bearer token that the scenario read.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub user: String,
     /// The HTTP method.
@@ -153,13 +153,14 @@ pub struct Call {
     pub target: String,
     /// The HTTP status of the answer.
     pub status: u16,
-    /// What was sent.
+    /// The body that was sent.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub body: Value,
 }
 
 impl Call {
-    /// The resource that a call is directed at, with name and subresource. The object that it creates is no part of that, though audit logs may name it.
+    /// The resource that a call is directed at, with name and subresource. The name of an object that it creates is left out, though
+    /// audit logs may have it.
     pub fn target(verb: &str, resource: &str, name: &str, subresource: &str) -> String {
         let name = if verb == "create" && subresource.is_empty() { "" } else { name };
         let parts = [resource, name, subresource].into_iter().filter(|part| !part.is_empty());

@@ -25,7 +25,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// What is compared nowhere.
+    /// The fields and headers that are never compared.
     #[serde(default)]
     pub omitted: Vec<Omission>,
     #[serde(default)]
@@ -40,7 +40,7 @@ pub struct Omission {
     pub field: Option<String>,
     /// A response header, lower case; one `*` stands for any text.
     pub header: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Entry {
     pub told_holds: bool,
     /// The targets that differ.
     pub targets: Vec<String>,
-    /// Why that is accepted.
+    /// The reason why the difference is accepted.
     pub reason: String,
 }
 

@@ -22,7 +22,7 @@ enum Part {
 }
 
 impl Names {
-    /// What `name` (without the dollar sign) is bound to.
+    /// The value that `name` (without the dollar sign) is bound to.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -187,7 +187,7 @@ fn encoded(template: &str) -> Option<&str> {
     template.strip_prefix("base64(")?.strip_suffix(')')
 }
 
-/// How often what: `times(3, ab)`.
+/// The count and the text of `times(3, ab)`.
 fn repeated(template: &str) -> Option<(usize, &str)> {
     let (count, inner) = template.strip_prefix("times(")?.strip_suffix(')')?.split_once(", ")?;
     Some((count.parse().ok()?, inner))

@@ -1,4 +1,4 @@
-//! What a command brought to light.
+//! Observations: what the player saw when it carried out a command.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Everything one command observed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// What was seen.
+    /// The items seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     /// Names that the command itself gave a value.
@@ -16,7 +16,7 @@ pub struct Observation {
     /// Whether the server refused the request. A scenario has to mention that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
-    /// Why the command could not be carried out.
+    /// The reason why the command could not be carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

@@ -23,12 +23,12 @@ struct Row {
     counts: Vec<Counts>,
 }
 
-/// What became of the exchanges of one area on one target.
+/// The counts of the exchanges of one area on one target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The same, whole.
     pub equal: usize,
-    /// Different, and the ledger says why.
+    /// Different, and the ledger accepts it.
     pub listed: usize,
 }
 

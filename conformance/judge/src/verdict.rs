@@ -1,4 +1,4 @@
-//! What findings mean: for the scenario as a whole, and for each exchange that a real server recorded.
+//! Verdicts: what findings mean for the scenario as a whole, and for each exchange that a real server recorded.
 //!
 //! ```text
 //! a finding ── an entry of the ledger accepts it ──▶ listed
@@ -20,28 +20,28 @@ const RECORDING: &str = "recording";
 pub enum Outcome {
     /// As told and as recorded, and no guarantee was broken.
     Passed,
-    /// Not so; the ledger knows why.
+    /// It went differently, and the ledger accepts that.
     Differs {
         /// The ledger's reasons.
         reason: String,
     },
-    /// Not so.
+    /// It went differently, or a guarantee was broken.
     Failed(Vec<Finding>),
     /// The target lacks a power.
     Skipped {
-        /// Which.
+        /// The missing powers.
         reason: String,
     },
 }
 
-/// What became of one recorded exchange.
+/// The verdict on one recorded exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The same, whole.
     Equal,
-    /// Different; the ledger knows why.
+    /// Different, and the ledger accepts it.
     Listed {
-        /// Where.
+        /// The differing values.
         differences: Vec<Difference>,
         /// The ledger's reason.
         reason: String,

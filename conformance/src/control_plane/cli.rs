@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Subcommand;
 use std::path::{Path, PathBuf};
 
-/// What to do with the real control plane.
+/// The tasks about the real control plane.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Builds etcd, kube-apiserver, kube-controller-manager and kubectl into the cache (needs Go, and minutes)

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! All is in one folder, with a file for each program's process id. Whose process that is now is asked of `/proc`, so that this
-//! works on Linux only: a number may long belong to somebody else.
+//! works on Linux only: a process id may have been given to another process.
 
 use super::launch::{Life, launch};
 use super::plan::{Options, Plan};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// The programs, last started first.
 const PROGRAMS: [&str; 3] = ["kube-controller-manager", "kube-apiserver", "etcd"];
-/// What there is beside logs and process ids.
+/// The files beside logs and process ids.
 const DATA: [&str; 5] = ["audit-policy.json", "certificates", "etcd", "kubeconfig", "users.csv"];
 /// How often it is looked whether a killed program is gone.
 const PAUSE: Duration = Duration::from_millis(10);

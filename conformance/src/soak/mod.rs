@@ -12,7 +12,7 @@
 //! What happens unseen before a new list is lost on a controller that was made so: hence the touch, an update of every object, after
 //! the outages. From then on no event may be lost, and nothing but accounts is touched that could make good for one.
 //!
-//! The writes are the same for the same seed. What the controller does to each depends on time, what it has to end with does not.
+//! The same seed gives the same writes. The controller's calls depend on time, the state that it has to reach does not.
 
 mod past;
 mod script;
@@ -41,7 +41,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many writes are under way at once.
+/// The number of writes in progress at once.
 const AT_ONCE: usize = 8;
 /// Watches end every so many writes.
 const CUT: usize = 100;
@@ -49,31 +49,31 @@ const CUT: usize = 100;
 const OUTAGE: usize = 2000;
 /// which takes so many.
 const OUTAGE_LASTS: usize = 150;
-/// For how long the controller of 1.25 takes for granted what it made and no watch confirmed: the 60 s of its mutation cache, and
+/// The time for which the controller of 1.25 trusts its own writes that no watch has confirmed: the 60 s of its mutation cache, and
 /// some for the machine. After that nothing excuses it.
 const MEMORY: Duration = Duration::from_secs(75);
 /// How often it is looked whether it has forgotten.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long it may take to work off a storm.
+/// The time in which it has to work off a storm.
 const DEADLINE: Duration = Duration::from_secs(300);
 /// The user that the controller runs as.
 const USER: &str = "tokens";
 
-/// What storm to make.
+/// The options of a storm.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How many writes of secrets have to succeed.
+    /// The number of writes of secrets that have to succeed.
     pub writes: usize,
-    /// What is written depends on this alone.
+    /// The seed of the writes.
     pub seed: u64,
     /// Whether the controller makes tokens for accounts that have none; another version of it does.
     pub auto_generate: bool,
 }
 
-/// How it went.
+/// The outcome of a storm.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What is not as it should be.
+    /// The findings; empty if all is well.
     pub findings: Vec<String>,
     /// Writes of secrets that succeeded.
     writes: usize,
@@ -82,7 +82,7 @@ pub struct Outcome {
     /// Without lists and watches.
     calls: usize,
     watches: usize,
-    /// How often it asked for all secrets.
+    /// The number of times it listed all secrets.
     beginnings: usize,
     end: End,
     took: Duration,
@@ -190,7 +190,7 @@ async fn storm(
     Ok(written + rest.into_iter().filter(|written| *written).count())
 }
 
-/// What happens to the controller's watches.
+/// Disrupts the controller's watches.
 struct Disruptor<'a> {
     server: &'a FakeApiServer,
     observer: Observer,
@@ -208,7 +208,7 @@ impl<'a> Disruptor<'a> {
         self.cuts += 1;
     }
 
-    /// Ends the watches and lets no other be opened.
+    /// Ends the watches and refuses new ones.
     fn block_watches(&mut self) {
         let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
         // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
@@ -217,7 +217,7 @@ impl<'a> Disruptor<'a> {
         self.cut();
     }
 
-    /// Forgets what there was to see (though not before it was seen here), and lets watches be opened.
+    /// Compacts the history, once it was read here, and lets watches be opened again.
     fn clear(&mut self) -> Result<()> {
         let revision = self.server.store().revision();
         self.observer.look()?;

@@ -1,4 +1,4 @@
-//! A real kube-apiserver, in a control plane of our own or started by somebody else. All scenarios share it, but for those that
+//! A real kube-apiserver, in a control plane of our own or one that runs already. All scenarios share it, but for those that
 //! ask for flags: all with the same flags share one. Each gets a namespace of its own.
 
 use super::{Cluster, Setup, Target, audit, own_namespace};
@@ -27,15 +27,15 @@ pub struct Real {
     others: Mutex<BTreeMap<Vec<String>, Arc<OnceCell<Server>>>>,
 }
 
-/// One that runs.
+/// A running kube-apiserver.
 #[derive(Clone)]
 struct Server {
     access: Access,
-    /// What it is part of, if that is ours.
+    /// The control plane that it is part of, if it was started here.
     plane: Option<Arc<ControlPlane>>,
 }
 
-/// Where a server is and who may use it.
+/// The address of a server and the tokens of its users.
 #[derive(Clone)]
 struct Access {
     endpoint: Endpoint,
@@ -50,7 +50,7 @@ struct Tenancy {
     log_before: u64,
 }
 
-/// What can be done with any control plane of ours.
+/// The powers of every control plane that is started here.
 const POWERS: [Power; 7] =
     [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
 /// With a watch cache the API server remembers what etcd has forgotten.
@@ -97,7 +97,7 @@ impl Real {
         Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
     }
 
-    /// What it answers to the administrator, without a body.
+    /// Its answer to the administrator's request without a body.
     ///
     /// # Errors
     /// If it refuses.
@@ -163,7 +163,7 @@ impl Tenancy {
         self.server.plane.as_deref().context("this server is somebody else's")
     }
 
-    /// What the API server has logged since the scenario began.
+    /// The log of the API server since the scenario began.
     fn log(&self) -> Result<String> {
         from(&self.plane()?.apiserver_log(), self.log_before)
     }

@@ -33,7 +33,7 @@ pub enum KubeletVerb {
     Start {
         /// The node.
         node: String,
-        /// How it works.
+        /// The kubelet's settings.
         settings: Settings,
     },
     /// `kubelet sync NODE`.

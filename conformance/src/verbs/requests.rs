@@ -32,10 +32,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Between one request and the next that is to find something changed.
+/// The pause between one request and the next, under `until`.
 const PACE: Duration = Duration::from_millis(10);
 
-/// One of the verbs above.
+/// A verb that sends a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestVerb {
     method: &'static str,
@@ -52,7 +52,7 @@ enum Address {
     Path(String),
 }
 
-/// What the body begins with before the fields are put in.
+/// The body before the fields are put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body {
     /// Nothing is sent unless fields are given.
@@ -70,7 +70,7 @@ pub type Query = Vec<(String, String)>;
 /// Headers, lower case; values may have names in them. Of one that is sent several times, a value a line.
 pub type Headers = BTreeMap<String, String>;
 
-/// What stands behind the address: query, headers, body.
+/// The arguments behind the address: query, headers, body.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
     query: Query,
@@ -319,7 +319,7 @@ fn known_method(method: &str) -> Result<&'static str, String> {
     known.into_iter().find(|known| *known == method).ok_or_else(|| format!("{method:?} is none of {known:?}"))
 }
 
-/// What a repetition goes through.
+/// The values that a repetition goes through.
 fn values(repetition: &Repetition, stage: &Stage<'_>) -> Result<Vec<Value>> {
     if let Ok(count) = repetition.over.parse::<u64>() {
         return Ok((1..=count).map(|number| number.to_string().into()).collect());
@@ -330,7 +330,7 @@ fn values(repetition: &Repetition, stage: &Stage<'_>) -> Result<Vec<Value>> {
     }
 }
 
-/// How often each head came, alphabetically.
+/// The number of items with each head, alphabetically.
 pub fn tally(heads: impl Iterator<Item = String>) -> Vec<Item> {
     let mut counts = BTreeMap::<String, usize>::new();
     for head in heads {

@@ -1,4 +1,4 @@
-//! The server's knobs: its clocks, failures on purpose, its memory, its log.
+//! The server itself: its clocks, injected faults, compaction, its log.
 //!
 //! ```text
 //! clock advance 60s                               moves the clock of the whole cluster
@@ -20,7 +20,7 @@ use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::prefixes::replica_number;
 use serde_json::Value;
 
-/// One of the knobs.
+/// A verb about the server itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerVerb {
     /// `clock advance SECONDSs`.
@@ -73,7 +73,7 @@ impl ServerVerb {
     }
 }
 
-/// Nobody misses what happened before.
+/// Moves the clock once all kubelets have seen the events so far.
 async fn advance(seconds: i64, stage: &Stage<'_>) -> Result<()> {
     for kubelet in stage.kubelets.values() {
         kubelet.caught_up().await?;

@@ -31,10 +31,10 @@ use conformance_judge::scenario::prefixes::Prefixes;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One of the verbs above.
+/// A verb that waits for objects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
-    /// How many objects there have to be.
+    /// The number of objects that have to match.
     count: usize,
     reference: Reference,
     query: Query,
@@ -167,7 +167,7 @@ fn apply(frame: Value, objects: &mut Objects) -> bool {
     true
 }
 
-/// What the name in `pattern` stands for in each of `objects`.
+/// The value of the name in `pattern` in each of `objects`.
 fn gather(pattern: &Value, path: &Path, objects: &[Value]) -> Result<(String, Vec<Value>)> {
     let mut list = None;
     let mut values = Vec::new();

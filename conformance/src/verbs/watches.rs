@@ -28,7 +28,7 @@ use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::prefixes::Prefixes;
 use serde_json::Value;
 
-/// One of the verbs above.
+/// A verb of watches.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Watch {
     /// `watch RESOURCE as NAME …`.
@@ -46,12 +46,12 @@ pub enum Watch {
     Await {
         /// The watch.
         name: String,
-        /// What ends the waiting.
+        /// The condition that ends the wait.
         until: Until,
     },
 }
 
-/// What ends the waiting.
+/// The condition that ends a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Until {
     /// The end of the stream.

@@ -23,7 +23,7 @@ use crate::scenario::Scenario;
 use facts::Facts;
 use std::fmt;
 
-/// Something that is not as it should be.
+/// A finding: something that a check objects to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The check that found it.
@@ -32,7 +32,7 @@ pub struct Finding {
     pub line: Option<usize>,
     /// Whether nothing from that command on was played.
     pub breaks_off: bool,
-    /// What was found.
+    /// The finding in words.
     pub text: String,
 }
 
@@ -46,13 +46,13 @@ impl fmt::Display for Finding {
 pub struct Guarantee {
     /// Its name.
     pub name: &'static str,
-    /// What is promised.
+    /// The promise.
     pub definition: &'static str,
     /// Where the facts break the promise.
     broken: fn(&Facts<'_>) -> Vec<String>,
 }
 
-/// All of them.
+/// All guarantees, by name.
 pub static GUARANTEES: [Guarantee; 9] = [
     bookmarkable::GUARANTEE,
     linear::GUARANTEE,

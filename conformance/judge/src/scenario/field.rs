@@ -13,11 +13,11 @@ use std::fmt;
 /// One `path=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Where.
+    /// The place in the document.
     pub path: Path,
     /// Whether the value has to have nothing beside what is written (`==`).
     pub exact: bool,
-    /// What; `None` is written `absent`.
+    /// The value; `None` is written `absent`.
     pub value: Option<Value>,
     /// The value as it was written.
     written: String,

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 /// A run, on one target or several.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'a> {
-    /// What was played against.
+    /// The targets.
     pub(super) targets: Vec<&'a str>,
     /// The Kubernetes version that the scenarios speak of.
     pub(super) version: &'a str,
-    /// What was played: failed ones first, then known differences, then the rest; each group by name.
+    /// The scenarios: failed ones first, then known differences, then the rest; each group by name.
     pub(super) scenarios: Vec<Story<'a>>,
-    /// Where the targets differ from each other.
+    /// The differences between the targets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) findings: Vec<Found<'a>>,
 }
@@ -24,18 +24,18 @@ pub(super) struct Page<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
     pub(super) name: &'a str,
-    /// What it was played against.
+    /// The target.
     pub(super) target: &'a str,
     pub(super) outcome: Ending,
     pub(super) took_millis: f64,
     pub(super) summary: String,
-    /// Why it was skipped, or may differ.
+    /// The reason why it was skipped, or may differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'a str>,
     /// What belongs to no single step: broken guarantees, a target that did not start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) findings: Vec<Found<'a>>,
-    /// What happened; none if nothing was played.
+    /// The timeline; none if nothing was played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) timeline: Option<Timeline<'a>>,
 }
@@ -81,7 +81,7 @@ pub(super) struct Found<'a> {
     pub(super) text: String,
 }
 
-/// Something that a step did not bring to light as recorded.
+/// A difference between what a step should have shown and what it showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Difference {
     /// The path of a field in what a real server answered; none if the scenario's own words are meant.
@@ -89,17 +89,17 @@ pub(super) struct Difference {
     pub(super) path: Option<String>,
     /// The value that should have been there: as recorded, or as the scenario tells it.
     pub(super) recorded: String,
-    /// What was there.
+    /// The value that was there.
     pub(super) observed: String,
-    /// Why that is accepted, if it is.
+    /// The reason why the difference is accepted, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
 }
 
-/// What happened in a scenario.
+/// The timeline of a scenario.
 #[derive(Debug, Serialize)]
 pub(super) struct Timeline<'a> {
-    /// Who took part: those who asked, then the API servers.
+    /// The lanes: the clients, then the API servers.
     pub(super) lanes: Vec<Lane>,
     /// The commands, with what happened during each.
     pub(super) steps: Vec<Step<'a>>,
@@ -109,7 +109,7 @@ pub(super) struct Timeline<'a> {
     pub(super) names: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Somebody who took part.
+/// The lane of one client or API server.
 #[derive(Debug, Serialize)]
 pub(super) struct Lane {
     pub(super) name: String,
@@ -124,18 +124,18 @@ pub(super) struct Lane {
 pub(super) struct Step<'a> {
     /// Its line in the scenario.
     pub(super) line: usize,
-    /// What the scenario says before it, for readers.
+    /// The comments before it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) prose: String,
     /// The command's lines.
     pub(super) command: &'a [String],
-    /// What it should bring to light, in the words of the scenario.
+    /// The observation expected, in the words of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) told: Vec<String>,
-    /// Whether it turns a knob or reads a log instead of saying something to somebody.
+    /// Whether it changes a server or reads its log instead of sending requests.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) note: bool,
-    /// What it does to which servers.
+    /// The marks that it leaves on servers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) marks: Vec<Mark>,
     /// Whether the play got this far.
@@ -177,7 +177,7 @@ pub(super) struct Message<'a> {
     pub(super) raw: Option<Raw<'a>>,
 }
 
-/// What kind of message.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
