@@ -7,8 +7,8 @@
 //!               └──▶ events ──▶ apply, delete ──▶ the next state ──────┘
 //!                      └── forgotten by the store ──▶ reset, from a snapshot
 //! ```
-//! A state is what its resources hold at exactly one revision, never parts of several. Reads are linearizable: a state has every
-//! change that anybody could know of when it was asked for. Nothing is derived before it is asked for.
+//! A state follows from what its resources hold at exactly one revision, never from parts of several. Reads are linearizable: a
+//! state has every change that any client could know of when it was asked for. Nothing is derived before it is asked for.
 
 #[cfg(test)]
 mod tests;
@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex};
 ///
 /// Each change begins with a clone, so clones have to be cheap: persistent maps inside.
 pub(crate) trait Index: Clone + Default {
-    /// Takes in an object that is new, or has changed.
+    /// Applies an object that is new or has changed.
     fn apply(&mut self, entry: &Entry);
 
-    /// Forgets an object.
+    /// Deletes an object, which may be unknown.
     fn delete(&mut self, key: &Key);
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Live<S> {
     resources: Box<[ResourceId]>,
     last_changes: Box<[LastChange]>,
     reached: ArcSwap<Reached<S>>,
-    /// Taken by those who catch up, and by nobody else.
+    /// Locked to catch up, never to read.
     feed: Mutex<Feed>,
 }
 
@@ -45,15 +45,15 @@ struct Reached<S> {
     state: S,
 }
 
-/// What is yet to be taken in.
+/// The events that are yet to be applied.
 struct Feed {
     /// One for each resource.
     subscriptions: Vec<Subscription>,
-    /// Events that came out of the subscriptions before their turn.
+    /// Events from the subscriptions that are later than the state.
     events: Vec<Arc<Event>>,
 }
 
-/// An index as it was when it was asked for. Holding it holds up nobody.
+/// The state of an index when it was asked for. Holding it blocks neither readers nor writers.
 pub(crate) struct Current<S>(Guard<Arc<Reached<S>>>);
 
 impl<S> Deref for Current<S> {
@@ -102,7 +102,7 @@ impl<S: Index> Live<S> {
             // Another thread has done it meanwhile.
             return;
         }
-        // Not before the revision that somebody may know of, and not after the events that the subscriptions hold.
+        // As late as any client may know of, and no later than the events that the subscriptions hold.
         let revision = self.store.delivered_revision();
         let next = match feed.take(revision) {
             Ok(events) => reached.after(&events, revision),
@@ -121,7 +121,7 @@ fn reset<S: Index>(store: &Store, resources: &[ResourceId]) -> (Feed, Reached<S>
     let scopes = resources.iter().map(|resource| Scope { resource: *resource, namespace: None, name: None });
     let scopes: Vec<Scope> = scopes.collect();
     let subscriptions = scopes.iter().map(|scope| store.subscribe(scope.clone(), None).1).collect();
-    // Taken last. Of events that the subscriptions hold already it is known what became of them.
+    // Taken last: it includes the events that the subscriptions hold already.
     let snapshot = store.snapshot();
     let mut state = S::default();
     scopes.iter().flat_map(|scope| snapshot.range(scope, "")).for_each(|entry| state.apply(entry));

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The revision of the last change to the objects of one resource. Clones share it.
 ///
-/// It moves before the change can be seen in any other way. So state that has all changes up to this revision lacks nothing
-/// that anybody can know of.
+/// It moves before the change can be seen in any other way. State that includes all changes up to it is therefore up to date.
 #[derive(Debug, Clone, Default)]
 pub struct LastChange(Arc<AtomicU64>);
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 
 /// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking.
-pub fn missing(owned: &[&Rule], wanted: &[Rule]) -> Vec<String> {
+pub(super) fn missing(owned: &[&Rule], wanted: &[Rule]) -> Vec<String> {
     let mut verbs: HashMap<Object<'_>, Vec<&str>> = HashMap::new();
     let mut rules: Vec<Rule> = Vec::new();
     for rule in wanted {

@@ -11,8 +11,7 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use covers::missing;
-pub use policy::{Policy, RoleRef, Unresolved};
+pub use policy::{RoleRef, Unresolved};
 pub use rule::Rule;
 
 use super::User;
@@ -21,6 +20,8 @@ use crate::error::aggregate;
 use crate::index::Live;
 use crate::schema::quote;
 use crate::store::Store;
+use covers::missing;
+use policy::Policy;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

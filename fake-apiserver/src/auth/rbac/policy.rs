@@ -24,7 +24,7 @@ pub(super) static RESOURCES: LazyLock<[ResourceId; 4]> = LazyLock::new(|| {
 
 /// All roles and bindings of a cluster.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub(super) struct Policy {
     roles: Named<[Rule]>,
     bindings: Named<Binding>,
 }
@@ -73,7 +73,7 @@ pub struct Unresolved(RoleRef);
 
 /// The binding and the subject by which a rule holds for a user.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'p> {
+pub(super) struct Source<'p> {
     namespace: &'p str,
     name: &'p str,
     role: &'p RoleRef,
@@ -169,7 +169,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`Unresolved`] if it does not exist.
-    pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<&Arc<[Rule]>, Unresolved> {
+    pub(super) fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<&Arc<[Rule]>, Unresolved> {
         let namespace = match role.kind.as_str() {
             // The empty namespace holds cluster roles, which a reference to a role does not mean.
             "Role" if !namespace.is_empty() => namespace,
@@ -182,7 +182,7 @@ impl Policy {
 
     /// Calls `visitor` with each rule that holds for a user, and each missing role, until it breaks: cluster role bindings first,
     /// then those of the namespace, if one is given.
-    pub fn visit<'p>(
+    pub(super) fn visit<'p>(
         &'p self,
         user: &User,
         namespace: &str,
@@ -206,7 +206,7 @@ impl Policy {
     }
 
     /// All rules that hold for a user in a namespace, and the missing roles.
-    pub fn rules_for(&self, user: &User, namespace: &str) -> (Vec<&Rule>, Vec<Unresolved>) {
+    pub(super) fn rules_for(&self, user: &User, namespace: &str) -> (Vec<&Rule>, Vec<Unresolved>) {
         let (mut rules, mut unresolved) = (Vec::new(), Vec::new());
         self.visit(user, namespace, |resolved| {
             match resolved {
