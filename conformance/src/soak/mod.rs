@@ -197,7 +197,7 @@ struct Weather<'a> {
 
 impl<'a> Weather<'a> {
     fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Weather<'a>> {
-        Ok(Weather { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
+        Ok(Weather { server, observer: Observer::new(server.store(), namespace), cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {

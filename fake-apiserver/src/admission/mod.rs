@@ -20,7 +20,7 @@ use crate::auth::User;
 use crate::cluster::Cluster;
 use crate::error::ApiError;
 use crate::object::meta;
-use crate::registry::{self, Kind};
+use crate::registry::Resource;
 use crate::store::Key;
 use crate::view::View;
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
-    pub(crate) kind: &'static Kind,
+    pub(crate) kind: &'a Resource,
     /// Empty for the object itself.
     pub(crate) subresource: &'a str,
     /// Empty for cluster-scoped objects.
@@ -61,9 +61,10 @@ impl Attributes<'_> {
 
     /// An object of the core group, in the namespace of the write, as the replica's informers know it.
     pub(crate) fn seen(&self, resource: &str, name: &str) -> Option<Arc<Value>> {
-        let id = registry::by_resource("", "v1", resource)?;
+        let catalog = self.cluster.catalog();
+        let id = catalog.registry.path("", "v1", resource)?.resource.id;
         let snapshot = self.view.snapshot(&self.cluster.store);
-        let entry = snapshot.get(&Key::new(id.into(), self.namespace, name))?;
+        let entry = snapshot.get(&Key::new(id, self.namespace, name))?;
         serde_json::from_slice(entry.json()).ok().map(Arc::new)
     }
 

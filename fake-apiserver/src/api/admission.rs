@@ -47,7 +47,7 @@ fn mutate(request: &mut Request<'_>, operation: Operation, object: &mut Value, o
 }
 
 /// The rules for what the request writes.
-fn strategy(request: &Request<'_>) -> &'static Strategy {
+fn strategy<'r>(request: &Request<'r>) -> &'r Strategy {
     request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy)
 }
 

@@ -11,13 +11,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::{Kind, RBAC_GROUP, by_resource};
-use crate::store::{Entry, ResourceId, Scope, WriteError};
+use crate::registry::{Resource, ids};
+use crate::store::{Entry, Scope, WriteError};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
-
-const RESOURCE: &str = "clusterroles";
 
 /// How many roles may gather from each other in a row. Those that do so in a circle need not ever settle.
 const LONGEST_CHAIN: usize = 100;
@@ -32,15 +30,15 @@ pub(crate) struct Aggregator {
 
 /// Does its work once a write was served that may have changed cluster roles.
 pub(super) fn follow(request: &Request<'_>) -> ApiResult<()> {
-    let kind = request.kind;
-    if kind.group == RBAC_GROUP && kind.resource == RESOURCE { aggregate(request.cluster) } else { Ok(()) }
+    if request.kind.id == ids::CLUSTER_ROLES { aggregate(request.cluster) } else { Ok(()) }
 }
 
 /// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
 pub(super) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
     let Some(aggregator) = &cluster.aggregator else { return Ok(()) };
-    let id = by_resource(RBAC_GROUP, "v1", RESOURCE).expect("cluster roles are in the table of kinds");
-    let scope = Scope { resource: id.into(), namespace: None, name: None };
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::CLUSTER_ROLES);
+    let scope = Scope { resource: kind.id, namespace: None, name: None };
     // Held throughout, so that one writer's roles are done when the next one's begin.
     let mut filled = aggregator.filled.lock().expect("no code that runs under this lock panics");
     for _ in 0..LONGEST_CHAIN {
@@ -49,7 +47,7 @@ pub(super) fn aggregate(cluster: &Cluster) -> ApiResult<()> {
         filled.retain(|uid| all.iter().any(|entry| entry.meta.uid == *uid));
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-            changed |= fill(cluster, (id.kind(), id.into()), entry, &all, &mut filled)?;
+            changed |= fill(cluster, kind, entry, &all, &mut filled)?;
         }
         if !changed {
             break;
@@ -66,7 +64,7 @@ fn may_aggregate(entry: &Entry) -> bool {
 /// Gives a role the rules that are its due; whether it had others.
 fn fill(
     cluster: &Cluster,
-    (kind, resource): (&Kind, ResourceId),
+    kind: &Resource,
     entry: &Arc<Entry>,
     all: &[&Arc<Entry>],
     filled: &mut HashSet<Box<str>>,
@@ -86,7 +84,7 @@ fn fill(
         filled.insert(uid.clone());
     }
     role["rules"] = rules;
-    match cluster.store.update(draft(kind, resource, &role)?, entry.revision) {
+    match cluster.store.update(draft(kind, kind.id, &role)?, entry.revision) {
         // It is looked at again as it is now.
         Ok(_) | Err(WriteError::Modified(_) | WriteError::NotFound) => Ok(true),
         Err(_) => Err(ApiError::internal("an update met the refusal of a create")),

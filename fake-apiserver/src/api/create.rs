@@ -18,7 +18,7 @@ const NAME_ATTEMPTS: usize = 8;
 pub(super) const UNTRACKED: &str = "managedFields";
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.version);
     let (options, object) = decode::creation(request, &expected)?;
     create_object(request, object, &options)
 }
@@ -98,11 +98,10 @@ fn authorize(request: &Request<'_>) -> ApiResult<()> {
     if request.name.is_empty() {
         return Ok(());
     }
-    let kind = request.kind;
     let target = Target::Resource {
-        group: kind.group,
-        version: kind.version,
-        resource: kind.resource,
+        group: &request.version.group,
+        version: &request.version.name,
+        resource: &request.kind.resource,
         subresource: "",
         namespace: request.namespace,
         name: request.name,
@@ -116,7 +115,7 @@ fn authorize(request: &Request<'_>) -> ApiResult<()> {
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.
 pub(super) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> ApiResult<()> {
-    let wanted = if request.kind.namespaced { request.namespace } else { "" };
+    let wanted = if request.kind.meta.namespaced { request.namespace } else { "" };
     let sent = meta::namespace(object);
     if sent == wanted {
         return Ok(());

@@ -5,6 +5,7 @@ use super::create::ensure_namespace;
 use super::options::{FieldValidation, WriteOptions};
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
+use crate::registry::Version;
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
 
@@ -12,16 +13,26 @@ use serde_json::Value;
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// A kind as a body must have it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'k> {
-    pub(crate) api_version: String,
+    pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
+    pub(crate) ty: TypeRef,
 }
 
-impl Expected<'_> {
-    pub(crate) fn type_ref(&self) -> ApiResult<TypeRef> {
-        schema::lookup(&self.api_version, self.kind)
-            .ok_or_else(|| ApiError::not_implemented(format!("objects of kind {} {}", self.api_version, self.kind)))
+impl<'k> Expected<'k> {
+    /// Objects of a version of a resource.
+    pub(crate) fn of(version: &'k Version) -> Self {
+        Expected { api_version: &version.api_version, kind: &version.kind, ty: version.ty }
+    }
+
+    /// A kind that is not stored.
+    ///
+    /// # Errors
+    /// 501, if the schema does not know it.
+    pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
+        let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
+        Ok(Expected { api_version, kind, ty: schema::lookup(api_version, kind).ok_or_else(unknown)? })
     }
 
     fn version(&self) -> &str {
@@ -38,7 +49,7 @@ impl Expected<'_> {
 
     /// Why a body of that kind is not what is expected; none if it is. Empty means unset, hence as expected.
     pub(crate) fn mismatch(&self, api_version: &str, kind: &str) -> Option<String> {
-        let api_version = if api_version.is_empty() { &self.api_version } else { api_version };
+        let api_version = if api_version.is_empty() { self.api_version } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
         if api_version == self.api_version && kind == self.kind {
             return None;
@@ -86,7 +97,7 @@ pub(crate) fn object(
     };
     report(request, expected, validation, &decoded.findings)?;
     let mut object = decoded.object;
-    object["apiVersion"] = expected.api_version.clone().into();
+    object["apiVersion"] = expected.api_version.into();
     object["kind"] = expected.kind.into();
     Ok(object)
 }
@@ -96,10 +107,10 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
         schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
-        let api_version = if api_version.is_empty() { &expected.api_version } else { &api_version };
+        let api_version = if api_version.is_empty() { expected.api_version } else { &api_version };
         return Err(expected.cannot_be_handled(api_version, kind, why));
     }
-    schema::decode_json(bytes, expected.type_ref()?)
+    schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
 }
 
@@ -114,7 +125,7 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }
-    let object = schema::decode_protobuf_message(envelope.raw, expected.type_ref()?)
+    let object = schema::decode_protobuf_message(envelope.raw, expected.ty)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))?;
     Ok(Decoded { object, findings: Vec::new() })
 }

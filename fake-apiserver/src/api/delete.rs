@@ -19,7 +19,7 @@ use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
 use crate::object::meta;
-use crate::registry::Kind;
+use crate::registry::Resource;
 use crate::schema;
 use crate::store::{Draft, Entry, Key, WriteError};
 use bytes::Bytes;
@@ -46,7 +46,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
     if bytes.is_empty() {
         return DeleteOptions::from_query(request.query);
     }
-    let type_ref = Expected { api_version: "v1".into(), kind: "DeleteOptions" }.type_ref()?;
+    let type_ref = Expected::named("v1", "DeleteOptions")?.ty;
     let body = match body_format(request.body.content_type)? {
         BodyFormat::Protobuf => {
             let envelope = schema::decode_protobuf(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
@@ -85,7 +85,7 @@ pub(super) fn by_request(request: &mut Request<'_>, key: &Key, options: &DeleteO
 }
 
 /// Deletes as the namespace controller does; whether the object is gone.
-pub(super) fn by_controller(cluster: &Cluster, kind: &'static Kind, key: &Key, now: Timestamp) -> ApiResult<bool> {
+pub(super) fn by_controller(cluster: &Cluster, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<bool> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let outcome = delete_key(cluster, kind, key, &options, now, |_| Ok(()))?;
     Ok(outcome.is_none_or(|outcome| outcome.removed))
@@ -94,7 +94,7 @@ pub(super) fn by_controller(cluster: &Cluster, kind: &'static Kind, key: &Key, n
 /// One object's deletion, or the next step of it, if `admit` lets it. None if there is no such object.
 fn delete_key(
     cluster: &Cluster,
-    kind: &'static Kind,
+    kind: &Resource,
     key: &Key,
     options: &DeleteOptions,
     now: Timestamp,
@@ -141,7 +141,7 @@ fn remove(cluster: &Cluster, key: &Key, revision: u64) -> Result<Outcome, WriteE
     Ok(Outcome { line: gone.line().clone(), entry: gone, removed: true })
 }
 
-fn check_preconditions(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     if namespaces::is_namespace(kind) {
         return namespaces::check_preconditions(entry, options);
     }
@@ -175,7 +175,7 @@ enum Step {
 }
 
 /// What a deletion makes of the object, and how it goes on. Pure.
-fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
+fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
     if namespaces::is_namespace(kind) {
         if meta::deletion_timestamp(old).is_none() {
@@ -236,7 +236,7 @@ enum Grace {
 }
 
 /// Graceful deletion, of the kinds that have it: pods.
-fn grace(kind: &Kind, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
+fn grace(kind: &Resource, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
     let Some(seconds) = (kind.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
     let Some(deleting) = meta::deletion_timestamp(object) else {
         return Grace::Until(later(now, seconds), seconds);
@@ -275,12 +275,12 @@ fn finalizers(object: &Value, policy: Option<Propagation>) -> Vec<String> {
     others.chain(own).map(str::to_string).collect()
 }
 
-fn reply(kind: &'static Kind, outcome: &Outcome, options: &DeleteOptions) -> Reply {
+fn reply(kind: &Resource, outcome: &Outcome, options: &DeleteOptions) -> Reply {
     if outcome.removed && !kind.delete_returns_object {
         return Reply::Deleted {
             name: outcome.entry.key.name().to_string(),
-            group: kind.group,
-            resource: kind.resource,
+            group: kind.group.to_string(),
+            resource: kind.resource.to_string(),
             uid: outcome.entry.meta.uid.to_string(),
         };
     }

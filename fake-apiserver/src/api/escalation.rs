@@ -22,14 +22,14 @@ pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> 
     if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
-    match request.kind.resource {
+    match &*request.kind.resource {
         "roles" | "clusterroles" => role(request, rbac, new, old),
         _ => binding(request, rbac, new),
     }
 }
 
 fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    if authorized(request, "escalate", RBAC_GROUP, request.kind.resource, request.name) {
+    if authorized(request, "escalate", RBAC_GROUP, &request.kind.resource, request.name) {
         return Ok(());
     }
     confirm(request, rbac, new, &Rule::all_of(new))?;
@@ -69,7 +69,7 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, request.kind.resource);
+    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource);
     confirmed.map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
 }
 

@@ -36,7 +36,7 @@ use crate::auth::User;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::http::{Body, Query};
-use crate::registry::{Kind, Subresource};
+use crate::registry::{Resource, Subresource, Version};
 use crate::schema;
 use crate::store::{Key, ResourceId};
 use crate::view::View;
@@ -54,13 +54,16 @@ pub(crate) struct Request<'r> {
     /// What the clock of the replica that serves it shows.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
-    pub(crate) kind: &'static Kind,
+    /// What is stored.
+    pub(crate) kind: &'r Resource,
+    /// How it is served.
+    pub(crate) version: &'r Version,
     pub(crate) resource: ResourceId,
     /// Empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: &'r str,
     /// Empty for the collection.
     pub(crate) name: &'r str,
-    pub(crate) subresource: Option<&'static Subresource>,
+    pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
     pub(crate) body: Body<'r>,
     /// To be sent as `Warning` headers.
@@ -83,8 +86,8 @@ pub(crate) enum Reply {
     /// A `Status` that tells of a deletion.
     Deleted {
         name: String,
-        group: &'static str,
-        resource: &'static str,
+        group: String,
+        resource: String,
         uid: String,
     },
     /// A `Status` that tells of success, and no more.
@@ -111,7 +114,7 @@ impl Request<'_> {
 
 /// A created object that is not stored.
 fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
-    let mut line = schema::encode(object, expected.type_ref()?).json;
+    let mut line = schema::encode(object, expected.ty).json;
     line.push(b'\n');
     Ok(Reply::object(201, line.into()))
 }
@@ -139,7 +142,7 @@ pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply
 
 fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
-        ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
+        ("create", None) if request.kind.is_review => reviews::create(request),
         ("create", None) => create::create(request),
         ("create", Some("token")) => token::create(request),
         ("create", Some("binding")) => binding::create(request),

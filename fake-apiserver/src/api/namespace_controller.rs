@@ -10,12 +10,12 @@
 
 use super::delete;
 use super::draft::{draft, tree};
-use super::namespaces::{awaits_finalizers, key, resource};
+use super::namespaces::{awaits_finalizers, key};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::{Kind, KindId};
+use crate::registry::{Resource, ids};
 use crate::store::{Key, Scope, WriteError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiRes
     if !terminating || !cluster.namespace_controller {
         return Ok(());
     }
-    let is_pods = |kind: &Kind| kind.group.is_empty() && kind.resource == "pods";
+    let is_pods = |kind: &Resource| kind.id == ids::PODS;
     let pods = empty(cluster, namespace, now, is_pods)?;
     if !pods.resources.is_empty() {
         // Upstream does not count them: by its word, nothing is left.
@@ -65,11 +65,12 @@ pub(super) fn reap(cluster: &Cluster, namespace: &str, now: Timestamp) -> ApiRes
 }
 
 /// Deletes all objects of those kinds.
-fn empty(cluster: &Cluster, namespace: &str, now: Timestamp, of: impl Fn(&Kind) -> bool) -> ApiResult<Remaining> {
+fn empty(cluster: &Cluster, namespace: &str, now: Timestamp, of: impl Fn(&Resource) -> bool) -> ApiResult<Remaining> {
     let snapshot = cluster.store.snapshot();
     let mut remaining = Remaining::default();
-    for (id, kind) in KindId::all().map(|id| (id, id.kind())).filter(|(_, kind)| kind.namespaced && of(kind)) {
-        let scope = Scope { resource: id.into(), namespace: Some(namespace.into()), name: None };
+    let catalog = cluster.catalog();
+    for kind in catalog.registry.resources().filter(|kind| kind.meta.namespaced && of(kind)) {
+        let scope = Scope { resource: kind.id, namespace: Some(namespace.into()), name: None };
         for entry in snapshot.range(&scope, "") {
             delete::by_controller(cluster, kind, &entry.key, now)?;
             remaining.count(cluster, kind, &entry.key)?;
@@ -80,7 +81,7 @@ fn empty(cluster: &Cluster, namespace: &str, now: Timestamp, of: impl Fn(&Kind) 
 
 impl Remaining {
     /// Counts the object of that key if it is still there.
-    fn count(&mut self, cluster: &Cluster, kind: &Kind, key: &Key) -> ApiResult<()> {
+    fn count(&mut self, cluster: &Cluster, kind: &Resource, key: &Key) -> ApiResult<()> {
         let Some(entry) = cluster.store.get(key) else { return Ok(()) };
         *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
         for finalizer in meta::finalizers(&tree(&entry)?) {
@@ -144,7 +145,8 @@ fn finalize(cluster: &Cluster, namespace: &str) -> ApiResult<()> {
 
 /// Changes the namespace, if it is still there; what nothing holds any longer goes.
 fn change(cluster: &Cluster, namespace: &str, mut change: impl FnMut(&mut Value)) -> ApiResult<()> {
-    let (resource, kind) = resource();
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
     while let Some(entry) = cluster.store.get(&key) {
         let mut object = tree(&entry)?;
@@ -153,7 +155,7 @@ fn change(cluster: &Cluster, namespace: &str, mut change: impl FnMut(&mut Value)
         let result = if free {
             cluster.store.delete(&key, entry.revision).map(drop)
         } else {
-            cluster.store.update(draft(kind, resource, &object)?, entry.revision).map(drop)
+            cluster.store.update(draft(kind, kind.id, &object)?, entry.revision).map(drop)
         };
         match result {
             Err(WriteError::Modified(_)) => {}

@@ -12,8 +12,8 @@ use crate::admission::displayed_name;
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult, Qualified};
-use crate::registry::{self, Kind};
-use crate::store::{Entry, Key, Parent, ResourceId};
+use crate::registry::{Resource, ids};
+use crate::store::{Entry, Key, Parent};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -23,18 +23,14 @@ const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
 
-pub(super) fn resource() -> (ResourceId, &'static Kind) {
-    let id = registry::by_resource("", "v1", "namespaces").expect("namespaces are in the table of kinds");
-    (id.into(), id.kind())
-}
-
 pub(super) fn key(name: &str) -> Key {
-    Key::new(resource().0, "", name)
+    Key::new(ids::NAMESPACES, "", name)
 }
 
 /// Makes the namespaces of a new cluster.
 pub(super) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
-    let (resource, kind) = resource();
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::NAMESPACES);
     for name in INITIAL {
         let mut object = json!({
             "apiVersion": "v1", "kind": "Namespace",
@@ -42,7 +38,7 @@ pub(super) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()>
         });
         (kind.strategy.default)(&mut object);
         (kind.strategy.prepare_create)(&mut object);
-        let draft = draft(kind, resource, &object)?;
+        let draft = draft(kind, kind.id, &object)?;
         cluster.store.create(draft, None).map_err(|_| ApiError::internal("a new cluster is not empty"))?;
     }
     Ok(())
@@ -50,7 +46,7 @@ pub(super) fn create_initial(cluster: &Cluster, now: Timestamp) -> ApiResult<()>
 
 /// What a new object of the request's kind must live in.
 pub(super) fn parent(request: &Request<'_>) -> Option<Parent> {
-    let namespaced = request.kind.namespaced && !request.namespace.is_empty();
+    let namespaced = request.kind.meta.namespaced && !request.namespace.is_empty();
     namespaced.then(|| Parent { key: key(request.namespace), closed_when: ("status.phase", "Terminating") })
 }
 
@@ -90,8 +86,8 @@ pub(super) fn admit_delete(request: &Request<'_>) -> ApiResult<()> {
     Ok(())
 }
 
-pub(super) fn is_namespace(kind: &Kind) -> bool {
-    kind.group.is_empty() && kind.resource == "namespaces"
+pub(super) fn is_namespace(kind: &Resource) -> bool {
+    kind.id == ids::NAMESPACES
 }
 
 /// From here on it takes no new content.
@@ -113,6 +109,6 @@ pub(super) fn check_preconditions(entry: &Entry, options: &DeleteOptions) -> Api
 }
 
 /// Whether a namespace waits for its content to go.
-pub(super) fn awaits_finalizers(kind: &Kind, object: &Value) -> bool {
+pub(super) fn awaits_finalizers(kind: &Resource, object: &Value) -> bool {
     is_namespace(kind) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }

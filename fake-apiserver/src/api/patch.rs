@@ -15,7 +15,7 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "PatchOptions")?;
     let (document, repeated) = patch::parse(&request.body.bytes)?;
     let checked = options.field_validation != FieldValidation::Ignore;
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.version);
     let mut warned = false;
     write(request, &options, |request, _, old| {
         let (patched, findings) = match format {
@@ -65,7 +65,7 @@ fn typed(
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
-    let decoded = schema::check(patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
+    let decoded = schema::check(patched, expected.ty).map_err(|why| refused(why.to_string()))?;
     findings.extend(decoded.findings);
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));

@@ -10,11 +10,12 @@ use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{RBAC_GROUP, by_kind};
 use jiff::Timestamp;
 use serde_json::Value;
 
 const POLICY: &str = include_str!("rbac_policy.jsonl");
+
+const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
 /// A label and an annotation that all of them have.
 const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
@@ -30,19 +31,20 @@ pub(crate) fn node_rules() -> Vec<Rule> {
 /// Makes the roles and bindings of a new cluster whose namespaces are there already.
 pub(crate) fn create(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
+    let catalog = cluster.catalog();
     for line in POLICY.lines() {
         let mut object: Value =
             serde_json::from_str(line).map_err(|why| ApiError::internal(format!("the policy is no JSON: {why}")))?;
         let kind = object["kind"].as_str().unwrap_or_default();
-        let id = by_kind(RBAC_GROUP, "v1", kind).ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?;
-        let kind = id.kind();
-        object["apiVersion"] = kind.api_version().into();
+        let served = catalog.registry.kind(API_VERSION, kind);
+        let kind = served.ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?.resource;
+        object["apiVersion"] = API_VERSION.into();
         object["metadata"]["labels"][LABEL.0] = LABEL.1.into();
         object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (kind.strategy.default)(&mut object);
-        let draft = draft(kind, id.into(), &object)?;
+        let draft = draft(kind, kind.id, &object)?;
         cluster.store.create(draft, None).map_err(|_| ApiError::internal("a new cluster is not empty"))?;
     }
     cluster_roles::aggregate(cluster)

@@ -5,14 +5,14 @@ use super::draft::draft;
 use super::{Reply, Request, admission, encode_reply};
 use crate::auth::LAST_USED_LABEL;
 use crate::cluster::Cluster;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry;
+use crate::registry::ids;
 use crate::store::{Key, WriteError};
 use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
+    let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?;
     let (_, mut body) = decode::creation(request, &expected)?;
     admission::create(request, &mut body)?;
     admission::validate(request, &body, None)?;
@@ -38,12 +38,13 @@ pub(crate) fn record_use(cluster: &Cluster, secret: &Value, day: &str) {
 }
 
 fn label(cluster: &Cluster, secret: &Value, day: &str) -> ApiResult<()> {
-    let id = registry::by_resource("", "v1", "secrets").ok_or_else(|| ApiError::not_implemented("secrets"))?;
-    let key = Key::new(id.into(), meta::namespace(secret), meta::name(secret));
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::SECRETS);
+    let key = Key::new(kind.id, meta::namespace(secret), meta::name(secret));
     while let Some(entry) = cluster.store.get(&key).filter(|entry| *entry.meta.uid == *meta::uid(secret)) {
         let mut object = super::draft::tree(&entry)?;
         meta::set_label(&mut object, LAST_USED_LABEL, day);
-        match cluster.store.update(draft(id.kind(), id.into(), &object)?, entry.revision) {
+        match cluster.store.update(draft(kind, kind.id, &object)?, entry.revision) {
             Err(WriteError::Modified(_)) => {}
             _ => break,
         }

@@ -14,7 +14,7 @@ use super::draft::{draft, tree};
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
-use crate::registry::{self, KindId, child, text};
+use crate::registry::{Resource, child, ids, text};
 use crate::store::{Entry, Key, WriteError};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -82,8 +82,7 @@ pub(super) fn catch_up(cluster: &Cluster, now: Timestamp) {
 
 /// Looks after it once a write was served that may have changed it.
 pub(super) fn follow(request: &Request<'_>) {
-    let kind = request.kind;
-    if kind.group.is_empty() && kind.resource == "configmaps" && request.namespace == NAMESPACE {
+    if request.kind.id == ids::CONFIG_MAPS && request.namespace == NAMESPACE {
         sync_or_log(request.cluster, request.now);
     }
 }
@@ -96,29 +95,29 @@ fn sync_or_log(cluster: &Cluster, now: Timestamp) {
 
 /// Sees to it that it is there, if it may be, and can be read.
 pub(super) fn sync(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
-    let id = registry::by_resource("", "v1", "configmaps").ok_or_else(|| ApiError::not_implemented("configmaps"))?;
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::CONFIG_MAPS);
     let mut memory = cluster.token_tracking.lock();
-    let entry = cluster.store.get(&Key::new(id.into(), NAMESPACE, NAME));
+    let entry = cluster.store.get(&Key::new(kind.id, NAMESPACE, NAME));
     let found = entry.as_deref().map(tree).transpose()?;
     memory.due = None;
     match step(found.as_ref(), memory.created, now) {
         Step::Leave => {}
         Step::Wait(due) => memory.due = Some(due),
         Step::Create => {
-            create(cluster, id, now)?;
+            create(cluster, kind, now)?;
             memory.created = Some(now);
         }
         Step::Repair => {
             if let (Some(entry), Some(old)) = (entry, found) {
-                repair(cluster, id, &entry, &old, now)?;
+                repair(cluster, kind, &entry, &old, now)?;
             }
         }
     }
     Ok(())
 }
 
-fn repair(cluster: &Cluster, id: KindId, entry: &Entry, old: &Value, now: Timestamp) -> ApiResult<()> {
-    let kind = id.kind();
+fn repair(cluster: &Cluster, kind: &Resource, entry: &Entry, old: &Value, now: Timestamp) -> ApiResult<()> {
     let mut new = old.clone();
     *child(child(&mut new, "data"), SINCE) = today(now);
     // It may have been made immutable.
@@ -127,11 +126,11 @@ fn repair(cluster: &Cluster, id: KindId, entry: &Entry, old: &Value, now: Timest
         return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
     }
     // Whoever changes it meanwhile is followed in turn.
-    _ = cluster.store.update(draft(kind, id.into(), &new)?, entry.revision);
+    _ = cluster.store.update(draft(kind, kind.id, &new)?, entry.revision);
     Ok(())
 }
 
-fn create(cluster: &Cluster, id: KindId, now: Timestamp) -> ApiResult<()> {
+fn create(cluster: &Cluster, kind: &Resource, now: Timestamp) -> ApiResult<()> {
     let object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
@@ -139,7 +138,7 @@ fn create(cluster: &Cluster, id: KindId, now: Timestamp) -> ApiResult<()> {
         },
         "data": { SINCE: today(now) },
     });
-    match cluster.store.create(draft(id.kind(), id.into(), &object)?, None) {
+    match cluster.store.create(draft(kind, kind.id, &object)?, None) {
         Ok(_) | Err(WriteError::Exists(_)) => Ok(()),
         Err(_) => Err(ApiError::internal("a create without conditions met one")),
     }

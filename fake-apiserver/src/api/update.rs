@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.version);
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.subresource.is_none() && request.kind.create_on_update && current(request).is_err() {

@@ -4,17 +4,17 @@
 //! that size from the system and gives it back each time.
 
 use crate::api::Listing;
-use crate::registry::Kind;
+use crate::registry::Version;
 use bytes::Bytes;
 use serde_json::json;
 
 const END: &[u8] = b"]}\n";
 
 /// The body of a plain list response.
-pub(super) fn encode(kind: &Kind, listing: &Listing) -> Bytes {
-    let head = head(kind, listing);
+pub(super) fn encode(version: &Version, listing: &Listing) -> Bytes {
+    let head = head(version, listing);
     // Upstream leaves kind and apiVersion out of the items of built-in kinds.
-    let type_meta = type_meta(kind).len();
+    let type_meta = version.head.len();
     let items: usize = listing.items.iter().map(|entry| ",{".len() + entry.json().len() - type_meta).sum();
     let mut list = Vec::with_capacity(head.len() + items + END.len());
     list.extend_from_slice(head.as_bytes());
@@ -26,12 +26,7 @@ pub(super) fn encode(kind: &Kind, listing: &Listing) -> Bytes {
     list.into()
 }
 
-/// What the JSON of every stored object of that kind begins with.
-fn type_meta(kind: &Kind) -> String {
-    format!("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",", kind.kind, kind.api_version())
-}
-
-fn head(kind: &Kind, listing: &Listing) -> String {
+fn head(version: &Version, listing: &Listing) -> String {
     let mut metadata = format!("{{\"resourceVersion\":\"{}\"", listing.revision);
     if let Some(token) = &listing.continue_token {
         metadata.push_str(&format!(",\"continue\":{}", json!(token)));
@@ -39,6 +34,6 @@ fn head(kind: &Kind, listing: &Listing) -> String {
     if let Some(remaining) = listing.remaining {
         metadata.push_str(&format!(",\"remainingItemCount\":{remaining}"));
     }
-    let (kind, api_version) = (kind.kind, kind.api_version());
+    let Version { kind, api_version, .. } = version;
     format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{api_version}\",\"metadata\":{metadata}}},\"items\":[")
 }

@@ -1,13 +1,10 @@
 //! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
 
-mod aggregated_discovery;
 mod body;
 pub(crate) mod content_type;
-mod discovery;
 mod documents;
 mod health;
 mod issuer;
-mod json;
 mod list;
 mod negotiate;
 mod openapi;
@@ -16,15 +13,14 @@ mod query;
 mod replica;
 mod respond;
 mod route;
-#[cfg(test)]
-mod samples;
 mod served;
 mod stream;
 mod table;
 mod version;
 
+use crate::json;
+
 pub(crate) use body::Body;
-pub(crate) use documents::Documents;
 pub(crate) use pipeline::serve;
 pub(crate) use query::Query;
 pub(crate) use replica::Replica;

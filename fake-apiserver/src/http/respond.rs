@@ -9,7 +9,7 @@ use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
+use crate::registry::Version;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
@@ -22,7 +22,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// How a resource's answer is to be rendered.
 pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Arc<Replica>,
-    pub(super) kind: &'static Kind,
+    pub(super) version: &'r Arc<Version>,
     pub(super) output: Output,
     /// The query parameter, which matters for tables only.
     pub(super) include_object: &'r str,
@@ -38,7 +38,7 @@ impl Rendering<'_> {
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
-                let body = WatchBody::new(self.replica, self.kind, self.transformation()?, watch);
+                let body = WatchBody::new(self.replica, self.version.clone(), self.transformation()?, watch);
                 Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {
@@ -51,7 +51,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            return Ok(self.json(200, list::encode(self.kind, &listing)));
+            return Ok(self.json(200, list::encode(self.version, &listing)));
         };
         let metadata = ListMeta {
             resource_version: listing.revision.to_string(),
@@ -63,8 +63,8 @@ impl Rendering<'_> {
     }
 
     /// None for the plain form.
-    fn transformation(&self) -> ApiResult<Option<Transformation<'static>>> {
-        self.output.form.map(|form| Transformation::new(self.kind, form, self.include_object)).transpose()
+    fn transformation(&self) -> ApiResult<Option<Transformation>> {
+        self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
     }
 
     fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {
@@ -90,9 +90,9 @@ struct Success {
 #[derive(Serialize)]
 struct SuccessDetails {
     name: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    group: &'static str,
-    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    group: String,
+    kind: String,
     uid: String,
 }
 

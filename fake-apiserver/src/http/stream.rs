@@ -12,7 +12,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::api::{Watch, too_old};
 use crate::error::ApiError;
-use crate::registry::Kind;
+use crate::registry::Version;
 use crate::schema;
 use crate::store::{Change, Delivery, Entry, Event, Subscription};
 use bytes::{Bytes, BytesMut};
@@ -33,9 +33,9 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
-    kind: &'static Kind,
+    version: Arc<Version>,
     /// None for the plain form, whose frames all watchers share.
-    transformation: Option<Transformation<'static>>,
+    transformation: Option<Transformation>,
     replica: Arc<Replica>,
     initial: std::vec::IntoIter<Arc<Entry>>,
     /// The revision that the initial objects are of, until they are sent.
@@ -56,15 +56,15 @@ pub(crate) struct WatchBody {
 impl WatchBody {
     pub(crate) fn new(
         replica: &Arc<Replica>,
-        kind: &'static Kind,
-        transformation: Option<Transformation<'static>>,
+        version: Arc<Version>,
+        transformation: Option<Transformation>,
         watch: Watch,
     ) -> Self {
         let now = Instant::now();
         let deadline = now + watch.timeout;
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
-            kind,
+            version,
             transformation,
             replica: replica.clone(),
             initial: watch.initial.into_iter(),
@@ -187,16 +187,13 @@ impl WatchBody {
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
-        let api_version = self.kind.api_version();
-        let mut object = json!({"kind": self.kind.kind, "apiVersion": api_version, "metadata": {}});
+        let Version { kind, api_version, ty, .. } = &*self.version;
+        let mut object = json!({"kind": kind, "apiVersion": api_version, "metadata": {}});
         if ends_initial_events {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        let Some(type_ref) = schema::lookup(&api_version, self.kind.kind) else {
-            return self.error(&ApiError::internal(format!("the schema lacks {}", self.kind.kind)));
-        };
         // An object of the kind with nothing else in it prints what Go prints of a zero value.
-        let object = schema::encode(&object, type_ref).at_revision(revision);
+        let object = schema::encode(&object, *ty).at_revision(revision);
         self.object("BOOKMARK", &object)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Key;
 use bytes::Bytes;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What selecting and routing need of an object, so that nobody parses it for that.
@@ -12,7 +13,7 @@ pub struct Meta {
     /// `metadata.labels`, sorted by key.
     pub labels: Vec<(Box<str>, Box<str>)>,
     /// The selectable fields that the kind declares.
-    pub fields: Vec<(&'static str, Box<str>)>,
+    pub fields: Vec<(Cow<'static, str>, Box<str>)>,
 }
 
 impl Meta {
@@ -24,7 +25,7 @@ impl Meta {
 
     /// The value of a selectable field.
     pub fn field(&self, label: &str) -> Option<&str> {
-        self.fields.iter().find(|(field, _)| *field == label).map(|(_, value)| &**value)
+        self.fields.iter().find(|(field, _)| field == label).map(|(_, value)| &**value)
     }
 }
 

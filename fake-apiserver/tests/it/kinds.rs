@@ -5,7 +5,7 @@
 
 use fake_apiserver::error::{ApiError, FieldError};
 use fake_apiserver::object::meta;
-use fake_apiserver::registry::{Kind, by_resource};
+use fake_apiserver::registry::{Registry, Resource};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,8 +30,9 @@ fn kinds_answer_as_the_real_server_does() {
         .map(|line| serde_json::from_str(line).expect("recorded as JSON"))
         .collect();
     assert!(cases.len() > 100);
+    let registry = Registry::built_in();
     for case in cases {
-        let kind = by_resource(&case.group, "v1", &case.resource).expect("recorded of served kinds").kind();
+        let kind = registry.path(&case.group, "v1", &case.resource).expect("recorded of served kinds").resource;
         let (answer, warnings) = match &case.old {
             None => create(kind, case.body.clone()),
             Some(old) => (update(kind, case.subresource.as_deref(), case.body.clone(), old), Vec::new()),
@@ -41,9 +42,9 @@ fn kinds_answer_as_the_real_server_does() {
     }
 }
 
-fn create(kind: &Kind, mut object: Value) -> (Value, Vec<String>) {
+fn create(kind: &Resource, mut object: Value) -> (Value, Vec<String>) {
     (kind.strategy.default)(&mut object);
-    if kind.namespaced {
+    if kind.meta.namespaced {
         meta::set(&mut object, "namespace", "kinds-x");
     }
     if let Err(why) = (kind.strategy.admit)(&mut object, None) {
@@ -56,8 +57,9 @@ fn create(kind: &Kind, mut object: Value) -> (Value, Vec<String>) {
     (answer(object, &findings), warnings)
 }
 
-fn update(kind: &Kind, subresource: Option<&str>, mut object: Value, old: &Value) -> Value {
-    let subresource = subresource.map(|name| kind.subresource(name).expect("recorded of served subresources"));
+fn update(kind: &Resource, subresource: Option<&str>, mut object: Value, old: &Value) -> Value {
+    let subresource =
+        subresource.map(|name| kind.storage().subresource(name).expect("recorded of served subresources"));
     let strategy = subresource.map_or(&kind.strategy, |subresource| &subresource.strategy);
     (strategy.default)(&mut object);
     (strategy.admit)(&mut object, Some(old)).expect("admission refuses no update");

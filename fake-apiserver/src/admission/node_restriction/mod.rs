@@ -28,7 +28,7 @@ impl Plugin for NodeRestriction {
             return Err(attributes.forbidden(object, format!("could not determine node from user {user}")).into());
         }
         let write = Write { node, attributes, object };
-        let verdict = match (attributes.kind.group, attributes.kind.resource, attributes.subresource) {
+        let verdict = match (&*attributes.kind.group, &*attributes.kind.resource, attributes.subresource) {
             ("", "pods", "") => pods::admit(&write),
             ("", "pods", "status") => pods::admit_status(&write),
             ("", "pods", other) => write.refuse(format!(

@@ -10,7 +10,7 @@ use super::{Attributes, Operation, Plugin, Refusal};
 use crate::auth::Objects;
 use crate::error::ApiError;
 use crate::object::meta;
-use crate::registry::{self, is_mirror_pod, items, references, text};
+use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::schema::quote;
 use crate::store::Key;
 pub(crate) use mount::Tokens;
@@ -86,10 +86,9 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> Result<Arc<Value>, Refus
     attributes.seen("serviceaccounts", name).or_else(live).ok_or_else(|| {
         let why =
             format!("error looking up service account {namespace}/{name}: serviceaccount {} not found", quote(name));
-        let resource = registry::by_resource("", "v1", "serviceaccounts").filter(|_| name == DEFAULT);
         Refusal {
             error: attributes.forbidden(pod, why),
-            awaited: resource.map(|resource| Key::new(resource.into(), namespace, name)),
+            awaited: (name == DEFAULT).then(|| Key::new(ids::SERVICE_ACCOUNTS, namespace, name)),
         }
     })
 }

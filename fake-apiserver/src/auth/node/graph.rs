@@ -7,7 +7,7 @@
 //! Ports `graph.go` and `graph_populator.go` of `plugin/pkg/auth/authorizer/node` (v1.37.1), but for what depends on kinds that
 //! are not served: volumes behind claims, volume attachments, resource slices, pod certificate requests.
 
-use crate::registry::{by_resource, is_mirror_pod, items, references, text};
+use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::store::{Delivery, Entry, Key, Scope, Store, Subscription};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -52,8 +52,7 @@ impl Graph {
 
 impl Live {
     fn new(store: &Store) -> Live {
-        let resource = by_resource("", "v1", "pods").expect("it is in the table of kinds").into();
-        let scope = Scope { resource, namespace: None, name: None };
+        let scope = Scope { resource: ids::PODS, namespace: None, name: None };
         let (snapshot, pods) = store.subscribe(scope.clone(), None);
         let mut edges = Edges::default();
         snapshot.range(&scope, "").for_each(|entry| edges.update(entry));

@@ -19,24 +19,24 @@ pub use rule::Rule;
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
 use crate::error::aggregate;
-use crate::registry::{RBAC_GROUP, by_resource};
+use crate::registry::ids;
 use crate::schema::quote;
-use crate::store::{Delivery, Entry, Scope, Store, Subscription};
+use crate::store::{Delivery, Entry, ResourceId, Scope, Store, Subscription};
 use serde_json::Value;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The kinds that make a policy, and how each goes into one and out of it.
 const KINDS: [Kind; 4] = [
-    Kind { resource: "clusterroles", set: Policy::set_role, remove: Policy::remove_role },
-    Kind { resource: "roles", set: Policy::set_role, remove: Policy::remove_role },
-    Kind { resource: "clusterrolebindings", set: Policy::set_binding, remove: Policy::remove_binding },
-    Kind { resource: "rolebindings", set: Policy::set_binding, remove: Policy::remove_binding },
+    Kind { resource: ids::CLUSTER_ROLES, set: Policy::set_role, remove: Policy::remove_role },
+    Kind { resource: ids::ROLES, set: Policy::set_role, remove: Policy::remove_role },
+    Kind { resource: ids::CLUSTER_ROLE_BINDINGS, set: Policy::set_binding, remove: Policy::remove_binding },
+    Kind { resource: ids::ROLE_BINDINGS, set: Policy::set_binding, remove: Policy::remove_binding },
 ];
 
 #[derive(Clone, Copy)]
 struct Kind {
-    resource: &'static str,
+    resource: ResourceId,
     set: fn(&mut Policy, &str, &str, &Value),
     remove: fn(&mut Policy, &str, &str),
 }
@@ -108,8 +108,7 @@ impl Live {
     fn new(store: &Store) -> Live {
         let mut policy = Policy::default();
         let mut subscribe = |kind: Kind| {
-            let resource = by_resource(RBAC_GROUP, "v1", kind.resource).expect("it is in the table of kinds").into();
-            let scope = Scope { resource, namespace: None, name: None };
+            let scope = Scope { resource: kind.resource, namespace: None, name: None };
             let (snapshot, subscription) = store.subscribe(scope.clone(), None);
             snapshot.range(&scope, "").for_each(|entry| kind.take_in(&mut policy, entry));
             (kind, subscription)

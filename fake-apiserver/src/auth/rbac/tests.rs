@@ -6,7 +6,7 @@ use super::rule::path_covers;
 use super::{Policy, Rbac, Rule};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
-use crate::registry::{RBAC_GROUP, by_resource};
+use crate::registry::{RBAC_GROUP, Registry};
 use crate::store::{Draft, Key, Meta, Store};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -313,10 +313,10 @@ fn paths() {
 
 /// An object as the store keeps it, as far as that matters here.
 fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
-    let id = by_resource(RBAC_GROUP, "v1", resource).expect("served");
+    let id = Registry::built_in().path(RBAC_GROUP, "v1", resource).expect("served").resource.id;
     let head = "{\"metadata\":{\"uid\":\"u\"";
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
-    Draft { key: Key::new(id.into(), namespace, name), json, slot: head.len(), meta: Meta::default() }
+    Draft { key: Key::new(id, namespace, name), json, slot: head.len(), meta: Meta::default() }
 }
 
 #[test]

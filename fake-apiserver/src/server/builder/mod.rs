@@ -19,6 +19,7 @@ use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
+use crate::discovery::Catalog;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
@@ -28,7 +29,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -260,7 +261,7 @@ impl Builder {
             token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
             aggregator: self.cluster_role_aggregation.then(api::Aggregator::default),
-            documents: OnceLock::new(),
+            catalog: Catalog::built_in().into(),
         });
         api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
