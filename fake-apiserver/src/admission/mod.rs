@@ -20,7 +20,7 @@ use crate::auth::User;
 use crate::cluster::Cluster;
 use crate::error::ApiError;
 use crate::object::meta;
-use crate::registry::Resource;
+use crate::registry::{Resource, Version};
 use crate::store::Key;
 use crate::view::View;
 use serde_json::Value;
@@ -43,6 +43,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) kind: &'a Resource,
+    pub(crate) version: &'a Version,
     /// Empty for the object itself.
     pub(crate) subresource: &'a str,
     /// Empty for cluster-scoped objects.
@@ -70,7 +71,7 @@ impl Attributes<'_> {
 
     /// 403 in the words of `NewForbidden`.
     pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
-        ApiError::forbidden(self.kind.qualified(), displayed_name(self.name, object), why)
+        ApiError::forbidden(self.version.qualified(), displayed_name(self.name, object), why)
     }
 }
 

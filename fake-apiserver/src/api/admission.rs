@@ -42,7 +42,7 @@ fn mutate(request: &mut Request<'_>, operation: Operation, object: &mut Value, o
     settle(request, verdict)?;
     (strategy(request).admit)(object, old).map_err(|why| {
         let name = displayed_name(request.name, object);
-        ApiError::forbidden(request.kind.qualified(), name, why)
+        ApiError::forbidden(request.version.qualified(), name, why)
     })
 }
 
@@ -68,6 +68,7 @@ fn attributes<'a>(
         user: &request.user,
         operation,
         kind: request.kind,
+        version: request.version,
         subresource: request.subresource.map_or("", |subresource| subresource.name),
         namespace: request.namespace,
         name,

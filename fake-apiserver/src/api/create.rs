@@ -18,7 +18,7 @@ const NAME_ATTEMPTS: usize = 8;
 pub(super) const UNTRACKED: &str = "managedFields";
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::of(request.version);
+    let expected = Expected::of(request.kind, request.version);
     let (options, object) = decode::creation(request, &expected)?;
     create_object(request, object, &options)
 }
@@ -51,7 +51,7 @@ pub(super) fn create_object(request: &mut Request<'_>, mut object: Value, option
 fn store(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare(request, &mut object);
-    let errors = kind.validate_create(&object);
+    let errors = kind.validate_create(request.version, &object);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(&object), &errors));
     }
@@ -130,7 +130,7 @@ pub(super) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> Api
 
 fn already_exists(request: &Request<'_>, generated: bool, taken: Option<(String, Arc<Entry>)>) -> ApiError {
     let Some((name, existing)) = taken else { return ApiError::internal("no attempt was made to create") };
-    let error = ApiError::already_exists(request.kind.qualified(), &name);
+    let error = ApiError::already_exists(request.version.qualified(), &name);
     if generated {
         let suffix = ", the server was not able to generate a unique name for the object";
         return error.with_retry_after(1).with_message(|message| format!("{message}{suffix}"));

@@ -5,7 +5,7 @@ use super::create::ensure_namespace;
 use super::options::{FieldValidation, WriteOptions};
 use crate::error::{ApiError, ApiResult};
 use crate::http::content_type::{BodyFormat, body_format};
-use crate::registry::Version;
+use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
 
@@ -18,12 +18,15 @@ pub(crate) struct Expected<'k> {
     pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
     pub(crate) ty: TypeRef,
+    /// The resource and its version, of kinds that are one.
+    served: Option<(&'k Resource, &'k Version)>,
 }
 
 impl<'k> Expected<'k> {
     /// Objects of a version of a resource.
-    pub(crate) fn of(version: &'k Version) -> Self {
-        Expected { api_version: &version.api_version, kind: &version.kind, ty: version.ty }
+    pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
+        let (api_version, kind) = (&version.api_version, &version.kind);
+        Expected { api_version, kind, ty: version.ty, served: Some((resource, version)) }
     }
 
     /// A kind that is not stored.
@@ -32,7 +35,15 @@ impl<'k> Expected<'k> {
     /// 501, if the schema does not know it.
     pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
         let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
-        Ok(Expected { api_version, kind, ty: schema::lookup(api_version, kind).ok_or_else(unknown)? })
+        let ty = schema::lookup(api_version, kind).ok_or_else(unknown)?;
+        Ok(Expected { api_version, kind, ty, served: None })
+    }
+
+    /// Makes a decoded object one of the storage version.
+    pub(crate) fn store(&self, object: &mut Value) {
+        if let Some((_, version)) = self.served {
+            version.store(object);
+        }
     }
 
     fn version(&self) -> &str {
@@ -62,11 +73,24 @@ impl<'k> Expected<'k> {
         Some(not_registered(api_version, kind))
     }
 
+    /// 400 for a body that is of the right kind, but of another version that the resource is served in.
+    fn check_version(&self, api_version: &str, kind: &str) -> ApiResult<()> {
+        let is_other = api_version != self.api_version && (kind.is_empty() || kind == self.kind);
+        if is_other && self.served.is_some_and(|(resource, _)| resource.is_served_in(api_version)) {
+            let expected = self.api_version;
+            return Err(ApiError::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+            )));
+        }
+        Ok(())
+    }
+
     /// The package of upstream's internal type: `core`, `coordination`.
     fn internal_package(&self) -> &str {
-        match self.api_version.split_once('/') {
-            None => "core",
-            Some((group, _)) => group.split('.').next().unwrap_or(group),
+        match (self.served, self.api_version.split_once('/')) {
+            (Some((_, version)), _) => version.go_package(),
+            (None, None) => "core",
+            (None, Some((group, _))) => group.split('.').next().unwrap_or(group),
         }
     }
 }
@@ -99,12 +123,14 @@ pub(crate) fn object(
     let mut object = decoded.object;
     object["apiVersion"] = expected.api_version.into();
     object["kind"] = expected.kind.into();
+    expected.store(&mut object);
     Ok(object)
 }
 
 fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     let (api_version, kind) =
         schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    expected.check_version(&api_version, &kind)?;
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
         let api_version = if api_version.is_empty() { expected.api_version } else { &api_version };
@@ -122,6 +148,7 @@ pub(super) fn type_meta(object: &Value) -> (String, String) {
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     let envelope = schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    expected.check_version(&envelope.api_version, &envelope.kind)?;
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }

@@ -32,7 +32,7 @@ const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
     let outcome = by_request(request, &request.key(), &options)?.ok_or_else(|| request.not_found())?;
-    let reply = reply(request.kind, &outcome, &options);
+    let reply = reply(request, &outcome, &options);
     if !options.dry_run {
         let namespace = if namespaces::is_namespace(request.kind) { request.name } else { request.namespace };
         namespace_controller::reap(request.cluster, namespace, request.now)?;
@@ -275,11 +275,12 @@ fn finalizers(object: &Value, policy: Option<Propagation>) -> Vec<String> {
     others.chain(own).map(str::to_string).collect()
 }
 
-fn reply(kind: &Resource, outcome: &Outcome, options: &DeleteOptions) -> Reply {
+fn reply(request: &Request<'_>, outcome: &Outcome, options: &DeleteOptions) -> Reply {
+    let Request { kind, version, .. } = request;
     if outcome.removed && !kind.delete_returns_object {
         return Reply::Deleted {
             name: outcome.entry.key.name().to_string(),
-            group: kind.group.to_string(),
+            group: version.group.to_string(),
             resource: kind.resource.to_string(),
             uid: outcome.entry.meta.uid.to_string(),
         };

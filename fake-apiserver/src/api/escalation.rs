@@ -41,7 +41,7 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
     if request.kind.resource == "clusterroles" && (aggregates(new) || old.is_some_and(aggregates)) {
         let why = "must have cluster-admin privileges to use the aggregationRule";
         confirm(request, rbac, new, &full_authority())
-            .map_err(|_| ApiError::forbidden(request.kind.qualified(), meta::name(new), why))?;
+            .map_err(|_| ApiError::forbidden(request.version.qualified(), meta::name(new), why))?;
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
     let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource);
-    confirmed.map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
+    confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 
 /// `fullAuthority`: everything on all objects, and on all paths.
@@ -85,7 +85,7 @@ fn full_authority() -> [Rule; 2] {
 /// Upstream takes the role for one of the resource that was asked for.
 fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
     match unresolved.role() {
-        Some(role) => ApiError::not_found(request.kind.qualified(), role),
+        Some(role) => ApiError::not_found(request.version.qualified(), role),
         None => ApiError::untyped(unresolved.by_kind()),
     }
 }

@@ -108,7 +108,7 @@ impl Request<'_> {
     }
 
     fn not_found(&self) -> ApiError {
-        ApiError::not_found(self.kind.qualified(), self.name)
+        ApiError::not_found(self.version.qualified(), self.name)
     }
 }
 

@@ -71,7 +71,7 @@ pub(super) fn terminating(request: &Request<'_>, name: &str) -> ApiError {
     let namespace = request.namespace;
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
     let cause = format!("namespace {namespace} is being terminated");
-    ApiError::forbidden(request.kind.qualified(), name, why).with_cause(
+    ApiError::forbidden(request.version.qualified(), name, why).with_cause(
         "NamespaceTerminating",
         cause,
         "metadata.namespace",

@@ -7,6 +7,7 @@ use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::http::content_type::{PatchFormat, patch_format};
 use crate::object::{meta, patch, validate};
+use crate::registry::Version;
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
@@ -15,16 +16,17 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "PatchOptions")?;
     let (document, repeated) = patch::parse(&request.body.bytes)?;
     let checked = options.field_validation != FieldValidation::Ignore;
-    let expected = Expected::of(request.version);
+    let expected = Expected::of(request.kind, request.version);
     let mut warned = false;
     write(request, &options, |request, _, old| {
+        let current = in_version(request.version, old)?;
         let (patched, findings) = match format {
             PatchFormat::Json => {
-                let (patched, unknown) = patch::json::apply(old.clone(), &document, checked)?;
+                let (patched, unknown) = patch::json::apply(current, &document, checked)?;
                 let repeated = repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())
             }
-            PatchFormat::Merge => (patch::merge::apply(old.clone(), document.clone(), checked)?, repeated.clone()),
+            PatchFormat::Merge => (patch::merge::apply(current, document.clone(), checked)?, repeated.clone()),
         };
         let Decoded { object: mut new, findings } =
             typed(&expected, request.name, options.field_validation, &patched, findings)?;
@@ -43,6 +45,14 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
         }
         Ok(new)
     })
+}
+
+/// The stored object as clients of the version see it, which is what they patch.
+fn in_version(version: &Version, old: &Value) -> ApiResult<Value> {
+    match version.converted(old.to_string().as_bytes())? {
+        None => Ok(old.clone()),
+        Some(json) => serde_json::from_slice(&json).map_err(ApiError::internal),
+    }
 }
 
 /// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.
@@ -72,6 +82,7 @@ fn typed(
     }
     let mut object = decoded.object;
     object["kind"] = expected.kind.into();
+    expected.store(&mut object);
     Ok(Decoded { object, findings })
 }
 

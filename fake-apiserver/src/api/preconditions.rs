@@ -26,5 +26,5 @@ fn check(kind: &Resource, key: &Key, what: &str, sent: &str, stored: &str) -> Ap
         "StorageError: invalid object, Code: 4, Key: /registry/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
-    Err(ApiError::conflict(kind.qualified(), key.name(), why))
+    Err(ApiError::conflict(kind.storage().qualified(), key.name(), why))
 }

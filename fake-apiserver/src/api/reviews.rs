@@ -8,7 +8,7 @@ use crate::error::{ApiError, ApiResult};
 use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::of(request.version);
+    let expected = Expected::of(request.kind, request.version);
     let (_, body) = decode::creation(request, &expected)?;
     let answer = answer(request, body)?;
     encode_reply(&expected, &answer)

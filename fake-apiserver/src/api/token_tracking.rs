@@ -121,7 +121,7 @@ fn repair(cluster: &Cluster, kind: &Resource, entry: &Entry, old: &Value, now: T
     let mut new = old.clone();
     *child(child(&mut new, "data"), SINCE) = today(now);
     // It may have been made immutable.
-    let errors = kind.validate_update(&kind.strategy, &new, old);
+    let errors = kind.validate_update(kind.storage(), None, &new, old);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub(crate) fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let expected = Expected::of(request.version);
+    let expected = Expected::of(request.kind, request.version);
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.subresource.is_none() && request.kind.create_on_update && current(request).is_err() {
@@ -50,7 +50,7 @@ pub(super) fn write(
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         prepare(request, strategy, &mut new, &old);
-        validate(request, strategy, &new, &old)?;
+        validate(request, &new, &old)?;
         admission::validate(request, &new, Some(&old))?;
         let warnings = (strategy.warnings)(&new, Some(&old));
         let draft = draft(request.kind, request.resource, &new)?;
@@ -134,7 +134,7 @@ fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
     current(request)?;
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
     // The one place where upstream names the resource, not the kind, in an Invalid.
-    Err(ApiError::invalid(request.kind.qualified(), request.name, &[error]))
+    Err(ApiError::invalid(request.version.qualified(), request.name, &[error]))
 }
 
 /// 409 if the client means another revision than the current one.
@@ -143,7 +143,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
     if matches!(sent, "" | "0") || parse_uint(sent).map_err(ApiError::untyped)? == entry.revision {
         return Ok(());
     }
-    Err(ApiError::modified(request.kind.qualified(), request.name))
+    Err(ApiError::modified(request.version.qualified(), request.name))
 }
 
 /// Puts back whatever the endpoint may not change.
@@ -181,9 +181,9 @@ fn restore(new: &mut Value, old: &Value, key: &str) {
     };
 }
 
-fn validate(request: &Request<'_>, strategy: &Strategy, new: &Value, old: &Value) -> ApiResult<()> {
+fn validate(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
     let kind = request.kind;
-    let errors = kind.validate_update(strategy, new, old);
+    let errors = kind.validate_update(request.version, request.subresource, new, old);
     if errors.is_empty() {
         return Ok(());
     }

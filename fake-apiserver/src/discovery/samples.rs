@@ -49,6 +49,7 @@ const LEASE: Kind = Kind {
     columns: &[NAME, AGE],
     row_condition: |_| None,
     strategy: Strategy::NONE,
+    other_versions: &[],
 };
 
 const SERVICE_ACCOUNT: Kind = Kind {

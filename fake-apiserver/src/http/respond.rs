@@ -33,7 +33,9 @@ impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
             Reply::Object { code, line } => {
-                let Some(mut transformation) = self.transformation()? else { return Ok(self.json(code, line)) };
+                let Some(mut transformation) = self.transformation()? else {
+                    return Ok(self.json(code, self.version.converted(&line)?.map_or(line, Bytes::from)));
+                };
                 Ok(self.json(code, end_line(transformation.object(&line, self.now)?)))
             }
             Reply::List(listing) => self.list(listing),
@@ -51,7 +53,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            return Ok(self.json(200, list::encode(self.version, &listing)));
+            return Ok(self.json(200, list::encode(self.version, &listing)?));
         };
         let metadata = ListMeta {
             resource_version: listing.revision.to_string(),

@@ -11,12 +11,13 @@ use super::json;
 use super::replica::Replica;
 use super::table::Transformation;
 use crate::api::{Watch, too_old};
-use crate::error::ApiError;
+use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
 use crate::store::{Change, Delivery, Entry, Event, Subscription};
 use bytes::{Bytes, BytesMut};
 use serde_json::json;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -95,7 +96,7 @@ impl WatchBody {
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(entry) = self.initial.next() {
-            return Poll::Ready(self.object("ADDED", entry.json()));
+            return Poll::Ready(self.stored("ADDED", &entry));
         }
         if let Some(revision) = self.initial_end.take() {
             return Poll::Ready(self.bookmark(revision, true));
@@ -154,17 +155,25 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        if self.transformation.is_none() {
+        if self.transformation.is_none() && self.version.conversion.is_none() {
             return Some(event.frame(change, |entry| frame(name, entry.json())));
         }
-        self.object(name, event.object(change).json())
+        self.stored(name, event.object(change))
     }
 
-    /// A frame in the watcher's form. An object that cannot take it ends the stream without a word to the watcher, as it
-    /// does upstream.
-    fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
-        let Some(transformation) = &mut self.transformation else { return Some(frame(name, object)) };
-        match transformation.object(object, self.replica.clock.now()) {
+    /// A frame of a stored object, in the watcher's version and form. An object that cannot take it ends the stream without a
+    /// word to the watcher, as it does upstream.
+    fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
+        let now = self.replica.clock.now();
+        let shown = match &mut self.transformation {
+            Some(transformation) => transformation.object(entry.json(), now).map(Cow::Owned),
+            None => self.version.converted(entry.json()).map(|json| json.map_or(entry.json().into(), Cow::Owned)),
+        };
+        self.frame_or_end(name, shown)
+    }
+
+    fn frame_or_end(&mut self, name: &str, object: ApiResult<Cow<'_, [u8]>>) -> Option<Bytes> {
+        match object {
             Ok(object) => Some(frame(name, &object)),
             Err(refusal) => {
                 tracing::warn!("a watch ends: {refusal}");
@@ -194,7 +203,12 @@ impl WatchBody {
         }
         // An object of the kind with nothing else in it prints what Go prints of a zero value.
         let object = schema::encode(&object, *ty).at_revision(revision);
-        self.object("BOOKMARK", &object)
+        let now = self.replica.clock.now();
+        let shown = match &mut self.transformation {
+            Some(transformation) => transformation.object(&object, now),
+            None => Ok(object),
+        };
+        self.frame_or_end("BOOKMARK", shown.map(Cow::Owned))
     }
 }
 

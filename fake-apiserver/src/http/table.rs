@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a table's rows carry besides their cells: `metav1.IncludeObjectPolicy`.
@@ -149,7 +150,7 @@ impl Transformation {
         let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
-            IncludeObject::Object => RowObject::Whole(parse(object)?),
+            IncludeObject::Object => RowObject::Whole(self.whole(object)?),
             IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
             IncludeObject::None | IncludeObject::Metadata => {
                 RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
@@ -158,17 +159,17 @@ impl Transformation {
         Ok(Row { cells, conditions, object })
     }
 
-    fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
-        let go_type = format!("*{}.{}{suffix}", go_package(&self.served), self.served.kind);
-        ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
+    /// The object in the version of the request.
+    fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
+        match self.served.converted(object)? {
+            None => Ok(Cow::Borrowed(parse(object)?)),
+            Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
+        }
     }
-}
 
-/// The Go package of the internal type, which error messages show. Events of either group are core's.
-fn go_package(version: &Version) -> &str {
-    match &*version.group {
-        "" | "events.k8s.io" => "core",
-        group => group.split('.').next().unwrap_or(group),
+    fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
+        let go_type = format!("*{}.{}{suffix}", self.served.go_package(), self.served.kind);
+        ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
     }
 }
 
@@ -223,7 +224,7 @@ struct Row<'a> {
 enum RowObject<'a> {
     None(()),
     Metadata(PartialObjectMetadata<'a>),
-    Whole(&'a RawValue),
+    Whole(Cow<'a, RawValue>),
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! A row of the table of built-in resources. The server works from the [`Resource`](super::Resource)s that are made of the rows.
 
+use super::conversion::Functions;
 use crate::error::FieldError;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -53,6 +54,23 @@ pub(crate) struct Kind {
     pub row_condition: fn(&Value) -> Option<RowCondition>,
     /// What upstream does in Go for this kind alone.
     pub strategy: Strategy,
+    /// Versions by which the same objects are served besides the one that is stored.
+    pub other_versions: &'static [OtherVersion],
+}
+
+/// A version that is not the stored one. What it does not state is as in the row.
+#[derive(Debug)]
+pub(crate) struct OtherVersion {
+    /// API group, empty for core.
+    pub group: &'static str,
+    /// API version, such as `v1`.
+    pub version: &'static str,
+    /// Field labels, each with the row's for the same field.
+    pub field_labels: &'static [(&'static str, &'static str)],
+    /// How objects are converted.
+    pub conversion: Functions,
+    /// Findings about an object of the storage version that came in this one; arguments: new, old unless created.
+    pub validate: fn(&Value, Option<&Value>) -> Vec<FieldError>,
 }
 
 /// Something below an object: its status, or an action on it.
@@ -185,5 +203,6 @@ impl Kind {
         columns: &[],
         row_condition: |_| None,
         strategy: Strategy::NONE,
+        other_versions: &[],
     };
 }

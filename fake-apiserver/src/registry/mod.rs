@@ -1,6 +1,7 @@
 //! Which resources are served: a table of rows, per-kind rules only where a kind truly differs, and the [`Registry`] in which
 //! requests find them.
 
+mod conversion;
 mod kind;
 mod kinds;
 mod lookup;
@@ -20,6 +21,7 @@ mod secrets;
 mod service_accounts;
 
 pub use columns::human_duration;
+pub use conversion::Conversion;
 #[cfg(test)]
 pub(crate) use kind::{Column, Kind, NameRule};
 pub use kind::{RowCondition, Strategy, Subresource};

@@ -2,7 +2,8 @@
 //!
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
-use super::kind::{Kind, RowCondition, Strategy, Subresource};
+use super::conversion::Conversion;
+use super::kind::{Kind, OtherVersion, RowCondition, Strategy, Subresource};
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::{Selectable, SelectableField};
 use crate::object::validate::{self, MetaRules};
@@ -21,7 +22,7 @@ pub type Str = Cow<'static, str>;
 pub struct Resource {
     /// Identity; a resource that is removed and added again has another.
     pub id: ResourceId,
-    /// API group of the storage version, by which errors of the storage name the resource.
+    /// API group of the storage version.
     pub group: Str,
     /// Lower-case plural, as in paths.
     pub resource: Str,
@@ -64,6 +65,8 @@ pub struct Version {
     pub name: Str,
     /// `apiVersion` of objects: `v1`, `coordination.k8s.io/v1`.
     pub api_version: Str,
+    /// Lower-case plural.
+    pub resource: Str,
     /// CamelCase kind.
     pub kind: Str,
     /// What the JSON of every object begins with: `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
@@ -80,6 +83,10 @@ pub struct Version {
     pub row_condition: fn(&Value) -> Option<RowCondition>,
     /// What hangs below an object.
     pub subresources: Vec<Subresource>,
+    /// How objects differ from stored ones; none for the storage version.
+    pub conversion: Option<Conversion>,
+    /// Findings about an object that came in this version, in place of the resource's own.
+    validate: Option<fn(&Value, Option<&Value>) -> Vec<FieldError>>,
 }
 
 /// A field of stored objects that selectors may ask for.
@@ -152,7 +159,10 @@ impl Resource {
                 .map(|field| StoredField { name: field.label.into(), value: field.value })
                 .collect(),
             strategy: row.strategy,
-            versions: vec![Arc::new(Version::of_row(row))],
+            versions: std::iter::once(Version::of_row(row))
+                .chain(row.other_versions.iter().map(|other| Version::other(row, other)))
+                .map(Arc::new)
+                .collect(),
         }
     }
 
@@ -166,24 +176,39 @@ impl Resource {
         self.storage().verbs.iter().any(|verb| verb == "get")
     }
 
-    /// The resource as messages name it.
-    pub fn qualified(&self) -> Qualified<'_> {
-        Qualified { group: &self.group, resource: &self.resource }
-    }
-
     /// The kind as `Invalid` messages name it.
     pub fn qualified_kind(&self) -> Qualified<'_> {
         Qualified { group: &self.group, resource: &self.kind }
     }
 
-    /// What is wrong with a new object, each finding once, as the real server orders them.
-    pub fn validate_create(&self, object: &Value) -> Vec<FieldError> {
-        unique([validate::metadata(object, &self.meta), (self.strategy.validate)(object)])
+    /// What is wrong with a new object that came in `version`, each finding once, as the real server orders them.
+    pub fn validate_create(&self, version: &Version, object: &Value) -> Vec<FieldError> {
+        let own = match version.validate {
+            Some(validate) => validate(object, None),
+            None => (self.strategy.validate)(object),
+        };
+        unique([validate::metadata(object, &self.meta), own])
     }
 
-    /// What is wrong with a change, through the object itself or the subresource with this strategy.
-    pub fn validate_update(&self, strategy: &Strategy, new: &Value, old: &Value) -> Vec<FieldError> {
-        unique([validate::metadata_update(new, old, &self.meta), (strategy.validate_update)(new, old)])
+    /// What is wrong with a change that came in `version`, through the object itself or a subresource.
+    pub fn validate_update(
+        &self,
+        version: &Version,
+        subresource: Option<&Subresource>,
+        new: &Value,
+        old: &Value,
+    ) -> Vec<FieldError> {
+        let own = match (subresource, version.validate) {
+            (Some(subresource), _) => (subresource.strategy.validate_update)(new, old),
+            (None, Some(validate)) => validate(new, Some(old)),
+            (None, None) => (self.strategy.validate_update)(new, old),
+        };
+        unique([validate::metadata_update(new, old, &self.meta), own])
+    }
+
+    /// Whether it is served in that version, too.
+    pub fn is_served_in(&self, api_version: &str) -> bool {
+        self.versions.iter().any(|version| version.api_version == api_version)
     }
 
     /// Whether the object has a status that only `/status` may write.
@@ -199,6 +224,7 @@ impl Version {
         Version {
             group: row.group.into(),
             name: row.version.into(),
+            resource: row.resource.into(),
             kind: row.kind.into(),
             head: format!("{{\"kind\":\"{}\",\"apiVersion\":\"{api_version}\",", row.kind),
             api_version: api_version.into(),
@@ -222,7 +248,29 @@ impl Version {
                 .collect(),
             row_condition: row.row_condition,
             subresources: row.subresources.to_vec(),
+            conversion: None,
+            validate: None,
         }
+    }
+
+    fn other(row: &Kind, other: &OtherVersion) -> Version {
+        let storage = api_version(row.group, row.version).into();
+        let own = Version::of_row(&Kind { group: other.group, version: other.version, ..*row });
+        let fields = other
+            .field_labels
+            .iter()
+            .map(|(label, stored_as)| SelectableField { label: (*label).into(), stored_as: (*stored_as).into() });
+        Version {
+            selectable: Selectable { namespaced: row.namespaced, fields: fields.collect() },
+            conversion: Some(Conversion { storage, functions: other.conversion }),
+            validate: Some(other.validate),
+            ..own
+        }
+    }
+
+    /// The resource as messages about requests to this version name it.
+    pub fn qualified(&self) -> Qualified<'_> {
+        Qualified { group: &self.group, resource: &self.resource }
     }
 
     /// The subresource of that name.

@@ -48,11 +48,11 @@ fn create(kind: &Resource, mut object: Value) -> (Value, Vec<String>) {
         meta::set(&mut object, "namespace", "kinds-x");
     }
     if let Err(why) = (kind.strategy.admit)(&mut object, None) {
-        let refusal = ApiError::forbidden(kind.qualified(), meta::name(&object), why);
+        let refusal = ApiError::forbidden(kind.storage().qualified(), meta::name(&object), why);
         return (json!({ "message": refusal.to_string() }), Vec::new());
     }
     (kind.strategy.prepare_create)(&mut object);
-    let findings = kind.validate_create(&object);
+    let findings = kind.validate_create(kind.storage(), &object);
     let warnings = if findings.is_empty() { (kind.strategy.warnings)(&object, None) } else { Vec::new() };
     (answer(object, &findings), warnings)
 }
@@ -66,7 +66,7 @@ fn update(kind: &Resource, subresource: Option<&str>, mut object: Value, old: &V
     (strategy.prepare_update)(&mut object, old);
     meta::keep_system_fields(&mut object, old);
     meta::set(&mut object, "resourceVersion", "1");
-    let findings = kind.validate_update(strategy, &object, old);
+    let findings = kind.validate_update(kind.storage(), subresource, &object, old);
     answer(object, &findings)
 }
 
