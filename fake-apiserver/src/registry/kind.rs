@@ -69,9 +69,12 @@ pub(crate) struct OtherVersion {
     pub field_labels: &'static [(&'static str, &'static str)],
     /// How objects are converted.
     pub conversion: Functions,
-    /// Findings about an object of the storage version that came in this one; arguments: new, old unless created.
-    pub validate: fn(&Value, Option<&Value>) -> Vec<FieldError>,
+    /// Findings about an object of the storage version that came in this one.
+    pub validate: Validate,
 }
+
+/// Findings about an object; arguments: new, old unless created.
+pub(super) type Validate = fn(&Value, Option<&Value>) -> Vec<FieldError>;
 
 /// Something below an object: its status, or an action on it.
 #[derive(Debug, Clone, Copy)]

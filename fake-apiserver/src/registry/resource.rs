@@ -3,7 +3,7 @@
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
 use super::conversion::Conversion;
-use super::kind::{Kind, OtherVersion, RowCondition, Strategy, Subresource};
+use super::kind::{Kind, OtherVersion, RowCondition, Strategy, Subresource, Validate};
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::{Selectable, SelectableField};
 use crate::object::validate::{self, MetaRules};
@@ -12,6 +12,7 @@ use crate::store::ResourceId;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Text of a resource: borrowed from the table, or owned where the resource came at run time.
@@ -86,7 +87,7 @@ pub struct Version {
     /// How objects differ from stored ones; none for the storage version.
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
-    validate: Option<fn(&Value, Option<&Value>) -> Vec<FieldError>>,
+    validate: Option<Validate>,
 }
 
 /// A field of stored objects that selectors may ask for.
@@ -287,11 +288,6 @@ fn api_version(group: &str, version: &str) -> String {
 }
 
 fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
-    let mut unique: Vec<FieldError> = Vec::new();
-    for finding in findings.into_iter().flatten() {
-        if !unique.contains(&finding) {
-            unique.push(finding);
-        }
-    }
-    unique
+    let mut seen = HashSet::new();
+    findings.into_iter().flatten().filter(|finding| seen.insert(finding.clone())).collect()
 }

@@ -106,7 +106,7 @@ fn updated(event: &Value, old: &Value) -> Vec<FieldError> {
         if new != old && !(is_zero(new) && is_zero(old)) {
             let finding = FieldError::invalid(*called, new, IMMUTABLE);
             errors.push(match new.as_object() {
-                Some(_) => finding.printed_as(go_json(new, *field)),
+                Some(_) => finding.printed_as(go_json(new, field)),
                 None => finding,
             });
         }
