@@ -39,6 +39,7 @@ pub mod auth;
 pub mod cli;
 pub mod clock;
 mod cluster;
+mod commit;
 #[cfg(feature = "controllers")]
 pub mod controllers;
 mod discovery;
@@ -47,8 +48,10 @@ pub mod error;
 pub mod fault;
 mod http;
 pub mod ids;
+mod index;
 mod json;
 pub mod object;
+mod reconcile;
 pub mod registry;
 pub mod schema;
 mod server;

@@ -1,42 +1,77 @@
-//! A plain list: stored bytes between commas.
+//! A plain list: what stored objects say beside what the list says for all of them, between commas.
 //!
-//! Put together as a whole before it is sent. Much of a long list's cost is fresh memory: glibc's allocator gets a block of
-//! that size from the system and gives it back each time.
+//! The bytes of neighbours are put together once and sent to all who list them, until one of them changes.
 
-use crate::api::Listing;
+use crate::api::{Items, Listing};
 use crate::error::ApiResult;
 use crate::registry::Version;
+use crate::store::{Entry, FormId};
 use bytes::Bytes;
 use serde_json::json;
+use std::sync::Arc;
 
+/// Items of a list, each after a comma.
+const ITEMS: FormId = FormId(0);
 const END: &[u8] = b"]}\n";
+/// How much of small items is put into one chunk.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// What is as long as that is sent as it is stored.
+const LARGE_BYTES: usize = 16 * 1024;
 
-/// The body of a plain list response.
+/// The body of a plain list response, in chunks.
 ///
 /// # Errors
 /// 500, if a stored object is not JSON.
-pub(super) fn encode(version: &Version, listing: &Listing) -> ApiResult<Bytes> {
-    let stored = listing.items.iter().map(|entry| entry.json());
-    if version.conversion.is_none() {
-        return Ok(join(version, listing, stored));
+pub(super) fn encode(version: &Version, listing: &Listing) -> ApiResult<Vec<Bytes>> {
+    let mut chunks = vec![Bytes::from(head(version, listing))];
+    match &listing.items {
+        items if version.conversion.is_some() => {
+            for entry in items.iter() {
+                chunks.push(converted(version, entry)?);
+            }
+        }
+        Items::Neighbours(runs) => runs.iter().for_each(|run| chunks.extend_from_slice(&run.rendered(ITEMS, items))),
+        Items::Selected(entries) => chunks.extend(items(entries)),
     }
-    let converted: Vec<_> = stored.map(|json| version.converted(json)).collect::<ApiResult<_>>()?;
-    Ok(join(version, listing, converted.iter().flatten().map(Vec::as_slice)))
+    // The first item needs no comma.
+    if let Some(first) = chunks.get_mut(1) {
+        *first = first.slice(1..);
+    }
+    chunks.push(Bytes::from_static(END));
+    Ok(chunks)
 }
 
-fn join<'j>(version: &Version, listing: &Listing, objects: impl Iterator<Item = &'j [u8]> + Clone) -> Bytes {
-    let head = head(version, listing);
-    // Upstream leaves kind and apiVersion out of the items of built-in kinds.
-    let type_meta = version.head.len();
-    let items: usize = objects.clone().map(|object| ",{".len() + object.len() - type_meta).sum();
-    let mut list = Vec::with_capacity(head.len() + items + END.len());
-    list.extend_from_slice(head.as_bytes());
-    for (index, object) in objects.enumerate() {
-        list.extend_from_slice(if index == 0 { b"{" } else { b",{" });
-        list.extend_from_slice(&object[type_meta..]);
+/// An item of a list in a version that is not the stored one, after a comma.
+fn converted(version: &Version, entry: &Entry) -> ApiResult<Bytes> {
+    let object = version.converted(entry.json())?.unwrap_or_else(|| entry.json().to_vec());
+    Ok([b",{", &object[version.head.len()..]].concat().into())
+}
+
+fn items(entries: &[Arc<Entry>]) -> Vec<Bytes> {
+    let mut chunks = Vec::new();
+    let mut chunk = Vec::with_capacity(entries.iter().map(small_bytes).sum::<usize>().min(CHUNK_BYTES));
+    for entry in entries {
+        if !chunk.is_empty() && chunk.len() + small_bytes(entry) > CHUNK_BYTES {
+            chunks.push(std::mem::take(&mut chunk).into());
+        }
+        chunk.extend_from_slice(b",{");
+        let body = entry.body();
+        if body.len() < LARGE_BYTES {
+            chunk.extend_from_slice(&body);
+        } else {
+            chunks.extend([std::mem::take(&mut chunk).into(), body]);
+        }
     }
-    list.extend_from_slice(END);
-    list.into()
+    if !chunk.is_empty() {
+        chunks.push(chunk.into());
+    }
+    chunks
+}
+
+/// What an item adds to a chunk of small items.
+fn small_bytes(entry: &Arc<Entry>) -> usize {
+    let body = entry.body_len();
+    ",{".len() + if body < LARGE_BYTES { body } else { 0 }
 }
 
 fn head(version: &Version, listing: &Listing) -> String {

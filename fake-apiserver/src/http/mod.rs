@@ -1,7 +1,6 @@
 //! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
 
 mod body;
-pub(crate) mod content_type;
 mod documents;
 mod health;
 mod issuer;
@@ -9,7 +8,6 @@ mod list;
 mod negotiate;
 mod openapi;
 mod pipeline;
-mod query;
 mod replica;
 mod respond;
 mod route;
@@ -20,7 +18,5 @@ mod version;
 
 use crate::json;
 
-pub(crate) use body::Body;
 pub(crate) use pipeline::serve;
-pub(crate) use query::Query;
 pub(crate) use replica::Replica;

@@ -53,7 +53,11 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            return Ok(self.json(200, list::encode(self.version, &listing)?));
+            let chunks = list::encode(self.version, &listing)?;
+            return Ok(match self.output.pretty {
+                true => self.json(200, chunks.concat().into()),
+                false => with_headers(200, ReplyBody::chunks(chunks)),
+            });
         };
         let metadata = ListMeta {
             resource_version: listing.revision.to_string(),

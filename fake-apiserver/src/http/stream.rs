@@ -14,10 +14,10 @@ use crate::api::{Watch, too_old};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
-use crate::store::{Change, Delivery, Entry, Event, Subscription};
+use crate::store::{Change, Delivery, Entry, Event, FormId, Subscription};
 use bytes::{Bytes, BytesMut};
+use jiff::Timestamp;
 use serde_json::json;
-use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,13 +30,17 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets its last bookmark.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+/// The form of objects that no transformation makes.
+const PLAIN: FormId = FormId(0);
 /// How much of a burst is put into one piece.
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
     version: Arc<Version>,
-    /// None for the plain form, whose frames all watchers share.
+    /// None for the plain form.
     transformation: Option<Transformation>,
+    /// What frames are shared by that do not depend on when they are made.
+    shared: Option<FormId>,
     replica: Arc<Replica>,
     initial: std::vec::IntoIter<Arc<Entry>>,
     /// The revision that the initial objects are of, until they are sent.
@@ -65,6 +69,10 @@ impl WatchBody {
         let deadline = now + watch.timeout;
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
+            shared: match &transformation {
+                None => version.conversion.is_none().then_some(PLAIN),
+                Some(transformation) => transformation.form_id(),
+            },
             version,
             transformation,
             replica: replica.clone(),
@@ -155,32 +163,18 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        if self.transformation.is_none() && self.version.conversion.is_none() {
-            return Some(event.frame(change, |entry| frame(name, entry.json())));
-        }
-        self.stored(name, event.object(change))
+        let (version, replica) = (&self.version, &self.replica);
+        let Some(form) = self.shared else { return self.stored(name, event.object(change)) };
+        let transformation = self.transformation.as_mut();
+        let render = |entry: &Entry| render(transformation, version, name, entry, replica.clock.now());
+        event.frame(change, form, render).or_else(|| self.end())
     }
 
     /// A frame of a stored object, in the watcher's version and form. An object that cannot take it ends the stream without a
     /// word to the watcher, as it does upstream.
     fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
         let now = self.replica.clock.now();
-        let shown = match &mut self.transformation {
-            Some(transformation) => transformation.object(entry.json(), now).map(Cow::Owned),
-            None => self.version.converted(entry.json()).map(|json| json.map_or(entry.json().into(), Cow::Owned)),
-        };
-        self.frame_or_end(name, shown)
-    }
-
-    fn frame_or_end(&mut self, name: &str, object: ApiResult<Cow<'_, [u8]>>) -> Option<Bytes> {
-        match object {
-            Ok(object) => Some(frame(name, &object)),
-            Err(refusal) => {
-                tracing::warn!("a watch ends: {refusal}");
-                self.end();
-                None
-            }
-        }
+        render(self.transformation.as_mut(), &self.version, name, entry, now).or_else(|| self.end())
     }
 
     /// The last frame.
@@ -189,10 +183,12 @@ impl WatchBody {
         Some(frame("ERROR", &json::encode(refusal.status())))
     }
 
-    fn end(&mut self) {
+    /// Nothing follows.
+    fn end(&mut self) -> Option<Bytes> {
         self.events = None;
         self.initial = Vec::new().into_iter();
         self.initial_end = None;
+        None
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
@@ -208,7 +204,7 @@ impl WatchBody {
             Some(transformation) => transformation.object(&object, now),
             None => Ok(object),
         };
-        self.frame_or_end("BOOKMARK", shown.map(Cow::Owned))
+        shown_frame("BOOKMARK", shown).or_else(|| self.end())
     }
 }
 
@@ -224,6 +220,29 @@ fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
         Some(last) if last <= now => deadline,
         _ => regular,
     }
+}
+
+/// A frame of a stored object in a version and a form; none if it cannot take them, which the log says.
+fn render(
+    transformation: Option<&mut Transformation>,
+    version: &Version,
+    name: &str,
+    entry: &Entry,
+    now: Timestamp,
+) -> Option<Bytes> {
+    let shown = match transformation {
+        Some(transformation) => transformation.object(entry.json(), now),
+        None => match version.converted(entry.json()) {
+            Ok(None) => return Some(frame(name, entry.json())),
+            Ok(Some(object)) => Ok(object),
+            Err(refusal) => Err(refusal),
+        },
+    };
+    shown_frame(name, shown)
+}
+
+fn shown_frame(name: &str, shown: ApiResult<Vec<u8>>) -> Option<Bytes> {
+    shown.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok().map(|object| frame(name, &object))
 }
 
 fn frame(name: &str, object: &[u8]) -> Bytes {

@@ -9,6 +9,7 @@ use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version};
+use crate::store::FormId;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,11 @@ impl Transformation {
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
         Ok(Transformation { served, form, include_object, columns_sent: false })
+    }
+
+    /// What objects in this form can be shared by, if they do not depend on when they are made.
+    pub(crate) fn form_id(&self) -> Option<FormId> {
+        self.form.id()
     }
 
     /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;

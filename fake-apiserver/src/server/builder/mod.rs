@@ -9,14 +9,14 @@ mod controllers;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission::{self as admission_chain, PluginError};
-use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError, ParsedObjects};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
+use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::discovery::Catalog;
@@ -24,7 +24,9 @@ use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
+use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
+use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -249,21 +251,26 @@ impl Builder {
         let shutdown = CancellationToken::new();
         let store = Store::new(self.history);
         let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
+        let ids = Arc::new(ids);
+        let options =
+            reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
+        let catalog = Arc::new(ArcSwap::from(Catalog::built_in()));
+        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalog.clone(), options));
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
+            commits: Commits::new(store.clone(), Some(reconcilers.clone())),
+            reconcilers,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
             admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
-            token_tracking: TokenTracking::default(),
-            namespace_controller: self.namespace_controller,
-            aggregator: self.cluster_role_aggregation.then(api::Aggregator::default),
-            catalog: Catalog::built_in().into(),
+            parsed: ParsedObjects::default(),
+            catalog,
         });
-        api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        bootstrap::create(&cluster, self.clock.now()).await.map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;

@@ -1,0 +1,28 @@
+//! The kinds that are asked, not stored: each answers with itself, its status filled in.
+
+use crate::api::request::decode::{self, Expected};
+use crate::api::{Reply, Request, encode_reply};
+use crate::auth::reviews::{access, own, token};
+use crate::error::{ApiError, ApiResult};
+use serde_json::Value;
+
+pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected::of(request.kind, request.version);
+    let (_, body) = decode::creation(request, &expected)?;
+    let answer = answer(request, body)?;
+    encode_reply(&expected, &answer)
+}
+
+fn answer(request: &Request<'_>, body: Value) -> ApiResult<Value> {
+    let (cluster, user) = (request.cluster, &*request.user);
+    let authorizer = &*cluster.authorizer;
+    match &*request.kind.kind {
+        "TokenReview" => token::review(&cluster.authenticator, body, request.now, cluster),
+        "SelfSubjectReview" => Ok(own::subject(user, request.now)),
+        "SubjectAccessReview" => access::subject(authorizer, body),
+        "LocalSubjectAccessReview" => access::local(authorizer, request.namespace, body),
+        "SelfSubjectAccessReview" => access::own(authorizer, user, body),
+        "SelfSubjectRulesReview" => own::rules(authorizer, user, &body),
+        other => Err(ApiError::not_implemented(format!("reviews of kind {other}"))),
+    }
+}
