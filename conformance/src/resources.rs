@@ -28,6 +28,7 @@ const RESOURCES: [Resource; 26] = [
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
     namespaced("pods", "v1", "Pod"),
+    namespaced("podtemplates", "v1", "PodTemplate"),
     namespaced("secrets", "v1", "Secret"),
     namespaced("serviceaccounts", "v1", "ServiceAccount"),
     namespaced("services", "v1", "Service"),

@@ -36,6 +36,8 @@ pub(crate) struct Kind {
     pub qualified_finalizers: bool,
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
+    /// It counts changes of annotations, too.
+    pub annotations_count: bool,
     /// An update without a resourceVersion overwrites.
     pub unconditional_update: bool,
     /// An update of a missing object creates it.
@@ -193,6 +195,7 @@ impl Kind {
         name_rule: NameRule::Subdomain,
         qualified_finalizers: true,
         owns_generation: false,
+        annotations_count: false,
         unconditional_update: true,
         create_on_update: false,
         delete_returns_object: false,

@@ -1,7 +1,9 @@
 //! The table of built-in resources. Serving another is adding its row.
 
 use super::kind::Kind;
-use super::{config_maps, events, leases, namespaces, nodes, pods, rbac, reviews, secrets, service_accounts};
+use super::{
+    apps, config_maps, events, leases, namespaces, nodes, pod_templates, pods, rbac, reviews, secrets, service_accounts,
+};
 
 /// Makes the table, and a constant for the id of each row: its place.
 macro_rules! built_in {
@@ -29,8 +31,11 @@ built_in! {
     NAMESPACES: namespaces::KIND,
     NODES: nodes::KIND,
     PODS: pods::KIND,
+    POD_TEMPLATES: pod_templates::KIND,
     SECRETS: secrets::KIND,
     SERVICE_ACCOUNTS: service_accounts::KIND,
+    DEPLOYMENTS: apps::deployments::KIND,
+    REPLICA_SETS: apps::replica_sets::KIND,
     SELF_SUBJECT_REVIEWS: reviews::SELF_SUBJECT_REVIEW,
     TOKEN_REVIEWS: reviews::TOKEN_REVIEW,
     LOCAL_SUBJECT_ACCESS_REVIEWS: reviews::LOCAL_SUBJECT_ACCESS_REVIEW,

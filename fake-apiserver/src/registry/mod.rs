@@ -7,12 +7,14 @@ mod kinds;
 mod lookup;
 mod resource;
 
+mod apps;
 mod columns;
 mod config_maps;
 mod events;
 mod leases;
 mod namespaces;
 mod nodes;
+mod pod_templates;
 mod pods;
 mod quantity;
 mod rbac;
@@ -21,6 +23,7 @@ mod secrets;
 mod service_accounts;
 mod types;
 
+pub(crate) use apps::selector_text as scale_selector;
 pub use columns::human_duration;
 pub use conversion::Conversion;
 #[cfg(test)]

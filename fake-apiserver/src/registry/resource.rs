@@ -39,6 +39,8 @@ pub struct Resource {
     pub meta: MetaRules,
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
+    /// `metadata.generation` counts changes of the annotations, too.
+    pub annotations_count: bool,
     /// An update without a resourceVersion overwrites.
     pub unconditional_update: bool,
     /// An update of a missing object creates it.
@@ -149,6 +151,7 @@ impl Resource {
                 qualified_finalizers: row.qualified_finalizers,
             },
             owns_generation: row.owns_generation,
+            annotations_count: row.annotations_count,
             unconditional_update: row.unconditional_update,
             create_on_update: row.create_on_update,
             delete_returns_object: row.delete_returns_object,

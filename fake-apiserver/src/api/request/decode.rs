@@ -45,6 +45,16 @@ impl<'k> Expected<'k> {
         }
     }
 
+    /// A stored object as clients see it, which is what they patch.
+    ///
+    /// # Errors
+    /// 500, if the conversion fails.
+    pub(crate) fn shown(&self, stored: &Value) -> ApiResult<Value> {
+        let version = self.served.map(|(_, version)| version).filter(|version| version.conversion.is_some());
+        let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes()))?;
+        json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
+    }
+
     fn version(&self) -> &str {
         self.api_version.rsplit('/').next().unwrap_or_default()
     }
