@@ -46,6 +46,7 @@ pub mod error;
 pub mod fault;
 mod http;
 pub mod ids;
+mod index;
 pub mod object;
 pub mod registry;
 pub mod schema;

@@ -2,6 +2,7 @@
 
 use super::Key;
 use bytes::Bytes;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What selecting and routing need of an object, so that nobody parses it for that.
@@ -77,6 +78,14 @@ impl Entry {
     /// The whole object.
     pub fn json(&self) -> &[u8] {
         &self.line[..self.line.len() - 1]
+    }
+
+    /// The object as a tree, parsed anew each time.
+    ///
+    /// # Panics
+    /// If something else than JSON was stored.
+    pub fn object(&self) -> Value {
+        serde_json::from_slice(self.json()).expect("a stored object is JSON")
     }
 
     /// The same content under another revision: what a DELETED event shows.

@@ -13,6 +13,7 @@ mod entry;
 mod event;
 mod history;
 mod key;
+mod last_change;
 mod state;
 mod subscription;
 mod watchers;
@@ -20,6 +21,7 @@ mod watchers;
 pub use entry::{Draft, Entry, Meta};
 pub use event::{Change, Event};
 pub use key::{Key, ResourceId, Scope};
+pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
 
 use state::State;
@@ -119,6 +121,16 @@ impl Store {
             (state.snapshot(), state.events_after(revision)?)
         };
         Ok(now.rewound(revision, &events))
+    }
+
+    /// The current revision, once all subscriptions hold the events up to it: waits for a delivery that is going on.
+    pub fn delivered_revision(&self) -> u64 {
+        self.lock().revision()
+    }
+
+    /// The revision of the last change to a resource, from now on.
+    pub fn last_change(&self, resource: ResourceId) -> LastChange {
+        self.lock().last_change(resource)
     }
 
     /// Stores a new object.

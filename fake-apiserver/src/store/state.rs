@@ -3,7 +3,10 @@
 use super::history::History;
 use super::subscription::Watcher;
 use super::watchers::Watchers;
-use super::{Draft, Entry, Event, Expired, Filter, Key, Parent, Scope, Snapshot, Updated, WriteError};
+use super::{
+    Draft, Entry, Event, Expired, Filter, Key, LastChange, Parent, ResourceId, Scope, Snapshot, Updated, WriteError,
+};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -15,6 +18,8 @@ pub(super) struct State {
     objects: imbl::OrdMap<Key, Arc<Entry>>,
     history: History,
     watchers: Watchers,
+    /// Of those resources that were asked about.
+    last_changes: HashMap<ResourceId, LastChange>,
 }
 
 impl State {
@@ -24,6 +29,7 @@ impl State {
             objects: imbl::OrdMap::new(),
             history: History::new(history),
             watchers: Watchers::default(),
+            last_changes: HashMap::new(),
         }
     }
 
@@ -117,6 +123,10 @@ impl State {
         self.watchers.remove(scope, id);
     }
 
+    pub(super) fn last_change(&mut self, resource: ResourceId) -> LastChange {
+        self.last_changes.entry(resource).or_default().clone()
+    }
+
     /// The object, if it is at the expected revision.
     fn expect(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, WriteError> {
         let current = self.objects.get(key).ok_or(WriteError::NotFound)?;
@@ -136,6 +146,10 @@ impl State {
 
     fn record(&mut self, event: Event, wakers: &mut Vec<Waker>) -> Arc<Event> {
         let event = Arc::new(event);
+        // Before any watcher can tell of the event.
+        if let Some(last_change) = self.last_changes.get(&event.key().resource) {
+            last_change.set(event.revision);
+        }
         self.history.push(event.clone());
         self.watchers.offer(&event, self.history.compacted(), wakers);
         event
