@@ -15,7 +15,7 @@ const OBJECTS_IN_EACH: usize = 1000;
 fn draft(namespace: &str, name: &str, number: u64) -> Draft {
     let json = format!(r#"{{"metadata":{{"name":"{name}"}},"data":{{"number":"{number}","text":"{:0340}"}}}}"#, 0);
     let slot = json.find('}').expect("metadata has an end");
-    Draft { key: Key::new(RESOURCE, namespace, name), json: json.into(), slot, meta: Meta::default() }
+    Draft { key: Key::new(RESOURCE, namespace, name), json: json.into(), slot, body: 1, meta: Meta::default() }
 }
 
 fn create(store: &Store, namespace: &str, name: &str) -> Arc<Entry> {

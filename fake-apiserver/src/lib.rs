@@ -39,6 +39,7 @@ pub mod auth;
 pub mod cli;
 pub mod clock;
 mod cluster;
+mod commit;
 #[cfg(feature = "controllers")]
 pub mod controllers;
 pub mod duration;
@@ -48,6 +49,7 @@ mod http;
 pub mod ids;
 mod index;
 pub mod object;
+mod reconcile;
 pub mod registry;
 pub mod schema;
 mod server;

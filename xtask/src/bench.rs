@@ -8,6 +8,7 @@ pub(crate) mod bare;
 mod client;
 mod kubelet;
 mod load;
+mod namespace;
 mod process;
 mod recreate;
 mod report;
@@ -17,10 +18,10 @@ mod watches;
 
 use anyhow::ensure;
 use client::{Call, Target};
-use load::{CREATES, GETS, LISTS, Load, Session, UPDATES};
+use load::{CREATES, CREATES_AT_ONCE, GETS, LISTS, Load, PAGES, POD_CREATES, RBAC_GETS, Session, UPDATES};
 use process::Process;
 use report::{Figure, Report, Unit, milliseconds, quantile};
-use server::Server;
+use server::{LIST_LENGTH, Server};
 use std::env::consts::EXE_SUFFIX;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::NamedTempFile;
-use watches::{Audience, ONE, THOUSAND};
+use watches::{Audience, Deliveries, ONE, THOUSAND};
 
 /// How many turns each server has in a figure.
 const TURNS: usize = 5;
@@ -36,6 +37,10 @@ const TURNS: usize = 5;
 const STARTS: usize = 11;
 /// Bearer token of the servers that are started here.
 const TOKEN: &str = "bench";
+/// Bearer token of a user, of the same name, who may do only what roles allow.
+const USER: &str = "bench-user";
+/// Objects of which pages are listed.
+const MANY: u64 = 100_000;
 
 const OWN: usize = 0;
 const BARE: usize = 1;
@@ -50,7 +55,7 @@ const WATCHED: &str = "creates kept under 10,000 watches";
 /// What to measure.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Load this server as well, such as https://127.0.0.1:6443. It gets two namespaces, and is rid of them at the end
+    /// Load this server as well, such as https://127.0.0.1:6443. It gets some namespaces, and is rid of them at the end
     #[arg(long, value_name = "URL", requires = "token")]
     against: Option<String>,
     /// Bearer token for that server; its user must be allowed to do everything
@@ -138,7 +143,7 @@ impl Programs {
     fn find() -> anyhow::Result<Self> {
         let this = std::env::current_exe()?;
         let mut tokens = NamedTempFile::new()?;
-        writeln!(tokens, "{TOKEN},bench,bench,system:masters")?;
+        writeln!(tokens, "{TOKEN},bench,bench,system:masters\n{USER},{USER},{USER}")?;
         Ok(Programs { own: this.with_file_name(format!("fake-apiserver{EXE_SUFFIX}")), this, tokens })
     }
 
@@ -174,16 +179,21 @@ impl Bench<'_> {
     async fn figures(&mut self, programs: &Programs) -> anyhow::Result<()> {
         self.starts(programs).await?;
         for server in self.api_servers() {
-            server.populate().await?;
+            server.populate(LIST_LENGTH).await?;
         }
         self.servers[OWN].copy_to(&self.servers[BARE]).await?;
-        for load in [&CREATES, &UPDATES, &GETS, &LISTS] {
-            self.load(load).await?;
+        let servers = self.servers.clone();
+        for load in [&CREATES, &CREATES_AT_ONCE, &POD_CREATES, &UPDATES, &GETS] {
+            self.load(load, &servers).await?;
         }
+        self.gets_under_rbac(programs).await?;
+        self.load(&LISTS, &servers).await?;
+        self.pages(programs).await?;
         for audience in [&ONE, &THOUSAND] {
             self.deliveries(audience).await?;
         }
         self.creates_while_watched().await?;
+        self.namespaces(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;
         self.rotation(programs)
@@ -258,12 +268,13 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn load(&mut self, load: &'static Load) -> anyhow::Result<()> {
+    /// Loads servers in turns; they are in the order of the report's columns.
+    async fn load(&mut self, load: &'static Load, servers: &[Arc<Server>]) -> anyhow::Result<()> {
         if !self.wants(load.name) {
             return Ok(());
         }
         let mut sessions = Vec::new();
-        for server in &self.servers {
+        for server in servers {
             sessions.push(Session::open(load, server).await?);
         }
         let (mut rates, mut cpu) = (self.no_samples(), self.no_samples());
@@ -279,17 +290,75 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// A user's gets, on a server that lets roles decide.
+    async fn gets_under_rbac(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        if !self.wants(RBAC_GETS.name) {
+            return Ok(());
+        }
+        let mut command = programs.own();
+        let process = Process::start(command.arg("--authorization-mode=RBAC"))?;
+        let user = Target::new(process.url(), USER, None)?;
+        let (own, bare) = (server("fake-apiserver", process)?, self.servers[BARE].clone());
+        own.populate(0).await?;
+        own.allow_gets(USER).await?;
+        self.load(&RBAC_GETS, &[Arc::new(own.for_user(user)), bare]).await
+    }
+
+    /// First pages of a long list, on servers of their own.
+    async fn pages(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        if !self.wants(PAGES.name) {
+            return Ok(());
+        }
+        let own = server("fake-apiserver", programs.start_own()?)?;
+        let bare = server("bare hyper", programs.start_bare()?)?;
+        own.populate(MANY).await?;
+        own.copy_page_to(&bare).await?;
+        self.load(&PAGES, &[own, bare]).await
+    }
+
+    /// How long namespaces with pods take to go, and how much longer one with twice as many.
+    async fn namespaces(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        let [few, many] = namespace::PODS;
+        let names = [few, many].map(|pods| format!("namespace of {pods} graceful pods removed"));
+        let growth = format!("the same of {many}, of that of {few}");
+        if !names.iter().chain([&growth]).any(|name| self.wants(name)) {
+            return Ok(());
+        }
+        let mut samples = [(); 3].map(|()| self.no_samples());
+        for _ in 0..TURNS {
+            let process = programs.start_own()?;
+            let target = Target::new(process.url(), TOKEN, None)?;
+            let [few, many] = [namespace::removal(&target, few).await?, namespace::removal(&target, many).await?];
+            samples[0][OWN].push(milliseconds(few));
+            samples[1][OWN].push(milliseconds(many));
+            samples[2][OWN].push(many.as_secs_f64() / few.as_secs_f64());
+        }
+        let units = [Unit::Milliseconds, Unit::Milliseconds, Unit::Times];
+        for ((name, unit), samples) in names.iter().chain([&growth]).zip(units).zip(samples) {
+            self.add(name, unit, samples);
+        }
+        Ok(())
+    }
+
     async fn deliveries(&mut self, audience: &Audience) -> anyhow::Result<()> {
         let name = format!("event to {}", audience.name);
         if !self.wants(&name) {
             return Ok(());
         }
+        let servers = self.servers.clone();
+        servers[BARE].keep_frame(watches::frame(&servers[OWN]).await?).await?;
+        let mut watched = Vec::new();
+        for (index, server) in servers.iter().enumerate() {
+            let revision = if index == BARE { "0".to_owned() } else { server.revision().await? };
+            watched.push(Deliveries::open(server, audience, &revision).await?);
+        }
         let (mut medians, mut tails) = (self.no_samples(), self.no_samples());
-        for (index, server) in self.servers.iter().enumerate().filter(|(index, _)| *index != BARE) {
-            let durations = watches::deliveries(server, audience).await?;
-            let durations: Vec<f64> = durations.into_iter().map(milliseconds).collect();
-            medians[index].extend(quantile(&durations, 0.5));
-            tails[index].extend(quantile(&durations, 0.99));
+        for _ in 0..TURNS {
+            for (index, watched) in watched.iter_mut().enumerate() {
+                let durations: Vec<f64> = watched.turn().await?.into_iter().map(milliseconds).collect();
+                medians[index].extend(quantile(&durations, 0.5));
+                tails[index].extend(quantile(&durations, 0.99));
+            }
         }
         self.add(&format!("{name}, median"), Unit::Milliseconds, medians);
         self.add(&format!("{name}, 99 %"), Unit::Milliseconds, tails);

@@ -11,11 +11,11 @@
 //! ```
 
 use super::continue_token::{ContinueToken, INCONSISTENT};
-use super::options::{ListOptions, ResourceVersion, VersionMatch};
+use super::request::options::{ListOptions, ResourceVersion, VersionMatch};
 use super::selection::Selection;
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};
-use crate::store::{Entry, Snapshot};
+use crate::store::{Entry, Run, Snapshot};
 use std::sync::Arc;
 
 const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. You can \
@@ -25,13 +25,38 @@ const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to di
 const LIST_EXPIRED: &str = "The resourceVersion for the provided list is too old.";
 
 /// A page of objects, all as they were at one revision.
-#[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) revision: u64,
     pub(crate) continue_token: Option<String>,
     /// How many follow; unknown under selectors.
     pub(crate) remaining: Option<usize>,
-    pub(crate) items: Vec<Arc<Entry>>,
+    pub(crate) items: Items,
+}
+
+/// The objects of a page.
+pub(crate) enum Items {
+    /// All there are in a part of the store.
+    Neighbours(Vec<Run>),
+    /// Those that selectors match.
+    Selected(Vec<Arc<Entry>>),
+}
+
+impl Items {
+    /// The objects one by one.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        let (runs, selected) = match self {
+            Items::Neighbours(runs) => (&runs[..], &[][..]),
+            Items::Selected(entries) => (&[][..], &entries[..]),
+        };
+        runs.iter().flat_map(Run::entries).chain(selected)
+    }
+
+    fn last(&self) -> Option<&Arc<Entry>> {
+        match self {
+            Items::Neighbours(runs) => runs.last()?.entries().last(),
+            Items::Selected(entries) => entries.last(),
+        }
+    }
 }
 
 pub(crate) fn list(request: &Request<'_>) -> ApiResult<Reply> {
@@ -101,7 +126,7 @@ pub(super) fn seen(request: &Request<'_>, revision: u64) -> ApiResult<Snapshot> 
 
 /// Refuses a revision from the future.
 pub(super) fn require_revision(request: &Request<'_>, revision: u64) -> ApiResult<()> {
-    require(revision, request.cluster.store.revision())
+    require(revision, request.cluster.store.committed_revision())
 }
 
 /// Upstream waits three seconds for the revision to come. Here it comes at once or is another server's, unless somebody holds the
@@ -116,21 +141,23 @@ fn require(revision: u64, current: u64) -> ApiResult<()> {
 
 fn page(snapshot: &Snapshot, selection: &Selection, start: &str, limit: usize) -> Listing {
     let scope = selection.scope();
-    let mut range = snapshot.range(&scope, start);
-    let mut items = Vec::new();
-    let wanted = if limit == 0 { usize::MAX } else { limit };
-    items.extend(range.by_ref().filter(|entry| selection.matches(entry)).take(wanted).cloned());
+    let limit = if limit == 0 { usize::MAX } else { limit };
+    let (items, remaining, more) = if selection.is_everything() {
+        let (runs, remaining) = snapshot.page(&scope, start, limit);
+        (Items::Neighbours(runs), Some(remaining), remaining > 0)
+    } else {
+        let mut range = snapshot.range(&scope, start);
+        let selected: Vec<_> = range.by_ref().filter(|entry| selection.matches(entry)).take(limit).cloned().collect();
+        // As upstream, which does not look whether what follows is selected.
+        let more = selected.len() == limit && range.next().is_some();
+        (Items::Selected(selected), None, more)
+    };
     let mut listing = Listing { revision: snapshot.revision, continue_token: None, remaining: None, items };
-    if listing.items.len() == wanted
-        && let Some(last) = listing.items.last()
-    {
-        let remaining = range.count();
-        if remaining > 0 {
-            let path = last.key.path().strip_prefix(selection.prefix()).unwrap_or(last.key.path());
-            let revision = i64::try_from(snapshot.revision).unwrap_or(i64::MAX);
-            listing.continue_token = Some(ContinueToken::after(path, revision).encode());
-            listing.remaining = selection.is_everything().then_some(remaining);
-        }
+    if more && let Some(last) = listing.items.last() {
+        let path = last.key.path().strip_prefix(selection.prefix()).unwrap_or(last.key.path());
+        let revision = i64::try_from(snapshot.revision).unwrap_or(i64::MAX);
+        listing.continue_token = Some(ContinueToken::after(path, revision).encode());
+        listing.remaining = remaining;
     }
     listing
 }

@@ -33,7 +33,7 @@ mod tests {
         let draft = |value: &str| {
             let json = format!(r#"{{"metadata":{{"uid":"u"}},"value":"{value}"}}"#);
             let slot = json.find('}').expect("metadata has an end");
-            Draft { key: Key::new(ResourceId(0), "n", "o"), json: json.into(), slot, meta: Meta::default() }
+            Draft { key: Key::new(ResourceId(0), "n", "o"), json: json.into(), slot, body: 1, meta: Meta::default() }
         };
         let (store, parsed) = (Store::new(10), ParsedObjects::default());
         let old = store.create(draft("old"), None).expect("it is new");

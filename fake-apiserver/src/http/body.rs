@@ -16,13 +16,6 @@ const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
 /// How long a client may take to send what nobody wants to read.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A request's body, read whole.
-pub(crate) struct Body<'r> {
-    /// The `Content-Type` header, or "".
-    pub(crate) content_type: &'r str,
-    pub(crate) bytes: Bytes,
-}
-
 /// Reads a request's body.
 ///
 /// # Errors
@@ -56,18 +49,23 @@ pub(crate) async fn drain(incoming: &mut Incoming) {
 
 /// A response's body.
 pub(crate) enum ReplyBody {
-    Whole(Option<Bytes>),
+    /// Of known length.
+    Chunks(std::vec::IntoIter<Bytes>),
     Watch(Box<WatchBody>),
 }
 
 impl ReplyBody {
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        ReplyBody::Whole(Some(bytes))
+        Self::chunks(vec![bytes])
+    }
+
+    pub(crate) fn chunks(chunks: Vec<Bytes>) -> Self {
+        ReplyBody::Chunks(chunks.into_iter())
     }
 
     /// The answer to HEAD.
     pub(crate) fn without_content(self) -> Self {
-        ReplyBody::Whole(None)
+        Self::chunks(Vec::new())
     }
 }
 
@@ -77,19 +75,21 @@ impl HttpBody for ReplyBody {
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = match self.get_mut() {
-            ReplyBody::Whole(bytes) => Poll::Ready(bytes.take()),
+            ReplyBody::Chunks(chunks) => Poll::Ready(chunks.next()),
             ReplyBody::Watch(watch) => watch.poll_next(context),
         };
         bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, ReplyBody::Whole(None))
+        matches!(self, ReplyBody::Chunks(chunks) if chunks.as_slice().is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            ReplyBody::Chunks(chunks) => {
+                SizeHint::with_exact(chunks.as_slice().iter().map(|chunk| chunk.len() as u64).sum())
+            }
             ReplyBody::Watch(_) => SizeHint::default(),
         }
     }

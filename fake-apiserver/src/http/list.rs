@@ -1,34 +1,62 @@
-//! A plain list: stored bytes between commas.
+//! A plain list: what stored objects say beside what the list says for all of them, between commas.
 //!
-//! Put together as a whole before it is sent. Much of a long list's cost is fresh memory: glibc's allocator gets a block of
-//! that size from the system and gives it back each time.
+//! The bytes of neighbours are put together once and sent to all who list them, until one of them changes.
 
-use crate::api::Listing;
+use crate::api::{Items, Listing};
 use crate::registry::Kind;
+use crate::store::{Entry, FormId};
 use bytes::Bytes;
 use serde_json::json;
+use std::sync::Arc;
 
+/// Items of a list, each after a comma.
+const ITEMS: FormId = FormId(0);
 const END: &[u8] = b"]}\n";
+/// How much of small items is put into one chunk.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// What is as long as that is sent as it is stored.
+const LARGE_BYTES: usize = 16 * 1024;
 
-/// The body of a plain list response.
-pub(super) fn encode(kind: &Kind, listing: &Listing) -> Bytes {
-    let head = head(kind, listing);
-    // Upstream leaves kind and apiVersion out of the items of built-in kinds.
-    let type_meta = type_meta(kind).len();
-    let items: usize = listing.items.iter().map(|entry| ",{".len() + entry.json().len() - type_meta).sum();
-    let mut list = Vec::with_capacity(head.len() + items + END.len());
-    list.extend_from_slice(head.as_bytes());
-    for (index, entry) in listing.items.iter().enumerate() {
-        list.extend_from_slice(if index == 0 { b"{" } else { b",{" });
-        list.extend_from_slice(&entry.json()[type_meta..]);
+/// The body of a plain list response, in chunks.
+pub(super) fn encode(kind: &Kind, listing: &Listing) -> Vec<Bytes> {
+    let mut chunks = vec![Bytes::from(head(kind, listing))];
+    match &listing.items {
+        Items::Neighbours(runs) => runs.iter().for_each(|run| chunks.extend_from_slice(&run.rendered(ITEMS, items))),
+        Items::Selected(entries) => chunks.extend(items(entries)),
     }
-    list.extend_from_slice(END);
-    list.into()
+    // The first item needs no comma.
+    if let Some(first) = chunks.get_mut(1) {
+        *first = first.slice(1..);
+    }
+    chunks.push(Bytes::from_static(END));
+    chunks
 }
 
-/// What the JSON of every stored object of that kind begins with.
-fn type_meta(kind: &Kind) -> String {
-    format!("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",", kind.kind, kind.api_version())
+fn items(entries: &[Arc<Entry>]) -> Vec<Bytes> {
+    let mut chunks = Vec::new();
+    let mut chunk = Vec::with_capacity(entries.iter().map(small_bytes).sum::<usize>().min(CHUNK_BYTES));
+    for entry in entries {
+        if !chunk.is_empty() && chunk.len() + small_bytes(entry) > CHUNK_BYTES {
+            chunks.push(std::mem::take(&mut chunk).into());
+        }
+        chunk.extend_from_slice(b",{");
+        let body = entry.body();
+        if body.len() < LARGE_BYTES {
+            chunk.extend_from_slice(&body);
+        } else {
+            chunks.extend([std::mem::take(&mut chunk).into(), body]);
+        }
+    }
+    if !chunk.is_empty() {
+        chunks.push(chunk.into());
+    }
+    chunks
+}
+
+/// What an item adds to a chunk of small items.
+fn small_bytes(entry: &Arc<Entry>) -> usize {
+    let body = entry.body_len();
+    ",{".len() + if body < LARGE_BYTES { body } else { 0 }
 }
 
 fn head(kind: &Kind, listing: &Listing) -> String {

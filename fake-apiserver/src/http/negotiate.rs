@@ -5,8 +5,9 @@
 //! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
 //! JSON is the only encoding produced; clients that prefer protobuf always list JSON as well.
 
-use super::query::Query;
+use crate::api::request::Query;
 use crate::error::{ApiError, ApiResult};
+use crate::store::FormId;
 use http::HeaderMap;
 use http::header::{ACCEPT, USER_AGENT};
 
@@ -41,6 +42,17 @@ pub(crate) enum Form {
     PartialObjectMetadata(MetaVersion),
     /// The metadata of a list's items.
     PartialObjectMetadataList(MetaVersion),
+}
+
+impl Form {
+    /// The form as the store keeps renderings by; none for tables, whose cells tell ages.
+    pub(crate) fn id(self) -> Option<FormId> {
+        match self {
+            Form::Table(_) => None,
+            Form::PartialObjectMetadata(version) => Some(FormId(1 + version as u32)),
+            Form::PartialObjectMetadataList(version) => Some(FormId(3 + version as u32)),
+        }
+    }
 }
 
 /// The outcome of a negotiation. The encoding is JSON.

@@ -51,7 +51,11 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            return Ok(self.json(200, list::encode(self.kind, &listing)));
+            let chunks = list::encode(self.kind, &listing);
+            return Ok(match self.output.pretty {
+                true => self.json(200, chunks.concat().into()),
+                false => with_headers(200, ReplyBody::chunks(chunks)),
+            });
         };
         let metadata = ListMeta {
             resource_version: listing.revision.to_string(),

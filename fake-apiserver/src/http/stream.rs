@@ -14,8 +14,9 @@ use crate::api::{Watch, too_old};
 use crate::error::ApiError;
 use crate::registry::Kind;
 use crate::schema;
-use crate::store::{Change, Delivery, Entry, Event, Subscription};
+use crate::store::{Change, Delivery, Entry, Event, FormId, Subscription};
 use bytes::{Bytes, BytesMut};
+use jiff::Timestamp;
 use serde_json::json;
 use std::future::Future;
 use std::pin::Pin;
@@ -29,13 +30,17 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets its last bookmark.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+/// The form of objects that no transformation makes.
+const PLAIN: FormId = FormId(0);
 /// How much of a burst is put into one piece.
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
     kind: &'static Kind,
-    /// None for the plain form, whose frames all watchers share.
+    /// None for the plain form.
     transformation: Option<Transformation<'static>>,
+    /// What frames are shared by that do not depend on when they are made.
+    shared: Option<FormId>,
     replica: Arc<Replica>,
     initial: std::vec::IntoIter<Arc<Entry>>,
     /// The revision that the initial objects are of, until they are sent.
@@ -65,6 +70,7 @@ impl WatchBody {
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
             kind,
+            shared: transformation.as_ref().map_or(Some(PLAIN), Transformation::form_id),
             transformation,
             replica: replica.clone(),
             initial: watch.initial.into_iter(),
@@ -154,24 +160,17 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        if self.transformation.is_none() {
-            return Some(event.frame(change, |entry| frame(name, entry.json())));
-        }
-        self.object(name, event.object(change).json())
+        let Some(form) = self.shared else { return self.object(name, event.object(change).json()) };
+        let (transformation, clock) = (self.transformation.as_mut(), &self.replica.clock);
+        let shared = event.frame(change, form, |entry| render(transformation, name, entry.json(), clock.now()));
+        shared.or_else(|| self.end())
     }
 
     /// A frame in the watcher's form. An object that cannot take it ends the stream without a word to the watcher, as it
     /// does upstream.
     fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
-        let Some(transformation) = &mut self.transformation else { return Some(frame(name, object)) };
-        match transformation.object(object, self.replica.clock.now()) {
-            Ok(object) => Some(frame(name, &object)),
-            Err(refusal) => {
-                tracing::warn!("a watch ends: {refusal}");
-                self.end();
-                None
-            }
-        }
+        let now = self.replica.clock.now();
+        render(self.transformation.as_mut(), name, object, now).or_else(|| self.end())
     }
 
     /// The last frame.
@@ -180,10 +179,12 @@ impl WatchBody {
         Some(frame("ERROR", &json::encode(refusal.status())))
     }
 
-    fn end(&mut self) {
+    /// Nothing follows.
+    fn end(&mut self) -> Option<Bytes> {
         self.events = None;
         self.initial = Vec::new().into_iter();
         self.initial_end = None;
+        None
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
@@ -212,6 +213,18 @@ fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
         Some(last) if last > now && last < regular => last,
         Some(last) if last <= now => deadline,
         _ => regular,
+    }
+}
+
+/// An object as a frame in the form that a transformation makes; none, and a warning, if it cannot take it.
+fn render(transformation: Option<&mut Transformation<'_>>, name: &str, object: &[u8], now: Timestamp) -> Option<Bytes> {
+    let Some(transformation) = transformation else { return Some(frame(name, object)) };
+    match transformation.object(object, now) {
+        Ok(object) => Some(frame(name, &object)),
+        Err(refusal) => {
+            tracing::warn!("a watch ends: {refusal}");
+            None
+        }
     }
 }
 

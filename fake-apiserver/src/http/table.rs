@@ -9,6 +9,7 @@ use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{Column, Kind, RowCondition};
+use crate::store::FormId;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,11 @@ impl<'a> Transformation<'a> {
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
         Ok(Transformation { kind, form, include_object, columns_sent: false })
+    }
+
+    /// What objects in this form can be shared by, if they do not depend on when they are made.
+    pub(crate) fn form_id(&self) -> Option<FormId> {
+        self.form.id()
     }
 
     /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;

@@ -43,7 +43,7 @@ fn key(resource: ResourceId, number: u64) -> Key {
 fn draft(key: Key, value: u64) -> Draft {
     let json = format!(r#"{{"metadata":{{"uid":"u"}},"value":{value}}}"#);
     let slot = json.find('}').expect("metadata has an end");
-    Draft { key, json: json.into(), slot, meta: Meta::default() }
+    Draft { key, json: json.into(), slot, body: 1, meta: Meta::default() }
 }
 
 fn create(store: &Store, resource: ResourceId, number: u64) -> Arc<Entry> {

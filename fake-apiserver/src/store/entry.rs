@@ -3,6 +3,7 @@
 use super::Key;
 use bytes::Bytes;
 use serde_json::Value;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What selecting and routing need of an object, so that nobody parses it for that.
@@ -38,6 +39,8 @@ pub struct Draft {
     pub json: Vec<u8>,
     /// Where in `json` the member `,"resourceVersion":"…"` belongs: behind another member of the metadata.
     pub slot: usize,
+    /// Where in `json` the members begin that an item of a list has; before them stand those that its list says for all.
+    pub body: usize,
     /// Facts about it.
     pub meta: Meta,
 }
@@ -62,12 +65,13 @@ pub struct Entry {
     /// The serialised object and a line feed, for that is how a response ends.
     line: Bytes,
     slot: usize,
+    body: usize,
 }
 
 impl Entry {
     pub(super) fn new(draft: Draft, revision: u64) -> Self {
         let line = draft.line(Some(revision));
-        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), line, slot: draft.slot }
+        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), line, slot: draft.slot, body: draft.body }
     }
 
     /// The whole object, as sent to clients: JSON and a line feed.
@@ -88,6 +92,20 @@ impl Entry {
         serde_json::from_slice(self.json()).expect("a stored object is JSON")
     }
 
+    /// The members that an item of a list has, and the object's last brace.
+    pub fn body(&self) -> Bytes {
+        self.line.slice(self.body_range())
+    }
+
+    /// How many bytes that is.
+    pub fn body_len(&self) -> usize {
+        self.body_range().len()
+    }
+
+    fn body_range(&self) -> Range<usize> {
+        self.body..self.line.len() - 1
+    }
+
     /// The same content under another revision: what a DELETED event shows.
     pub(super) fn at_revision(&self, revision: u64) -> Entry {
         Entry {
@@ -96,6 +114,7 @@ impl Entry {
             meta: self.meta.clone(),
             line: splice(self.before_revision(), &member(revision), self.after_revision()),
             slot: self.slot,
+            body: self.body,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One change, with the object before and after it, so that a selector can tell what it means to a watcher.
 
-use super::{Entry, Filter, Key};
+use super::memo::Memo;
+use super::{Entry, Filter, FormId, Key};
 use bytes::Bytes;
 use std::sync::{Arc, OnceLock};
 
@@ -26,14 +27,14 @@ pub struct Event {
     pub after: Option<Arc<Entry>>,
     /// `before` under this event's revision, made when the first watcher needs it.
     last: OnceLock<Arc<Entry>>,
-    /// Serialised for the wire, by [`Change`], made when the first watcher needs it and shared by all.
-    frames: [OnceLock<Bytes>; 3],
+    /// Serialised for the wire, made when the first watcher needs it and shared by all.
+    frames: Memo<(Change, FormId), Option<Bytes>>,
 }
 
 impl Event {
     pub(super) fn new(revision: u64, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Self {
         debug_assert!(before.is_some() || after.is_some());
-        Event { revision, before, after, last: OnceLock::new(), frames: Default::default() }
+        Event { revision, before, after, last: OnceLock::new(), frames: Memo::default() }
     }
 
     /// The object's key.
@@ -66,8 +67,8 @@ impl Event {
         }
     }
 
-    /// The event as sent for `change`, made by `render` the first time.
-    pub fn frame(&self, change: Change, render: impl FnOnce(&Entry) -> Bytes) -> Bytes {
-        self.frames[change as usize].get_or_init(|| render(self.object(change))).clone()
+    /// The event as sent for `change` in a form, made by `render` the first time; none if the object cannot take that form.
+    pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce(&Entry) -> Option<Bytes>) -> Option<Bytes> {
+        self.frames.get_or_make((change, form), || render(self.object(change))).clone()
     }
 }

@@ -8,19 +8,20 @@
 //! Whoever has seen everything up to `compacted` can go on; whoever has seen less cannot.
 
 use super::{Event, Expired};
-use std::collections::VecDeque;
+use imbl::Vector;
 use std::sync::Arc;
 
-#[derive(Debug)]
+/// A clone is a pointer, so that the past can be read without the store's lock.
+#[derive(Debug, Clone)]
 pub(super) struct History {
-    events: VecDeque<Arc<Event>>,
+    events: Vector<Arc<Event>>,
     capacity: usize,
     compacted: u64,
 }
 
 impl History {
     pub(super) fn new(capacity: usize) -> Self {
-        History { events: VecDeque::new(), capacity, compacted: 0 }
+        History { events: Vector::new(), capacity, compacted: 0 }
     }
 
     /// The newest revision whose event is forgotten.
@@ -49,11 +50,14 @@ impl History {
     }
 
     /// The events after `revision`, oldest first.
-    pub(super) fn after(&self, revision: u64) -> Result<impl Iterator<Item = &Arc<Event>>, Expired> {
+    ///
+    /// # Errors
+    /// [`Expired`] if some of them are forgotten.
+    pub(super) fn after(mut self, revision: u64) -> Result<Vector<Arc<Event>>, Expired> {
         if revision < self.compacted {
             return Err(Expired { oldest: self.compacted });
         }
-        let start = self.events.partition_point(|event| event.revision <= revision);
-        Ok(self.events.range(start..))
+        let start = self.events.binary_search_by_key(&(revision + 1), |event| event.revision);
+        Ok(self.events.split_off(start.unwrap_or_else(|start| start)))
     }
 }

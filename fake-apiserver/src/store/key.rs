@@ -1,6 +1,6 @@
 //! Where an object stands: its resource, and its path within it.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A resource, by its place in the table of kinds.
@@ -60,27 +60,22 @@ impl Scope {
             && self.name.as_deref().is_none_or(|name| name == key.name())
     }
 
-    /// The smallest range of keys that holds the scope, begun at `start` if that lies in it.
-    pub(super) fn bounds(&self, start: &str) -> impl RangeBounds<Key> + use<> {
+    /// The smallest range of keys that holds the scope, begun at `start` if that lies in it. It is reversed if `start` lies
+    /// behind it.
+    pub(super) fn bounds(&self, start: &str) -> Range<Key> {
         let at = |path: &str| Key { resource: self.resource, path: Arc::from(path) };
         let (first, end) = match (&self.namespace, &self.name) {
-            (Some(namespace), Some(name)) => {
-                let path = format!("{namespace}/{name}");
-                (at(start.max(&path)), Bound::Included(at(&path)))
-            }
-            (Some(namespace), None) => {
-                // '0' is the byte after '/'.
-                (at(start.max(&format!("{namespace}/"))), Bound::Excluded(at(&format!("{namespace}0"))))
-            }
-            _ => (at(start), Bound::Excluded(Key { resource: ResourceId(self.resource.0 + 1), path: Arc::from("") })),
+            (Some(namespace), Some(name)) => (format!("{namespace}/{name}"), at(&format!("{namespace}/{name}\0"))),
+            // '0' is the byte after '/'.
+            (Some(namespace), None) => (format!("{namespace}/"), at(&format!("{namespace}0"))),
+            (None, _) => (String::new(), Key { resource: ResourceId(self.resource.0 + 1), path: Arc::from("") }),
         };
-        // A start behind the end selects nothing; the map would panic on a reversed range.
-        match &end {
-            Bound::Included(last) | Bound::Excluded(last) if first > *last => {
-                (Bound::Included(last.clone()), Bound::Excluded(last.clone()))
-            }
-            _ => (Bound::Included(first), end),
-        }
+        at(start.max(&first))..end
+    }
+
+    /// Whether the [`bounds`](Self::bounds) hold nothing else: all but a name in all namespaces are ranges.
+    pub(super) fn is_range(&self) -> bool {
+        self.namespace.is_some() || self.name.is_none()
     }
 }
 

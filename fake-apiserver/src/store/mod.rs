@@ -1,7 +1,13 @@
 //! Objects under one revision counter, with a bounded past and subscriptions to the future.
 //!
 //! The store knows neither HTTP nor any Kubernetes kind; what it keeps are keys, serialised objects and the few
-//! facts that routing and selecting need. It is synchronous: one mutex, held for the time of a map operation.
+//! facts that routing and selecting need. It is synchronous, with two locks:
+//! ```text
+//!   write:  state: commit, event into the outbox ──▶ watchers: outbox to queues, through selectors ──▶ wake
+//!   read:   state: take a snapshot
+//! ```
+//! The state's lock is held for the time of a tree operation. The watchers' lock keeps deliveries in the order of commits; a
+//! write returns once its event is delivered. Whoever needs both takes the watchers' first.
 //!
 //! Invariants:
 //! - Every change takes the next revision; a write that changes nothing takes none and makes no event.
@@ -14,8 +20,12 @@ mod event;
 mod history;
 mod key;
 mod last_change;
+mod memo;
 mod state;
 mod subscription;
+#[cfg(test)]
+mod tests;
+mod tree;
 mod watchers;
 
 pub use entry::{Draft, Entry, Meta};
@@ -23,11 +33,17 @@ pub use event::{Change, Event};
 pub use key::{Key, ResourceId, Scope};
 pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
+pub use tree::Run;
 
+use imbl::Vector;
 use state::State;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
+use subscription::Watcher;
+use tree::Tree;
+use watchers::Watchers;
 
 /// A handle on the store; clones share it.
 #[derive(Clone)]
@@ -36,16 +52,21 @@ pub struct Store(Arc<Shared>);
 struct Shared {
     /// A std mutex: never held across an await, and for microseconds at most.
     state: Mutex<State>,
-    /// The state's revision, readable without the lock. Stored after the events up to it were handed out.
-    revision: AtomicU64,
+    watchers: Mutex<Watchers>,
+    /// The revision up to which all events were delivered, readable without a lock.
+    delivered: AtomicU64,
 }
+
+/// A form that stored objects and events are rendered in. Which number means what, only those know who render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormId(pub u32);
 
 /// The whole content at one revision. Cheap to take and to keep.
 #[derive(Clone)]
 pub struct Snapshot {
     /// The revision that this is the content of.
     pub revision: u64,
-    objects: imbl::OrdMap<Key, Arc<Entry>>,
+    objects: Tree,
 }
 
 /// What became of an update.
@@ -57,19 +78,24 @@ pub enum Updated {
     Unchanged(Arc<Entry>),
 }
 
-/// Why a write was refused.
+/// Why an object was not created.
 #[derive(Debug, Clone)]
-pub enum WriteError {
-    /// There is no such object.
-    NotFound,
+pub enum CreateError {
     /// There is one already.
     Exists(Arc<Entry>),
-    /// It is not at the expected revision any more; here is what it is now.
-    Modified(Arc<Entry>),
     /// The object that this one must live in is not there.
     NoParent,
     /// The object that this one must live in takes no more content.
     ParentClosed,
+}
+
+/// Why an object was neither updated nor deleted: it is not at the expected revision any more.
+#[derive(Debug, Clone)]
+pub enum Conflict {
+    /// There is no such object.
+    NotFound,
+    /// The object as it is now.
+    Modified(Arc<Entry>),
 }
 
 /// The asked-for past is forgotten.
@@ -92,23 +118,28 @@ impl Store {
     /// An empty store at revision 1 that remembers the last `history` events.
     pub fn new(history: usize) -> Self {
         let state = State::new(history);
-        let revision = AtomicU64::new(state.revision());
-        Store(Arc::new(Shared { state: Mutex::new(state), revision }))
+        let delivered = AtomicU64::new(state.revision());
+        Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered }))
     }
 
-    /// The current revision.
+    /// The newest revision whose events all subscriptions have. It is never behind a write that has returned.
     pub fn revision(&self) -> u64 {
-        self.0.revision.load(Ordering::Acquire)
+        self.0.delivered.load(Ordering::Acquire)
+    }
+
+    /// The revision that a snapshot would be of, whose events may still be on their way to subscriptions.
+    pub fn committed_revision(&self) -> u64 {
+        self.state().revision()
     }
 
     /// One object.
     pub fn get(&self, key: &Key) -> Option<Arc<Entry>> {
-        self.lock().get(key)
+        self.state().get(key)
     }
 
     /// Everything, now.
     pub fn snapshot(&self) -> Snapshot {
-        self.lock().snapshot()
+        self.state().snapshot()
     }
 
     /// Everything as it was at `revision`: the present with later events undone.
@@ -116,57 +147,66 @@ impl Store {
     /// # Errors
     /// [`Expired`] if the window of events does not reach back that far.
     pub fn snapshot_at(&self, revision: u64) -> Result<Snapshot, Expired> {
-        let (now, events) = {
-            let state = self.lock();
-            (state.snapshot(), state.events_after(revision)?)
+        let (now, history) = {
+            let state = self.state();
+            (state.snapshot(), state.history())
         };
-        Ok(now.rewound(revision, &events))
+        let later = history.after(revision)?;
+        Ok(now.rewound(revision, &later))
     }
 
-    /// The current revision, once all subscriptions hold the events up to it: waits for a delivery that is going on.
+    /// The current revision, once all subscriptions hold the events up to it: delivers them, or waits until that is done.
     pub fn delivered_revision(&self) -> u64 {
-        self.lock().revision()
+        self.deliver();
+        self.revision()
     }
 
     /// The revision of the last change to a resource, from now on.
     pub fn last_change(&self, resource: ResourceId) -> LastChange {
-        self.lock().last_change(resource)
+        self.state().last_change(resource)
     }
 
     /// Stores a new object.
     ///
     /// # Errors
-    /// [`WriteError::Exists`], [`WriteError::NoParent`], [`WriteError::ParentClosed`].
-    pub fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, WriteError> {
-        self.write(|state, wakers| state.create(draft, parent, wakers))
+    /// [`CreateError`], and then nothing is stored.
+    pub fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
+        self.write(|state| state.create(draft, parent))
     }
 
     /// Replaces the object that is at revision `expected`.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`], [`WriteError::Modified`].
-    pub fn update(&self, draft: Draft, expected: u64) -> Result<Updated, WriteError> {
-        self.write(|state, wakers| state.update(draft, expected, wakers))
+    /// [`Conflict`], and then nothing changes.
+    pub fn update(&self, draft: Draft, expected: u64) -> Result<Updated, Conflict> {
+        self.write(|state| state.update(draft, expected))
     }
 
     /// Removes the object that is at revision `expected`; returns it under the revision of its removal.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`], [`WriteError::Modified`].
-    pub fn delete(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, WriteError> {
-        self.write(|state, wakers| state.delete(key, expected, wakers))
+    /// [`Conflict`], and then nothing changes.
+    pub fn delete(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, Conflict> {
+        let event = self.write(|state| state.delete(key, expected))?;
+        Ok(event.object(Change::Deleted).clone())
     }
 
     /// Forgets all events up to and including `revision`.
     pub fn compact(&self, revision: u64) {
-        self.write(|state, wakers| state.compact(revision, wakers));
+        self.write(|state| state.compact(revision));
+        let mut wakers = Vec::new();
+        let watchers = self.watchers();
+        watchers.expire(self.state().compacted(), &mut wakers);
+        drop(watchers);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Subscribes to what happens in `scope` from now on, with the content of this instant.
     pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
-        let mut state = self.lock();
-        let snapshot = state.snapshot();
-        let (id, watcher) = state.subscribe(scope, filter, snapshot.revision);
+        let mut watchers = self.watchers();
+        let snapshot = self.snapshot();
+        let watcher = Arc::new(Watcher::new(scope, filter, snapshot.revision));
+        let id = watchers.insert(watcher.clone());
         (snapshot, Subscription::new(self.clone(), id, watcher))
     }
 
@@ -180,36 +220,54 @@ impl Store {
         scope: Scope,
         filter: Option<Filter>,
     ) -> Result<Subscription, Expired> {
-        let mut state = self.lock();
-        let (id, watcher) = state.subscribe_after(revision, scope, filter)?;
-        Ok(Subscription::new(self.clone(), id, watcher))
+        let mut watchers = self.watchers();
+        let (now, history) = {
+            let state = self.state();
+            (state.revision(), state.history())
+        };
+        let past = history.after(revision)?;
+        let watcher = Arc::new(Watcher::new(scope, filter, now.max(revision)));
+        let subscription = Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher.clone());
+        drop(watchers);
+        watcher.owe_first(past);
+        Ok(subscription)
     }
 
     fn unsubscribe(&self, scope: &Scope, id: u64) {
-        self.lock().unsubscribe(scope, id);
+        self.watchers().remove(scope, id);
     }
 
-    /// Runs a write under the lock, and wakes those concerned after it.
-    fn write<T>(&self, change: impl FnOnce(&mut State, &mut Vec<Waker>) -> T) -> T {
-        let mut wakers = Vec::new();
-        let mut state = self.lock();
-        let result = change(&mut state, &mut wakers);
-        self.0.revision.store(state.revision(), Ordering::Release);
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+    /// Runs a write under the state's lock, and delivers its event after it.
+    fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.state());
+        self.deliver();
         result
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// Hands all events that were not delivered yet to the watchers whom they concern. If that is being done elsewhere, it is
+    /// waited for.
+    fn deliver(&self) {
+        let mut wakers = Vec::new();
+        let watchers = self.watchers();
+        let news = self.state().news();
+        for event in &news.events {
+            watchers.offer(event, news.compacted, &mut wakers);
+        }
+        self.0.delivered.store(news.revision, Ordering::Release);
+        drop(watchers);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().expect("no code that runs under this lock panics")
+    }
+
+    fn watchers(&self) -> MutexGuard<'_, Watchers> {
+        self.0.watchers.lock().expect("no code that runs under this lock panics")
     }
 }
 
 impl Snapshot {
-    fn new(revision: u64, objects: imbl::OrdMap<Key, Arc<Entry>>) -> Self {
-        Snapshot { revision, objects }
-    }
-
     /// One object.
     pub fn get(&self, key: &Key) -> Option<&Arc<Entry>> {
         self.objects.get(key)
@@ -217,16 +275,31 @@ impl Snapshot {
 
     /// The objects of `scope` in key order, from the first whose path is not before `start`.
     pub fn range<'s>(&'s self, scope: &'s Scope, start: &str) -> impl Iterator<Item = &'s Arc<Entry>> + 's {
-        // Only a name in all namespaces is more than a range.
-        let exact = scope.namespace.is_some() || scope.name.is_none();
-        let entries = self.objects.range(scope.bounds(start)).map(|(_, entry)| entry);
-        entries.filter(move |entry| exact || scope.contains(&entry.key))
+        let entries = self.objects.range(self.ranks(scope, start));
+        entries.filter(|entry| scope.is_range() || scope.contains(&entry.key))
     }
 
-    fn rewound(mut self, revision: u64, events: &[Arc<Event>]) -> Snapshot {
-        for event in events.iter().rev() {
+    /// The first `limit` of the same objects, in runs, and how many follow them.
+    ///
+    /// # Panics
+    /// If the scope is a name in all namespaces, whose objects are no neighbours.
+    pub fn page(&self, scope: &Scope, start: &str, limit: usize) -> (Vec<Run>, usize) {
+        assert!(scope.is_range(), "the objects of {scope:?} are not neighbours");
+        let ranks = self.ranks(scope, start);
+        let taken = ranks.len().min(limit);
+        (self.objects.runs(ranks.start..ranks.start + taken).collect(), ranks.len() - taken)
+    }
+
+    fn ranks(&self, scope: &Scope, start: &str) -> Range<usize> {
+        let keys = scope.bounds(start);
+        self.objects.rank(&keys.start)..self.objects.rank(&keys.end)
+    }
+
+    /// What it was at `revision`, after which those events came.
+    fn rewound(mut self, revision: u64, later: &Vector<Arc<Event>>) -> Snapshot {
+        for event in later.iter().rev() {
             match &event.before {
-                Some(before) => self.objects.insert(before.key.clone(), before.clone()),
+                Some(before) => self.objects.insert(before.clone()),
                 None => self.objects.remove(event.key()),
             };
         }

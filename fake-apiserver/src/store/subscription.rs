@@ -33,7 +33,7 @@ pub enum Delivery {
 pub(super) struct Watcher {
     pub(super) scope: Scope,
     filter: Option<Filter>,
-    /// Only events after this revision count; it may lie in the future.
+    /// Only later events are offered to it; this may lie in the future.
     after: u64,
     queue: Mutex<Queue>,
 }
@@ -62,6 +62,16 @@ impl Watcher {
             queue.owed.push_back((event.clone(), change));
         }
         queue.waker.take()
+    }
+
+    /// Puts what means something to this watcher before all that it was offered.
+    pub(super) fn owe_first(&self, past: impl IntoIterator<Item = Arc<Event>>) {
+        let in_scope = past.into_iter().filter(|event| self.scope.contains(event.key()));
+        let mut owed: VecDeque<_> =
+            in_scope.filter_map(|event| event.classify(self.filter.as_ref()).map(|change| (event, change))).collect();
+        let mut queue = self.lock();
+        owed.append(&mut queue.owed);
+        queue.owed = owed;
     }
 
     /// Expires if an owed event is forgotten. Returns whom to wake.

@@ -25,13 +25,13 @@ struct ByScope {
 }
 
 impl Watchers {
-    pub(super) fn insert(&mut self, watcher: Watcher) -> (u64, Arc<Watcher>) {
+    /// Returns the watcher's id.
+    pub(super) fn insert(&mut self, watcher: Arc<Watcher>) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
-        let watcher = Arc::new(watcher);
         let scopes = self.by_resource.entry(watcher.scope.resource).or_default();
-        scopes.group_mut(&watcher.scope).insert(id, watcher.clone());
-        (id, watcher)
+        scopes.group_mut(&watcher.scope).insert(id, watcher);
+        id
     }
 
     pub(super) fn remove(&mut self, scope: &Scope, id: u64) {

@@ -42,6 +42,28 @@ async fn pages_are_of_one_moment() {
     assert_eq!(names(&now), ["c0", "c1", "c2", "c2b", "c4"]);
 }
 
+/// Small objects share chunks of the answer, large ones have their own.
+#[tokio::test]
+async fn items_are_what_gets_say_whatever_their_size() {
+    let (_server, mut client) = server_with(70, 100).await;
+    for (name, length) in [("a-first", 100_000), ("b-kib", 16_384), ("b-less", 15_000), ("d", 40_000), ("e", 200_000)] {
+        client.post(CONFIG_MAPS, &with_data(name, "k", &"v".repeat(length))).await.expect(201);
+    }
+    for round in ["built", "kept", "changed"] {
+        let list = client.get(CONFIG_MAPS).await.expect(200);
+        let items = list["items"].as_array().expect("items");
+        assert_eq!(items.len(), 75, "{round}");
+        for item in items {
+            let mut object = client.get(&format!("{CONFIG_MAPS}/{}", text(item, "/metadata/name"))).await.expect(200);
+            object.as_object_mut().expect("an object").retain(|member, _| member != "kind" && member != "apiVersion");
+            assert_eq!(*item, object, "{round}");
+        }
+        if round == "kept" {
+            client.put(&format!("{CONFIG_MAPS}/c42"), &with_data("c42", "k", round)).await.expect(200);
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_expired_page_can_be_continued_as_things_are_now() {
     let (server, mut client) = server_with(4, 100).await;

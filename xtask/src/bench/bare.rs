@@ -1,24 +1,47 @@
 //! The least that an HTTPS server can do: what is PUT is kept under its path and GET there, other bodies are sent back.
+//! A GET with `watch=true` stays open; with every PUT below its path it gets what is kept under that path.
 //! How fast it is, is how fast any server built on hyper could be.
 
 use anyhow::Context;
 use bytes::Bytes;
+use futures::stream;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use http_body_util::{BodyExt, Either, Full, StreamBody};
+use hyper::body::{Body, Frame, Incoming};
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error;
 use std::io::{self, Write};
 use std::sync::{Arc, RwLock};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::broadcast;
 use tokio_rustls::TlsAcceptor;
 
-type Kept = Arc<RwLock<HashMap<String, Bytes>>>;
+/// More frames than any stream is ever behind.
+const FRAMES: usize = 16;
+/// Requests at once on one connection, as the server under test takes them.
+const MAX_STREAMS: u32 = 1000;
+
+type Kept = Arc<RwLock<HashMap<String, Resource>>>;
+
+/// What there is under a path.
+struct Resource {
+    bytes: Bytes,
+    /// To those who watch it.
+    frames: broadcast::Sender<Bytes>,
+}
+
+impl Default for Resource {
+    fn default() -> Self {
+        Resource { bytes: Bytes::new(), frames: broadcast::Sender::new(FRAMES) }
+    }
+}
 
 /// Serves until the standard input ends.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -48,24 +71,48 @@ async fn converse(stream: TcpStream, acceptor: TlsAcceptor, kept: Kept) -> anyho
     stream.set_nodelay(true)?;
     let stream = acceptor.accept(stream).await?;
     let service = service_fn(move |request| answer(kept.clone(), request));
-    http1::Builder::new().serve_connection(TokioIo::new(stream), service).await?;
-    Ok(())
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http2().max_concurrent_streams(MAX_STREAMS);
+    builder.serve_connection(TokioIo::new(stream), service).await.map_err(anyhow::Error::from_boxed)
 }
 
-async fn answer(kept: Kept, request: Request<Incoming>) -> anyhow::Result<Response<Full<Bytes>>> {
+async fn answer(
+    kept: Kept,
+    request: Request<Incoming>,
+) -> anyhow::Result<Response<impl Body<Data = Bytes, Error = Box<dyn Error + Send + Sync>>>> {
     const POISONED: &str = "no holder of this lock can panic";
     let (parts, body) = request.into_parts();
     let path = parts.uri.path();
+    if parts.uri.query().is_some_and(|query| query.contains("watch=true")) {
+        let frames = kept.write().expect(POISONED).entry(path.to_owned()).or_default().frames.subscribe();
+        let frames = stream::unfold(frames, |mut frames| async move {
+            let frame = frames.recv().await.ok()?;
+            Some((Ok::<_, Infallible>(Frame::data(frame)), frames))
+        });
+        return Ok(respond(Either::Right(StreamBody::new(frames))));
+    }
     let bytes = match parts.method {
-        Method::GET => kept.read().expect(POISONED).get(path).cloned().unwrap_or_default(),
+        Method::GET => kept.read().expect(POISONED).get(path).map(|kept| kept.bytes.clone()).unwrap_or_default(),
         _ => body.collect().await?.to_bytes(),
     };
     if parts.method == Method::PUT {
-        kept.write().expect(POISONED).insert(path.to_string(), bytes.clone());
+        let mut kept = kept.write().expect(POISONED);
+        kept.entry(path.to_owned()).or_default().bytes = bytes.clone();
+        let above = path.rsplit_once('/').and_then(|(above, _)| kept.get(above));
+        let watched = above.filter(|above| above.frames.receiver_count() > 0);
+        let frame = watched.map(|above| (above.frames.clone(), above.bytes.clone()));
+        drop(kept);
+        if let Some((frames, frame)) = frame {
+            frames.send(frame).context("all watches have ended")?;
+        }
     }
-    let mut response = Response::new(Full::new(bytes));
+    Ok(respond(Either::Left(Full::new(bytes))))
+}
+
+fn respond<B>(body: B) -> Response<B> {
+    let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
+    response
 }
 
 fn server_config() -> anyhow::Result<ServerConfig> {

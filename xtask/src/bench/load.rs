@@ -18,8 +18,15 @@ pub(super) struct Load {
 }
 
 pub(super) const CREATES: Load = Load { name: "creates", connections: 8, call: |server, _| server.create() };
+pub(super) const CREATES_AT_ONCE: Load =
+    Load { name: "creates in eight namespaces", connections: 8, call: Server::create_in_one_of_many };
+pub(super) const POD_CREATES: Load =
+    Load { name: "creates of pods", connections: 8, call: |server, _| server.create_pod() };
 pub(super) const UPDATES: Load = Load { name: "updates", connections: 8, call: Server::update };
 pub(super) const GETS: Load = Load { name: "gets", connections: 8, call: Server::get };
+pub(super) const RBAC_GETS: Load = Load { name: "gets by a user under RBAC", ..GETS };
+pub(super) const PAGES: Load =
+    Load { name: "pages of 500 of 100,000", connections: 2, call: |server, _| server.page() };
 pub(super) const LISTS: Load = Load { name: "lists of 4,000", connections: 2, call: |server, _| server.list() };
 
 /// What a server did in a round.

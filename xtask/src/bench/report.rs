@@ -15,6 +15,8 @@ pub(super) enum Unit {
     Kilobytes,
     /// Of something that should not change: the more the better.
     Percent,
+    /// So many times as long: the less the better.
+    Times,
 }
 
 /// One figure, of each server that has it: some samples, taken in turns.
@@ -87,6 +89,7 @@ impl Figure {
             Unit::Megabytes => format!("{value:.1} MB"),
             Unit::Kilobytes => format!("{value:.1} kB"),
             Unit::Percent => format!("{value:.0} %"),
+            Unit::Times => format!("{value:.1} times"),
         }
     }
 

@@ -4,8 +4,10 @@ use super::client::{Call, Target};
 use super::process::Process;
 use anyhow::Context;
 use bytes::Bytes;
+use futures::future::try_join_all;
 use http::Method;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -13,11 +15,19 @@ use std::time::Duration;
 pub(super) const LIST_LENGTH: u64 = 4000;
 /// Objects that are read and updated, one for each connection.
 const OBJECTS: u64 = 8;
+/// Namespaces that objects are created in at once, one for each connection.
+const NAMESPACES_AT_ONCE: u64 = 8;
+/// Connections that make what is read.
+const WRITERS: u64 = 8;
+/// Objects on a page.
+const PAGE: u64 = 500;
+/// The account of pods, for servers that want them to have one.
+const ACCOUNT: &str = "bench";
 
 pub(super) struct Server {
     pub(super) name: &'static str,
     pub(super) target: Target,
-    process: Option<Process>,
+    process: Option<Arc<Process>>,
     /// For objects that come and go.
     namespace: String,
     /// For those that are listed.
@@ -30,7 +40,18 @@ impl Server {
     pub(super) fn new(name: &'static str, target: Target, process: Option<Process>) -> Self {
         let namespace = format!("bench-{}", std::process::id());
         let list_namespace = format!("{namespace}-list");
-        Server { name, target, process, namespace, list_namespace, number: AtomicU64::new(LIST_LENGTH) }
+        Server { name, target, process: process.map(Arc::new), namespace, list_namespace, number: AtomicU64::new(0) }
+    }
+
+    /// The same server for another user.
+    pub(super) fn for_user(&self, target: Target) -> Self {
+        Server {
+            name: self.name,
+            target,
+            process: self.process.clone(),
+            number: AtomicU64::new(0),
+            ..Server::new(self.name, self.target.clone(), None)
+        }
     }
 
     /// Processor time used so far, if it can be known.
@@ -39,39 +60,67 @@ impl Server {
     }
 
     /// Makes the namespaces and what is read from them.
-    pub(super) async fn populate(&self) -> anyhow::Result<()> {
+    pub(super) async fn populate(&self, list_length: u64) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
-        for name in [&self.namespace, &self.list_namespace] {
+        for name in self.namespaces() {
             let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}).to_string();
             connection.exchange(Call::new(Method::POST, NAMESPACES, body)).await?;
         }
+        let accounts = format!("{NAMESPACES}/{}/serviceaccounts", self.namespace);
+        let account = json!({"metadata": {"name": ACCOUNT}, "automountServiceAccountToken": false}).to_string();
+        connection.exchange(Call::new(Method::POST, accounts, account)).await?;
         for number in 0..OBJECTS {
             let body = config_map(&object_name(number), number);
             connection.exchange(Call::new(Method::POST, config_maps(&self.namespace), body)).await?;
         }
-        for number in 0..LIST_LENGTH {
-            let body = config_map(&object_name(number), number);
-            connection.exchange(Call::new(Method::POST, config_maps(&self.list_namespace), body)).await?;
-        }
+        let writers = (0..WRITERS).map(|writer| async move {
+            let mut connection = self.target.connect().await?;
+            for number in (writer..list_length).step_by(WRITERS as usize) {
+                let body = config_map(&object_name(number), number);
+                connection.exchange(Call::new(Method::POST, config_maps(&self.list_namespace), body)).await?;
+            }
+            anyhow::Ok(())
+        });
+        try_join_all(writers).await?;
         Ok(())
     }
 
     /// Lets a bare server answer reads as `self` does.
     pub(super) async fn copy_to(&self, bare: &Server) -> anyhow::Result<()> {
-        let (mut from, mut to) = (self.target.connect().await?, bare.target.connect().await?);
         for read in (0..OBJECTS).map(|number| self.get(number)).chain([self.list()]) {
-            let path = read.path.clone();
-            let body = from.fetch(read).await?;
-            to.exchange(Call::new(Method::PUT, path, body)).await?;
+            self.copy_answer(read, bare).await?;
         }
+        Ok(())
+    }
+
+    /// The same for a page in place of the list.
+    pub(super) async fn copy_page_to(&self, bare: &Server) -> anyhow::Result<()> {
+        self.copy_answer(self.page(), bare).await
+    }
+
+    async fn copy_answer(&self, read: Call, bare: &Server) -> anyhow::Result<()> {
+        let path = read.path.split('?').next().unwrap_or_default().to_owned();
+        let body = self.target.connect().await?.fetch(read).await?;
+        bare.keep(path, body).await
+    }
+
+    /// Lets a bare server send to those who watch what this server sent as that event.
+    pub(super) async fn keep_frame(&self, frame: Bytes) -> anyhow::Result<()> {
+        self.keep(config_maps(&self.namespace), frame).await
+    }
+
+    async fn keep(&self, path: String, bytes: Bytes) -> anyhow::Result<()> {
+        self.target.connect().await?.exchange(Call::new(Method::PUT, path, bytes)).await?;
         Ok(())
     }
 
     /// Removes what [`populate`](Self::populate) and the measurements have made, where no controller does it.
     pub(super) async fn depopulate(&self) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
-        for name in [&self.namespace, &self.list_namespace] {
-            connection.exchange(Call::new(Method::DELETE, config_maps(name), "")).await?;
+        for name in self.namespaces() {
+            for content in [config_maps(&name), pods(&name)] {
+                connection.exchange(Call::new(Method::DELETE, content, "")).await?;
+            }
             let path = format!("{NAMESPACES}/{name}");
             let namespace = connection.fetch(Call::new(Method::DELETE, &path, "")).await?;
             let mut namespace: Value = serde_json::from_slice(&namespace)?;
@@ -81,11 +130,50 @@ impl Server {
         Ok(())
     }
 
+    /// Lets a user get what the administrator gets.
+    pub(super) async fn allow_gets(&self, user: &str) -> anyhow::Result<()> {
+        let mut connection = self.target.connect().await?;
+        let group = "rbac.authorization.k8s.io";
+        let role = json!({"metadata": {"name": user}, "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}]});
+        let subject = json!({"apiGroup": group, "kind": "User", "name": user});
+        let role_ref = json!({"apiGroup": group, "kind": "Role", "name": user});
+        let binding = json!({"metadata": {"name": user}, "subjects": [subject], "roleRef": role_ref});
+        for (resource, object) in [("roles", role), ("rolebindings", binding)] {
+            let path = format!("/apis/{group}/v1/namespaces/{}/{resource}", self.namespace);
+            connection.exchange(Call::new(Method::POST, path, object.to_string())).await?;
+        }
+        Ok(())
+    }
+
+    fn namespaces(&self) -> Vec<String> {
+        let at_once = (0..NAMESPACES_AT_ONCE).map(|number| self.one_of_many(number));
+        [self.namespace.clone(), self.list_namespace.clone()].into_iter().chain(at_once).collect()
+    }
+
+    fn one_of_many(&self, connection: u64) -> String {
+        format!("{}-{connection}", self.namespace)
+    }
+
     /// Creates an object.
     pub(super) fn create(&self) -> Call {
+        self.create_in(&self.namespace)
+    }
+
+    /// Creates an object in the namespace of that connection.
+    pub(super) fn create_in_one_of_many(&self, connection: u64) -> Call {
+        self.create_in(&self.one_of_many(connection))
+    }
+
+    fn create_in(&self, namespace: &str) -> Call {
         let number = self.next_number();
         let name = format!("created-{number}");
-        Call::new(Method::POST, config_maps(&self.namespace), config_map(&name, number))
+        Call::new(Method::POST, config_maps(namespace), config_map(&name, number))
+    }
+
+    /// Creates a pod.
+    pub(super) fn create_pod(&self) -> Call {
+        let name = format!("created-{}", self.next_number());
+        Call::new(Method::POST, pods(&self.namespace), pod(&name))
     }
 
     /// Changes an object.
@@ -103,6 +191,11 @@ impl Server {
     /// Reads [`LIST_LENGTH`] objects.
     pub(super) fn list(&self) -> Call {
         Call::get(config_maps(&self.list_namespace))
+    }
+
+    /// Reads the first [`PAGE`] of them.
+    pub(super) fn page(&self) -> Call {
+        Call::get(format!("{}?limit={PAGE}", config_maps(&self.list_namespace)))
     }
 
     /// Watches the namespace of the created and updated objects after a revision, or only the object of that name in it.
@@ -130,6 +223,10 @@ fn config_maps(namespace: &str) -> String {
     format!("{NAMESPACES}/{namespace}/configmaps")
 }
 
+fn pods(namespace: &str) -> String {
+    format!("{NAMESPACES}/{namespace}/pods")
+}
+
 fn object_name(number: u64) -> String {
     format!("object-{number}")
 }
@@ -139,4 +236,27 @@ fn config_map(name: &str, number: u64) -> Bytes {
     let metadata = format!(r#"{{"name":"{name}","labels":{{"app.kubernetes.io/name":"bench"}}}}"#);
     let data = format!(r#"{{"number":"{number}","text":"{}"}}"#, "x".repeat(120));
     format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{metadata},"data":{data}}}"#).into()
+}
+
+/// An ordinary pod: most of what there are rules for.
+fn pod(name: &str) -> String {
+    let probe = |path| json!({"httpGet": {"path": path, "port": 8080}, "periodSeconds": 10});
+    let resources = json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}});
+    let secret = json!({"secretKeyRef": {"name": "credentials", "key": "password"}});
+    let container = json!({
+        "name": "web", "image": "registry.example.com/web:1.2.3", "args": ["--port", "8080"],
+        "ports": [{"name": "http", "containerPort": 8080}],
+        "env": [{"name": "MODE", "value": "production"}, {"name": "PASSWORD", "valueFrom": secret}],
+        "resources": resources, "livenessProbe": probe("/healthz"), "readinessProbe": probe("/readyz"),
+        "volumeMounts": [{"name": "settings", "mountPath": "/etc/settings", "readOnly": true}, {"name": "cache", "mountPath": "/cache"}],
+        "securityContext": {"runAsNonRoot": true, "allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}},
+    });
+    let volumes = json!([{"name": "settings", "configMap": {"name": "settings"}}, {"name": "cache", "emptyDir": {}}]);
+    let tolerations = json!([{"key": "dedicated", "operator": "Equal", "value": "web", "effect": "NoSchedule"}]);
+    let spec = json!({
+        "serviceAccountName": ACCOUNT, "containers": [container], "volumes": volumes, "tolerations": tolerations,
+        "nodeSelector": {"kubernetes.io/os": "linux"}, "terminationGracePeriodSeconds": 30,
+    });
+    let metadata = json!({"name": name, "labels": {"app.kubernetes.io/name": "bench"}});
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}).to_string()
 }

@@ -2,7 +2,7 @@
 //!
 //! They go over HTTP/2, some on each connection, as those of client-go do.
 
-use super::client::Call;
+use super::client::{Call, Connection};
 use super::load::{CREATES, Session};
 use super::server::Server;
 use anyhow::Context;
@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// Watchers of the same events.
@@ -20,12 +20,13 @@ pub(super) struct Audience {
     pub(super) name: &'static str,
     watchers: usize,
     per_connection: usize,
+    /// How many events there are in a turn.
     events: usize,
 }
 
-pub(super) const ONE: Audience = Audience { name: "one watcher", watchers: 1, per_connection: 1, events: 1000 };
+pub(super) const ONE: Audience = Audience { name: "one watcher", watchers: 1, per_connection: 1, events: 200 };
 pub(super) const THOUSAND: Audience =
-    Audience { name: "1,000 watchers", watchers: 1000, per_connection: 10, events: 50 };
+    Audience { name: "1,000 watchers", watchers: 1000, per_connection: 10, events: 10 };
 
 /// Watches of one object each, of which none ever changes.
 const SINGLE_OBJECT_WATCHES: usize = 10_000;
@@ -34,27 +35,49 @@ const MAX_STREAMS: usize = 100;
 /// How often creates are measured without and with watches.
 const ROUNDS: usize = 3;
 
-/// The time from the sending of a write to the arrival of its event, for every event and every watcher.
-pub(super) async fn deliveries(server: &Server, audience: &Audience) -> anyhow::Result<Vec<Duration>> {
-    let revision = server.revision().await?;
-    let calls: Vec<Call> = (0..audience.watchers).map(|_| server.watch(&revision, None)).collect();
-    let (sender, mut arrivals) = unbounded_channel();
-    let mut watchers = JoinSet::new();
-    for body in open(server, calls, audience.per_connection).await? {
-        watchers.spawn(report_lines(body, sender.clone()));
-    }
-    let mut writer = server.target.connect().await?;
-    let mut durations = Vec::with_capacity(audience.watchers * audience.events);
-    for _ in 0..audience.events {
-        let start = Instant::now();
-        writer.exchange(server.update(0)).await?;
-        for _ in 0..audience.watchers {
-            let arrival: Instant = arrivals.recv().await.context("all watches have ended")?;
-            durations.push(arrival.duration_since(start));
+/// Open watches, and who writes what they see.
+pub(super) struct Deliveries<'a> {
+    server: &'a Server,
+    audience: &'a Audience,
+    writer: Connection,
+    arrivals: UnboundedReceiver<Instant>,
+    _watchers: JoinSet<anyhow::Result<()>>,
+}
+
+impl<'a> Deliveries<'a> {
+    /// Opens the watches, after that revision.
+    pub(super) async fn open(server: &'a Server, audience: &'a Audience, revision: &str) -> anyhow::Result<Self> {
+        let calls: Vec<Call> = (0..audience.watchers).map(|_| server.watch(revision, None)).collect();
+        let (sender, arrivals) = unbounded_channel();
+        let mut watchers = JoinSet::new();
+        for body in open(server, calls, audience.per_connection).await? {
+            watchers.spawn(report_lines(body, sender.clone()));
         }
+        Ok(Deliveries { server, audience, writer: server.target.connect().await?, arrivals, _watchers: watchers })
     }
-    watchers.shutdown().await;
-    Ok(durations)
+
+    /// The time from the sending of a write to the arrival of its event, for every event of a turn and every watcher.
+    pub(super) async fn turn(&mut self) -> anyhow::Result<Vec<Duration>> {
+        let mut durations = Vec::with_capacity(self.audience.watchers * self.audience.events);
+        for _ in 0..self.audience.events {
+            let start = Instant::now();
+            self.writer.exchange(self.server.update(0)).await?;
+            for _ in 0..self.audience.watchers {
+                let arrival = self.arrivals.recv().await.context("all watches have ended")?;
+                durations.push(arrival.duration_since(start));
+            }
+        }
+        Ok(durations)
+    }
+}
+
+/// An event as a watcher gets it.
+pub(super) async fn frame(server: &Server) -> anyhow::Result<Bytes> {
+    let call = server.watch(&server.revision().await?, None);
+    let mut body = server.target.connect_http2().await?.open(call).await?;
+    server.target.connect().await?.exchange(server.update(0)).await?;
+    let frame = body.frame().await.context("the watch has ended")??;
+    frame.into_data().ok().context("trailers in place of an event")
 }
 
 /// Creates per second with [`SINGLE_OBJECT_WATCHES`] open, in percent of those without.

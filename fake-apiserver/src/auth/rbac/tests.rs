@@ -342,7 +342,7 @@ fn key(resource: &str, namespace: &str, name: &str) -> Key {
 fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
     let head = "{\"metadata\":{\"uid\":\"u\"";
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
-    Draft { key: key(resource, namespace, name), json, slot: head.len(), meta: Meta::default() }
+    Draft { key: key(resource, namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
 }
 
 #[test]

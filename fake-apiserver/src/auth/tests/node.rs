@@ -24,7 +24,7 @@ fn draft(name: &str, uid: &str, spec: Value, status: Value) -> Draft {
         json!({"metadata": {"annotations": annotations, "name": name, "uid": uid}, "spec": spec, "status": status});
     let json = pod.to_string();
     let slot = json.find(&format!("\"uid\":\"{uid}\"")).unwrap() + uid.len() + "\"uid\":\"\"".len();
-    Draft { key: key(name), json: json.into_bytes(), slot, meta: Meta::default() }
+    Draft { key: key(name), json: json.into_bytes(), slot, body: 1, meta: Meta::default() }
 }
 
 fn secret(node: &str, name: &str) -> Value {

@@ -1,0 +1,47 @@
+//! Values made on first use and shared by all who ask for them afterwards, by a small key. No lock is taken to read one.
+
+use std::sync::OnceLock;
+
+/// A list that only grows, one key after the other: those who race for its end agree on what stands there.
+#[derive(Debug)]
+pub(super) struct Memo<K, V>(OnceLock<Box<Slot<K, V>>>);
+
+#[derive(Debug)]
+struct Slot<K, V> {
+    key: K,
+    value: OnceLock<V>,
+    rest: Memo<K, V>,
+}
+
+impl<K: Copy + PartialEq, V> Memo<K, V> {
+    /// The value of `key`, made by `make` if nobody has asked for it before.
+    pub(super) fn get_or_make(&self, key: K, make: impl FnOnce() -> V) -> &V {
+        let mut memo = self;
+        loop {
+            let slot = memo.0.get_or_init(|| Box::new(Slot { key, value: OnceLock::new(), rest: Memo::default() }));
+            if slot.key == key {
+                return slot.value.get_or_init(make);
+            }
+            memo = &slot.rest;
+        }
+    }
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Memo(OnceLock::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_key_has_one_value() {
+        let memo = Memo::default();
+        let made: Vec<u32> =
+            [1, 2, 1, 3, 2].iter().enumerate().map(|(at, &key)| *memo.get_or_make(key, || at as u32)).collect();
+        assert_eq!(made, [0, 1, 0, 3, 1]);
+    }
+}

@@ -1,0 +1,113 @@
+//! What readers, watchers and writers of one store may rely on.
+
+use super::*;
+
+const RESOURCE: ResourceId = ResourceId(0);
+
+fn key(namespace: &str, name: &str) -> Key {
+    Key::new(RESOURCE, namespace, name)
+}
+
+fn draft(namespace: &str, name: &str, label: &str) -> Draft {
+    let json = format!(r#"{{"metadata":{{"name":"{name}"}},"label":"{label}"}}"#);
+    let slot = json.find('}').expect("metadata has an end");
+    let meta = Meta { labels: vec![("label".into(), label.into())], ..Meta::default() };
+    Draft { key: key(namespace, name), json: json.into(), slot, body: 1, meta }
+}
+
+fn create(store: &Store, namespace: &str, name: &str, label: &str) -> u64 {
+    store.create(draft(namespace, name, label), None).expect("the name is free").revision
+}
+
+fn everything() -> Scope {
+    Scope { resource: RESOURCE, namespace: None, name: None }
+}
+
+fn in_namespace(namespace: &str) -> Scope {
+    Scope { namespace: Some(namespace.into()), ..everything() }
+}
+
+fn labelled(label: &'static str) -> Option<Filter> {
+    Some(Box::new(move |entry| entry.meta.label("label") == Some(label)))
+}
+
+/// What is delivered already: revisions, and names.
+fn delivered(subscription: &mut Subscription) -> Vec<(u64, String)> {
+    let next = || match subscription.try_next()? {
+        Delivery::Event(event, _) => Some((event.revision, event.key().name().to_string())),
+        Delivery::Expired(expired) => Some((expired.oldest, "expired".to_string())),
+    };
+    std::iter::from_fn(next).take(100).collect()
+}
+
+#[test]
+fn pages_know_how_much_follows_now_and_in_the_past() {
+    let store = Store::new(1000);
+    for number in 0..200 {
+        create(&store, "a", &format!("{number:03}"), "");
+        create(&store, "b", &format!("{number:03}"), "");
+    }
+    let past = store.revision();
+    for number in 100..150 {
+        let entry = store.get(&key("a", &format!("{number:03}"))).expect("it was made");
+        store.delete(&entry.key, entry.revision).expect("nobody else deletes it");
+    }
+    let page = |snapshot: &Snapshot, scope: &Scope, start: &str, limit: usize| {
+        let (runs, remaining) = snapshot.page(scope, start, limit);
+        let names: Vec<_> = runs.iter().flat_map(Run::entries).map(|entry| entry.key.path().to_string()).collect();
+        let walked: Vec<_> = snapshot.range(scope, start).map(|entry| entry.key.path().to_string()).collect();
+        assert_eq!((names.len() + remaining, &names[..]), (walked.len(), &walked[..names.len()]));
+        (names.len(), remaining)
+    };
+    for (snapshot, left) in [(store.snapshot(), 150), (store.snapshot_at(past).expect("it is remembered"), 200)] {
+        assert_eq!(page(&snapshot, &everything(), "", 10), (10, left + 190));
+        assert_eq!(page(&snapshot, &in_namespace("a"), "", 70), (70, left - 70));
+        assert_eq!(page(&snapshot, &in_namespace("a"), "a/070\0", 70), (70, left - 141));
+        assert_eq!(page(&snapshot, &in_namespace("b"), "b/190", usize::MAX), (10, 0));
+        assert_eq!(page(&snapshot, &in_namespace("b"), "c", 10), (0, 0));
+    }
+}
+
+#[test]
+fn selectors_run_without_the_lock_that_readers_and_writers_need() {
+    let store = Store::new(10);
+    let reader = store.clone();
+    // With that lock held, this could not be answered.
+    let filter: Filter =
+        Box::new(move |entry| reader.snapshot().get(&entry.key).is_some() && reader.get(&entry.key).is_some());
+    let (_, mut subscription) = store.subscribe(everything(), Some(filter));
+    let revision = create(&store, "a", "x", "");
+    assert_eq!(delivered(&mut subscription), [(revision, "x".into())]);
+}
+
+#[test]
+fn a_watcher_from_the_past_gets_the_past_and_then_the_rest() {
+    let store = Store::new(10);
+    let names =
+        ["a", "b", "c", "d"].map(|name| (create(&store, "n", name, if name == "b" { "no" } else { "yes" }), name));
+    let mut subscription =
+        store.subscribe_after(names[0].0, in_namespace("n"), labelled("yes")).expect("it is remembered");
+    create(&store, "other", "e", "yes");
+    let last = create(&store, "n", "f", "yes");
+    assert_eq!(delivered(&mut subscription), [(names[2].0, "c".into()), (names[3].0, "d".into()), (last, "f".into())]);
+    assert_eq!(subscription.level(), Some(last));
+    let mut future = store.subscribe_after(last + 1, everything(), None).expect("the future is never forgotten");
+    create(&store, "n", "g", "");
+    assert_eq!((delivered(&mut future), future.level()), (vec![], Some(last + 1)));
+    assert_eq!(store.subscribe_after(1, everything(), None).err(), None);
+    store.compact(last);
+    assert_eq!(store.subscribe_after(1, everything(), None).err(), Some(Expired { oldest: last }));
+}
+
+#[test]
+fn only_who_owes_matching_events_expires() {
+    let store = Store::new(2);
+    let (_, mut level) = store.subscribe(in_namespace("n"), labelled("rare"));
+    let (_, mut slow) = store.subscribe(in_namespace("n"), labelled("common"));
+    for number in 0..10 {
+        create(&store, "n", &number.to_string(), "common");
+    }
+    let last = create(&store, "n", "x", "rare");
+    assert_eq!(delivered(&mut level), [(last, "x".into())]);
+    assert_eq!(delivered(&mut slow)[0].1, "expired");
+}

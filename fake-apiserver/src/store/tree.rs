@@ -1,0 +1,373 @@
+//! The objects in the order of their keys: a persistent B+ tree that knows how many objects precede each.
+//!
+//! ```text
+//!              Inner: for each child its first key and its number of objects
+//!             ╱     │     ╲
+//!         Leaf    Leaf    Leaf: up to 64 entries, and what readers have made of all of them together
+//! ```
+//! A clone is one pointer. A write copies the nodes on its way that a clone still shares, and changes the others in
+//! place; so a snapshot costs nothing, and what is made of a leaf lasts until an object in it changes.
+
+use super::memo::Memo;
+use super::{Entry, FormId, Key};
+use bytes::Bytes;
+use std::borrow::Cow;
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many entries a leaf holds at most.
+const LEAF: usize = 64;
+/// How many children an inner node has at most.
+const CHILDREN: usize = 32;
+
+#[derive(Clone)]
+pub(super) struct Tree(Node);
+
+#[derive(Clone)]
+enum Node {
+    Leaf(Arc<Leaf>),
+    Inner(Arc<Vec<Child>>),
+}
+
+#[derive(Clone)]
+struct Child {
+    /// No key below this child is before it. Of the leftmost child it says nothing.
+    first: Key,
+    /// Objects below it.
+    len: usize,
+    node: Node,
+}
+
+#[derive(Default)]
+struct Leaf {
+    entries: Vec<Arc<Entry>>,
+    rendered: Memo<FormId, Vec<Bytes>>,
+}
+
+/// Some neighbours in the order of keys.
+#[derive(Clone)]
+pub struct Run {
+    leaf: Arc<Leaf>,
+    range: Range<usize>,
+}
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        Tree(Node::Leaf(Arc::default()))
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&Arc<Entry>> {
+        let mut node = &self.0;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return leaf.find(key).ok().map(|index| &leaf.entries[index]),
+                Node::Inner(children) => node = &children[child_of(children, key)].node,
+            }
+        }
+    }
+
+    /// Puts an entry in the place of its key; returns what was there.
+    pub(super) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
+        let (replaced, right) = self.0.insert(entry);
+        if let Some(right) = right {
+            let left = std::mem::replace(&mut self.0, Node::Leaf(Arc::default()));
+            // Nobody asks for the first key of the leftmost child.
+            let left = Child { first: right.first.clone(), len: left.len(), node: left };
+            self.0 = Node::Inner(Arc::new(vec![left, right]));
+        }
+        replaced
+    }
+
+    pub(super) fn remove(&mut self, key: &Key) -> Option<Arc<Entry>> {
+        let removed = self.0.remove(key);
+        while let Node::Inner(children) = &self.0
+            && let [only] = &***children
+        {
+            self.0 = only.node.clone();
+        }
+        removed
+    }
+
+    /// How many objects have a key before `key`.
+    pub(super) fn rank(&self, key: &Key) -> usize {
+        let (mut node, mut rank) = (&self.0, 0);
+        loop {
+            match node {
+                Node::Leaf(leaf) => return rank + leaf.find(key).unwrap_or_else(|index| index),
+                Node::Inner(children) => {
+                    let at = child_of(children, key);
+                    rank += children[..at].iter().map(|child| child.len).sum::<usize>();
+                    node = &children[at].node;
+                }
+            }
+        }
+    }
+
+    /// The entries at those ranks.
+    pub(super) fn range(&self, ranks: Range<usize>) -> impl Iterator<Item = &Arc<Entry>> {
+        self.leaves(ranks).flat_map(|(leaf, range)| &leaf.entries[range])
+    }
+
+    /// The same by leaves.
+    pub(super) fn runs(&self, ranks: Range<usize>) -> impl Iterator<Item = Run> {
+        self.leaves(ranks).map(|(leaf, range)| Run { leaf: leaf.clone(), range })
+    }
+
+    fn leaves(&self, mut ranks: Range<usize>) -> impl Iterator<Item = (&Arc<Leaf>, Range<usize>)> {
+        iter::from_fn(move || {
+            if ranks.is_empty() {
+                return None;
+            }
+            let (leaf, start) = self.leaf_at(ranks.start)?;
+            let end = leaf.entries.len().min(start + ranks.len());
+            ranks.start += end - start;
+            Some((leaf, start..end))
+        })
+    }
+
+    /// The leaf with the entry of that rank, and where it stands there.
+    fn leaf_at(&self, mut rank: usize) -> Option<(&Arc<Leaf>, usize)> {
+        let mut node = &self.0;
+        loop {
+            match node {
+                Node::Leaf(leaf) => return (rank < leaf.entries.len()).then_some((leaf, rank)),
+                Node::Inner(children) => {
+                    let child = children.iter().find(|child| {
+                        let is_below = rank < child.len;
+                        rank -= if is_below { 0 } else { child.len };
+                        is_below
+                    });
+                    node = &child?.node;
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    fn len(&self) -> usize {
+        match self {
+            Node::Leaf(leaf) => leaf.entries.len(),
+            Node::Inner(children) => children.iter().map(|child| child.len).sum(),
+        }
+    }
+
+    /// Returns what the entry replaces, and the right half of this node if it has become too large.
+    fn insert(&mut self, entry: Arc<Entry>) -> (Option<Arc<Entry>>, Option<Child>) {
+        match self {
+            Node::Leaf(leaf) => {
+                let place = leaf.find(&entry.key);
+                let entries = Leaf::entries_mut(leaf);
+                match place {
+                    Ok(index) => return (Some(std::mem::replace(&mut entries[index], entry)), None),
+                    Err(index) => entries.insert(index, entry),
+                }
+                let right = right_half(entries, LEAF).map(|entries| {
+                    let (first, len) = (entries[0].key.clone(), entries.len());
+                    Child { first, len, node: Node::Leaf(Arc::new(Leaf { entries, rendered: Memo::default() })) }
+                });
+                (None, right)
+            }
+            Node::Inner(children) => {
+                let children = Arc::make_mut(children);
+                let at = child_of(children, &entry.key);
+                let (replaced, right) = children[at].node.insert(entry);
+                children[at].len += usize::from(replaced.is_none());
+                if let Some(right) = right {
+                    children[at].len -= right.len;
+                    children.insert(at + 1, right);
+                }
+                let right = right_half(children, CHILDREN).map(|children| {
+                    let (first, node) = (children[0].first.clone(), Node::Inner(Arc::new(children)));
+                    Child { first, len: node.len(), node }
+                });
+                (replaced, right)
+            }
+        }
+    }
+
+    fn remove(&mut self, key: &Key) -> Option<Arc<Entry>> {
+        match self {
+            Node::Leaf(leaf) => {
+                let index = leaf.find(key).ok()?;
+                Some(Leaf::entries_mut(leaf).remove(index))
+            }
+            Node::Inner(children) => {
+                let children = Arc::make_mut(children);
+                let at = child_of(children, key);
+                let removed = children[at].node.remove(key)?;
+                children[at].len -= 1;
+                join(children, at);
+                Some(removed)
+            }
+        }
+    }
+
+    /// How many entries or children it has, and how many it can have.
+    fn width(&self) -> (usize, usize) {
+        match self {
+            Node::Leaf(leaf) => (leaf.entries.len(), LEAF),
+            Node::Inner(children) => (children.len(), CHILDREN),
+        }
+    }
+
+    /// Takes over what `right` has, whose keys all follow.
+    fn append(&mut self, first: Key, right: Node) {
+        match (self, right) {
+            (Node::Leaf(left), Node::Leaf(right)) => {
+                Leaf::entries_mut(left).extend_from_slice(&right.entries);
+            }
+            (Node::Inner(left), Node::Inner(right)) => {
+                let left = Arc::make_mut(left);
+                let middle = left.len();
+                left.extend_from_slice(&right);
+                left[middle].first = first;
+            }
+            _ => unreachable!("all leaves are at the same depth"),
+        }
+    }
+}
+
+/// Which child a key belongs to.
+fn child_of(children: &[Child], key: &Key) -> usize {
+    children.partition_point(|child| child.first <= *key).saturating_sub(1)
+}
+
+/// The second half of what is more than `most`.
+fn right_half<T>(all: &mut Vec<T>, most: usize) -> Option<Vec<T>> {
+    (all.len() > most).then(|| all.split_off(all.len() / 2))
+}
+
+/// Joins a child that has shrunk with a neighbour, if one node can hold both.
+fn join(children: &mut Vec<Child>, at: usize) {
+    let (width, most) = children[at].node.width();
+    if width > most / 2 {
+        return;
+    }
+    let fits = |left: usize| {
+        let right = children.get(left + 1)?;
+        (children[left].node.width().0 + right.node.width().0 <= most).then_some(left)
+    };
+    if let Some(left) = at.checked_sub(1).and_then(fits).or_else(|| fits(at)) {
+        let right = children.remove(left + 1);
+        children[left].len += right.len;
+        children[left].node.append(right.first, right.node);
+    }
+}
+
+impl Leaf {
+    fn find(&self, key: &Key) -> Result<usize, usize> {
+        self.entries.binary_search_by(|entry| entry.key.cmp(key))
+    }
+
+    /// The entries, to be changed: what was made of them before is forgotten.
+    fn entries_mut(leaf: &mut Arc<Leaf>) -> &mut Vec<Arc<Entry>> {
+        if Arc::get_mut(leaf).is_none() {
+            *leaf = Arc::new(Leaf { entries: leaf.entries.clone(), rendered: Memo::default() });
+        }
+        let leaf = Arc::get_mut(leaf).expect("a new leaf is not shared");
+        leaf.rendered = Memo::default();
+        &mut leaf.entries
+    }
+}
+
+impl Run {
+    /// The objects.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.leaf.entries[self.range.clone()]
+    }
+
+    /// The objects in a form, as `render` makes it. Of a whole leaf that is made once, and kept until an object in it changes.
+    pub fn rendered(&self, form: FormId, render: impl FnOnce(&[Arc<Entry>]) -> Vec<Bytes>) -> Cow<'_, [Bytes]> {
+        if self.range.len() < self.leaf.entries.len() {
+            return Cow::Owned(render(self.entries()));
+        }
+        Cow::Borrowed(self.leaf.rendered.get_or_make(form, || render(&self.leaf.entries)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Draft, Meta, ResourceId};
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn key(number: u32) -> Key {
+        Key::new(ResourceId(0), "", &format!("{number:05}"))
+    }
+
+    fn entry(number: u32, revision: u64) -> Arc<Entry> {
+        let draft =
+            Draft { key: key(number), json: b"{\"metadata\":{}}".into(), slot: 13, body: 1, meta: Meta::default() };
+        Arc::new(Entry::new(draft, revision))
+    }
+
+    fn revisions(tree: &Tree) -> Vec<u64> {
+        tree.range(0..usize::MAX).map(|entry| entry.revision).collect()
+    }
+
+    /// Numbers that look random, the same each time (Knuth's MMIX generator).
+    fn numbers() -> impl Iterator<Item = u32> {
+        iter::successors(Some(1_u64), |state| {
+            Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
+        })
+        .map(|state| (state >> 33) as u32)
+    }
+
+    #[test]
+    fn it_holds_what_a_map_would_and_clones_keep_what_they_saw() {
+        let (mut tree, mut map) = (Tree::new(), BTreeMap::new());
+        let mut clones = Vec::new();
+        // It grows to some thousands of objects, and shrinks to none.
+        for (step, number) in (0..30_000).zip(numbers()) {
+            let (number, removes) = (number % 6000, number % 7 < if step < 15_000 { 2 } else { 6 });
+            let key = key(number);
+            if removes {
+                assert_eq!(tree.remove(&key).map(|entry| entry.revision), map.remove(&key));
+            } else {
+                let replaced = tree.insert(entry(number, step));
+                assert_eq!(replaced.map(|entry| entry.revision), map.insert(key, step));
+            }
+            if step % 5000 == 0 {
+                clones.push((tree.clone(), map.values().copied().collect::<Vec<_>>()));
+            }
+        }
+        clones.push((tree.clone(), map.values().copied().collect()));
+        let mut rank = 0;
+        for key in (0..6000).map(key) {
+            assert_eq!(tree.get(&key).map(|entry| entry.revision), map.get(&key).copied());
+            assert_eq!(tree.rank(&key), rank);
+            rank += usize::from(map.contains_key(&key));
+        }
+        for key in (0..6000).map(key) {
+            tree.remove(&key);
+        }
+        assert!(revisions(&tree).is_empty());
+        for (clone, expected) in clones {
+            assert_eq!(revisions(&clone), expected);
+            let ranks = expected.len() / 3..expected.len() / 2;
+            let runs: Vec<Run> = clone.runs(ranks.clone()).collect();
+            let in_runs: Vec<u64> = runs.iter().flat_map(Run::entries).map(|entry| entry.revision).collect();
+            assert_eq!(in_runs, expected[ranks]);
+        }
+    }
+
+    #[test]
+    fn what_is_made_of_a_leaf_is_made_again_once_it_has_changed() {
+        let mut tree = Tree::new();
+        let names =
+            |entries: &[Arc<Entry>]| entries.iter().map(|entry| Bytes::from(entry.revision.to_string())).collect();
+        let whole = |tree: &Tree| {
+            tree.runs(0..usize::MAX).flat_map(|run| run.rendered(FormId(0), names).into_owned()).collect::<Vec<_>>()
+        };
+        tree.insert(entry(1, 1));
+        tree.insert(entry(2, 2));
+        let (first, again) = (whole(&tree), whole(&tree));
+        assert_eq!(first, ["1", "2"]);
+        assert_eq!(first[0].as_ptr(), again[0].as_ptr());
+        let before = tree.clone();
+        tree.insert(entry(1, 3));
+        assert_eq!((whole(&tree), whole(&before)), (vec!["3".into(), "2".into()], first));
+    }
+}
