@@ -75,7 +75,7 @@ pub struct Version {
     /// What the JSON of every object begins with: `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
     /// Go type of objects.
-    pub ty: TypeRef,
+    pub ty: TypeRef<'static>,
     /// Verbs of the resource itself, sorted.
     pub verbs: Vec<Str>,
     /// Fields that selectors may name.

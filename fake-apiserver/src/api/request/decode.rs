@@ -16,7 +16,7 @@ const SCHEME: &str = "pkg/runtime/scheme.go:111";
 pub(crate) struct Expected<'k> {
     pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
-    pub(crate) ty: TypeRef,
+    pub(crate) ty: TypeRef<'static>,
     /// The resource and its version, of kinds that are one.
     served: Option<(&'k Resource, &'k Version)>,
 }
