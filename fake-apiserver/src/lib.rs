@@ -26,7 +26,7 @@
 //! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), whoever is authenticated may do everything; anonymous users may see
 //!   health and version.
-//! - The kinds are those of [`registry::KINDS`]; there are no custom resources and no webhooks.
+//! - The kinds are those of the table in [`registry`]; there are no custom resources and no webhooks.
 //! - A good token is looked at anew with every request, not remembered for ten seconds.
 //! - Cluster roles that gather others' rules have them at once, from the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
@@ -42,12 +42,14 @@ mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
 pub mod controllers;
+mod discovery;
 pub mod duration;
 pub mod error;
 pub mod fault;
 mod http;
 pub mod ids;
 mod index;
+mod json;
 pub mod object;
 mod reconcile;
 pub mod registry;

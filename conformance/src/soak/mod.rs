@@ -200,7 +200,7 @@ struct Disruptor<'a> {
 
 impl<'a> Disruptor<'a> {
     fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Disruptor<'a>> {
-        Ok(Disruptor { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
+        Ok(Disruptor { server, observer: Observer::new(server.store(), namespace), cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {

@@ -42,7 +42,7 @@ pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options
         }
     }
     let suffix = ", the server was not able to generate a unique name for the object";
-    let error = ApiError::already_exists(request.kind.qualified(), meta::name(&object));
+    let error = ApiError::already_exists(request.version.qualified(), meta::name(&object));
     Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
 }
 
@@ -54,7 +54,7 @@ async fn create_named(
 ) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare_create(request, object);
-    let errors = kind.validate_create(object);
+    let errors = kind.validate_create(request.version, object);
     if !errors.is_empty() {
         return Err(ApiError::invalid(kind.qualified_kind(), meta::name(object), &errors));
     }
@@ -73,12 +73,12 @@ async fn create_named(
             None => Ok(Reply::object(201, draft.line(sent))),
         });
     }
-    let parent = if kind.namespaced { namespace::parent(request.namespace) } else { None };
+    let parent = if kind.meta.namespaced { namespace::parent(request.namespace) } else { None };
     match request.cluster.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, entry.line().clone()))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
-            Err(namespace_terminating(kind.qualified(), request.namespace, meta::name(object)))
+            Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
         }
         Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
     }
@@ -102,11 +102,10 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
     if request.name.is_empty() {
         return Ok(());
     }
-    let kind = request.kind;
     let target = Target::Resource {
-        group: kind.group,
-        version: kind.version,
-        resource: kind.resource,
+        group: &request.version.group,
+        version: &request.version.name,
+        resource: &request.version.resource,
         subresource: "",
         namespace: request.namespace,
         name: request.name,
@@ -119,7 +118,7 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
 }
 
 fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
-    let error = ApiError::already_exists(request.kind.qualified(), meta::name(object));
+    let error = ApiError::already_exists(request.version.qualified(), meta::name(object));
     let deleting = tree(existing).is_ok_and(|object| meta::deletion_timestamp(&object).is_some());
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
@@ -141,7 +140,7 @@ pub(super) async fn update(
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
-        let errors = request.kind.validate_update(strategy, &new, &old);
+        let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
         if !errors.is_empty() {
             return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &errors));
         }
@@ -187,7 +186,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
     if matches!(sent, "" | "0") || parse_uint(sent).map_err(ApiError::untyped)? == entry.revision {
         return Ok(());
     }
-    Err(ApiError::modified(request.kind.qualified(), request.name))
+    Err(ApiError::modified(request.version.qualified(), request.name))
 }
 
 /// Puts back whatever the endpoint may not change.

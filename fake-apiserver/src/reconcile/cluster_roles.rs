@@ -10,8 +10,8 @@ use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::{Kind, RBAC_GROUP, by_kind};
-use crate::store::{Entry, ResourceId, Scope};
+use crate::registry::{Resource, ids};
+use crate::store::{Entry, Scope};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,8 +30,9 @@ pub(super) struct ClusterRoles {
 impl ClusterRoles {
     /// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
     pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
-        let id = by_kind(RBAC_GROUP, "v1", "ClusterRole").expect("cluster roles are in the table of kinds");
-        let scope = Scope { resource: id.into(), namespace: None, name: None };
+        let catalog = cluster.catalog();
+        let kind = catalog.registry.known(ids::CLUSTER_ROLES);
+        let scope = Scope { resource: kind.id, namespace: None, name: None };
         for _ in 0..LONGEST_CHAIN {
             let snapshot = cluster.store.snapshot();
             let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
@@ -39,7 +40,7 @@ impl ClusterRoles {
             self.filled.retain(|uid| uids.contains(&**uid));
             let mut changed = false;
             for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-                changed |= self.fill(cluster, (id.kind(), id.into()), entry, &all).await?;
+                changed |= self.fill(cluster, kind, entry, &all).await?;
             }
             if !changed {
                 break;
@@ -52,7 +53,7 @@ impl ClusterRoles {
     async fn fill(
         &mut self,
         cluster: &Reconcilers,
-        (kind, resource): (&Kind, ResourceId),
+        kind: &Resource,
         entry: &Entry,
         all: &[Arc<Entry>],
     ) -> ApiResult<bool> {
@@ -69,7 +70,7 @@ impl ClusterRoles {
                 self.filled.insert(uid.clone());
             }
             role["rules"] = rules;
-            Ok((Change::Put(draft(kind, resource, &role)?), true))
+            Ok((Change::Put(draft(kind, kind.id, &role)?), true))
         });
         Ok(changed.await?.is_some_and(|(_, changed)| changed))
     }

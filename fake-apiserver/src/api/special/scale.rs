@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
 
-fn expected() -> Expected<'static> {
-    Expected { api_version: "autoscaling/v1".into(), kind: "Scale" }
+fn expected() -> ApiResult<Expected<'static>> {
+    Expected::named("autoscaling/v1", "Scale")
 }
 
 /// The subresource as some messages name it.
@@ -32,17 +32,17 @@ pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let mut body = decode::object(request, &expected(), options.field_validation)?;
+    let mut body = decode::object(request, &expected()?, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.cluster.store.get(&request.key()).is_none() {
-        let qualified = Qualified { group: request.kind.group, resource: &resource(request) };
+        let qualified = Qualified { group: &request.kind.group, resource: &resource(request) };
         return Err(ApiError::not_found(qualified, request.name));
     }
     set_replicas(request, &options, |_, _| Ok(body.clone())).await
 }
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let (mut patch, options) = Patch::parse(request, expected())?;
+    let (mut patch, options) = Patch::parse(request, expected()?)?;
     set_replicas(request, &options, |request, scale| patch.apply(request, scale)).await
 }
 
@@ -53,7 +53,7 @@ async fn set_replicas(
     mut wanted: impl FnMut(&mut Request<'_>, &Value) -> ApiResult<Value>,
 ) -> ApiResult<Reply> {
     let resource = resource(request);
-    let qualified = Qualified { group: request.kind.group, resource: &resource };
+    let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
         let scale = wanted(request, &of(workload)?)?;
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
@@ -97,7 +97,7 @@ fn of(workload: &Value) -> ApiResult<Value> {
 }
 
 fn reply(scale: &Value) -> ApiResult<Reply> {
-    let encoded = schema::encode(scale, expected().type_ref()?);
+    let encoded = schema::encode(scale, expected()?.ty);
     let slot = encoded.slot.ok_or_else(|| ApiError::internal("a scale has no place for a revision"))?;
     let (before, after) = encoded.json.split_at(slot.offset);
     let revision = format!(",\"resourceVersion\":\"{}\"", meta::resource_version(scale));

@@ -19,17 +19,19 @@ use crate::cluster::Cluster;
 use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
+use crate::discovery::Catalog;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
+use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -252,7 +254,8 @@ impl Builder {
         let ids = Arc::new(ids);
         let options =
             reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
-        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), options));
+        let catalog = Arc::new(ArcSwap::from(Catalog::built_in()));
+        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalog.clone(), options));
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
@@ -265,7 +268,7 @@ impl Builder {
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
-            documents: OnceLock::new(),
+            catalog,
         });
         bootstrap::create(&cluster, self.clock.now()).await.map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
