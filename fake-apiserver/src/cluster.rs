@@ -5,7 +5,7 @@ use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
-use crate::auth::{Authenticator, Objects};
+use crate::auth::{Authenticator, Objects, ParsedObjects};
 use crate::fault::Faults;
 use crate::http::Documents;
 use crate::ids::Ids;
@@ -24,6 +24,8 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     /// Roles and bindings, if they mean anything here.
     pub(crate) rbac: Option<Arc<Rbac>>,
+    /// The objects that authentication depends on.
+    pub(crate) parsed: ParsedObjects,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
     pub(crate) token_tracking: TokenTracking,
@@ -57,7 +59,7 @@ impl Objects for Cluster {
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
         let id = registry::by_resource("", "v1", resource)?;
         let entry = self.store.get(&Key::new(id.into(), namespace, name))?;
-        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+        Some(self.parsed.object(&entry))
     }
 
     fn record_use(&self, secret: &Value, day: &str) {

@@ -47,6 +47,7 @@ pub mod error;
 pub mod fault;
 mod http;
 pub mod ids;
+mod index;
 pub mod object;
 pub mod registry;
 pub mod schema;

@@ -16,18 +16,18 @@ pub(super) fn is_webhook(reference: &Value) -> bool {
         && reference["apiVersion"] == "admissionregistration.k8s.io/v1"
 }
 
-/// Whether there are any.
+/// Whether a request has attestations.
 pub(super) fn any(attestations: &Value) -> bool {
     attestations.as_object().is_some_and(|attestations| !attestations.is_empty())
 }
 
-/// The attestation of a token without a webhook: there must be none.
+/// The finding about attestations of a token without a webhook, which must not have any.
 pub(super) fn misplaced(attestations: &Value) -> FieldError {
     let detail = "attestations may only be specified with a webhook bound object reference";
     FieldError::invalid(PATH, attestations, detail)
 }
 
-/// The attestations of a webhook's token.
+/// Findings about the attestations of a webhook's token.
 pub(super) fn validate(attestations: &Value) -> Vec<FieldError> {
     let one = attestations.as_object().filter(|attestations| attestations.len() == 1);
     let Some((key, values)) = one.and_then(|attestations| attestations.iter().next()) else {

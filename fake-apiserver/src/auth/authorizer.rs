@@ -1,81 +1,82 @@
-//! May they: the seam between requests and whoever decides.
+//! Authorization: the interface between requests and authorizers.
 //!
-//! Those who decide are in [`super::modes`]. Refusals have the real server's texts (`forbidden`), whoever decides.
+//! The authorizers are in [`super::modes`], [`super::rbac`] and [`super::node`]. Refusals have the real server's texts
+//! (`forbidden`), whichever of them decides.
 
 use super::User;
 use crate::error::{ApiError, Qualified};
 use crate::schema::quote;
 
-/// Decides who may do what.
+/// An authorizer of requests.
 pub trait Authorizer: Send + Sync {
     /// Whether a request may be made.
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision;
 
-    /// Everything that a user may do in a namespace, for `SelfSubjectRulesReview`.
+    /// The rules that hold for a user in a namespace, for `SelfSubjectRulesReview`.
     fn rules(&self, user: &User, namespace: &str) -> Rules;
 }
 
-/// What somebody wants to do.
+/// The attributes of a request that authorizers decide by.
 #[derive(Debug, Clone, Copy)]
 pub struct Attributes<'a> {
-    /// Who.
+    /// The user who makes the request.
     pub user: &'a User,
     /// `get`, `list`, `watch`, `create`, ... or, for paths, the method in lower case.
     pub verb: &'a str,
-    /// To what.
+    /// The resource or path.
     pub target: Target<'a>,
-    /// Fields that the objects of a list, a watch or a deletecollection must have, and their values.
+    /// The field selector of a list, a watch or a deletecollection, as required fields and their values.
     pub fields: &'a [(String, String)],
 }
 
 impl<'a> Attributes<'a> {
-    /// What is asked of all objects alike.
+    /// The attributes of a request without a field selector.
     pub fn new(user: &'a User, verb: &'a str, target: Target<'a>) -> Self {
         Attributes { user, verb, target, fields: &[] }
     }
 }
 
-/// What a request is about. Unknown parts are empty.
+/// The target of a request. Unknown parts are empty.
 #[derive(Debug, Clone, Copy)]
 pub enum Target<'a> {
-    /// Objects.
+    /// An object, or all objects of a resource.
     Resource {
-        /// API group.
+        /// API group; empty for core.
         group: &'a str,
         /// API version, `*` for any.
         version: &'a str,
-        /// Plural.
+        /// Plural of the resource.
         resource: &'a str,
-        /// What is below the object.
+        /// Subresource; empty for the object itself.
         subresource: &'a str,
         /// Namespace; empty for cluster scope and for all.
         namespace: &'a str,
         /// Name; empty for all.
         name: &'a str,
     },
-    /// Anything else.
+    /// A non-resource path.
     Path(&'a str),
 }
 
-/// A decision, with the reason if there is something to say about it.
+/// A decision, with its reason, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Go ahead.
+    /// The request is allowed.
     Allow(String),
-    /// Nobody has said yes.
+    /// The authorizer does not allow the request, but another one may.
     NoOpinion(String),
 }
 
-/// What a user may do, as far as can be told.
+/// The rules that hold for a user, as far as they can be listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// On objects.
+    /// Rules for resources.
     pub resources: Vec<ResourceRule>,
-    /// On paths.
+    /// Rules for paths.
     pub paths: Vec<PathRule>,
-    /// There may be more, which cannot be listed.
+    /// Whether there may be more rules, which cannot be listed.
     pub incomplete: bool,
-    /// Why some rules could not be found.
+    /// Errors in finding rules.
     pub errors: Vec<String>,
 }
 
@@ -101,7 +102,7 @@ pub struct PathRule {
     pub paths: Vec<String>,
 }
 
-/// The 403 for a request that nobody allowed. To be sent with `X-Content-Type-Options: nosniff`.
+/// The 403 for a request that no authorizer allowed. To be sent with `X-Content-Type-Options: nosniff`.
 ///
 /// Ports `ForbiddenStatusError` of `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` (v0.37.1).
 pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
@@ -123,7 +124,7 @@ pub fn forbidden(attributes: &Attributes<'_>, reason: &str) -> ApiError {
             (qualified, name, refusal)
         }
     };
-    // Nothing that a browser might take for HTML.
+    // Escaped, lest a browser take it for HTML.
     let mut refusal = refusal.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     if !reason.is_empty() {
         refusal = format!("{refusal}: {reason}");

@@ -1,4 +1,4 @@
-//! Tokens that expire, and that may be bound to a pod, a secret or a node whose end they do not survive.
+//! Bound tokens: they expire, and may be bound to a pod, a secret or a node, with whose deletion they become invalid.
 //!
 //! Ports `pkg/serviceaccount/claims.go` (v1.37.1) with the feature gates of that version: a minute of leeway for
 //! clocks and for deletions, UIDs before deletions, nodes validated. Tokens bound to webhook configurations need a
@@ -10,9 +10,9 @@ use super::{Notes, Objects, metadata};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// `WarnOnlyBoundTokenExpirationSeconds`: what the kubelet asks for where expiry is being introduced.
+/// `WarnOnlyBoundTokenExpirationSeconds`: the lifetime that the kubelet requests for the default token of a pod.
 pub const WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS: i64 = 60 * 60 + 7;
-/// `ExpirationExtensionSeconds`: what it then gets.
+/// `ExpirationExtensionSeconds`: the lifetime that such a token gets.
 pub const EXPIRATION_EXTENSION_SECONDS: i64 = 24 * 365 * 60 * 60;
 
 const INVALIDATED: &str = "service account token has been invalidated";
@@ -57,7 +57,7 @@ impl Bound {
         ServiceAccount { namespace: &self.namespace, name: &self.account.name, uid: &self.account.uid }
     }
 
-    /// Adds what the token is bound to, and which token it is.
+    /// Adds the objects that the token is bound to and its credential id to the user.
     pub(super) fn describe(&self, registered: &Registered, user: &mut User) {
         if let Some(Reference { name, uid }) = &self.pod
             && !name.is_empty()
@@ -79,7 +79,7 @@ impl Bound {
         }
     }
 
-    /// Whether the token is good now.
+    /// Checks that the token is valid now.
     pub(super) fn validate(
         &self,
         registered: &Registered,
@@ -95,7 +95,7 @@ impl Bound {
         if current != uid {
             return Err(format!("service account UID ({current}) does not match claim ({uid})"));
         }
-        if is_gone(&account, now) {
+        if is_deleted(&account, now) {
             return Err(format!("service account {namespace}/{name} has been deleted"));
         }
 
@@ -103,7 +103,7 @@ impl Bound {
             secret.validate(objects.object("secrets", namespace, &secret.name).as_deref(), "secret", now)?;
         }
         match (&self.pod, &self.node) {
-            // Of a pod's token the node is only reported.
+            // A token bound to a pod names its node for information only.
             (Some(pod), _) => pod.validate(objects.object("pods", namespace, &pod.name).as_deref(), "pod", now)?,
             (None, Some(node)) => node.validate(objects.object("nodes", "", &node.name).as_deref(), "node", now)?,
             (None, None) => {}
@@ -137,11 +137,11 @@ impl Reference {
             let claimed = &self.uid;
             return Err(format!("{kind} UID ({current}) does not match service account {kind} ref claim ({claimed})"));
         }
-        if is_gone(found, now) { Err(INVALIDATED.into()) } else { Ok(()) }
+        if is_deleted(found, now) { Err(INVALIDATED.into()) } else { Ok(()) }
     }
 }
 
-/// Deleted for more than the leeway. A pod's time of deletion includes its grace period.
-fn is_gone(object: &Value, now: Timestamp) -> bool {
+/// Whether the time of deletion is longer ago than the leeway. That of a pod includes its grace period.
+fn is_deleted(object: &Value, now: Timestamp) -> bool {
     metadata::deletion(object).is_some_and(|time| is_after(now, -DEFAULT_LEEWAY, time.as_second()))
 }

@@ -1,4 +1,4 @@
-//! What a verified payload says: the registered claims and their time rules, and how claims are read.
+//! The claims of a verified payload: the registered ones with their rules about time, and the reading of claims.
 //!
 //! Ports `jwt.Claims` of `go-jose` v2.6.3. Reading is as strict as Go's decoder and fails with its texts.
 
@@ -6,7 +6,7 @@ use super::jwt::json_type;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// `jwt.DefaultLeeway`, in seconds: how far apart two honest clocks may be. The same for deletions.
+/// `jwt.DefaultLeeway`, in seconds: the tolerated difference between clocks. The same for deletions.
 pub(super) const DEFAULT_LEEWAY: i64 = 60;
 
 /// The claims that every token may carry. Times are whole seconds since 1970.
@@ -34,8 +34,7 @@ impl Registered {
         })
     }
 
-    /// Whether the token is good at that time. A claim that is not there is not checked; a minute more or less is
-    /// forgiven, and exactly a minute is too.
+    /// Checks that the token is valid at a time. A missing claim is not checked; the leeway is inclusive.
     pub(super) fn check_time(&self, now: Timestamp) -> Result<(), &'static str> {
         if self.not_before.is_some_and(|time| is_before(now, DEFAULT_LEEWAY, time)) {
             return Err("service account token is not valid yet");
@@ -75,7 +74,7 @@ pub(super) fn text(claims: &Map<String, Value>, name: &str) -> Result<String, St
     }
 }
 
-/// An object; absent and null are `None`. `go_type` is what the error says was wanted.
+/// An object; absent and null are `None`. `go_type` is the expected type in the error.
 pub(super) fn object<'a>(
     claims: &'a Map<String, Value>,
     name: &str,
@@ -88,7 +87,7 @@ pub(super) fn object<'a>(
     }
 }
 
-/// A `jwt.NumericDate`: fractions are cut off, and what no 64-bit integer holds is the smallest, as on amd64.
+/// A `jwt.NumericDate`: fractions are cut off, and a number out of range is the smallest integer, as on amd64.
 pub(super) fn date(claims: &Map<String, Value>, name: &str) -> Result<Option<i64>, String> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     match claims.get(name) {

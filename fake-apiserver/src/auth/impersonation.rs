@@ -1,20 +1,20 @@
-//! Being somebody else for the time of a request: the `Impersonate-*` headers.
+//! Impersonation: a request acts as another user by its `Impersonate-*` headers.
 //!
 //! Ports `k8s.io/apiserver/pkg/endpoints/filters/impersonation` (v0.37.1) as it is by default, with constrained
-//! impersonation. There are five ways, tried in this order but for the one that last let the requester through, which
-//! comes first. If none does, the first refusal is the answer.
+//! impersonation. There are five modes, tried in this order, but the one that last allowed the requester comes first. If none
+//! allows it, the first refusal is the answer.
 //!
 //! ```text
-//!   mode             who may be impersonated
+//!   mode             users that can be impersonated
 //!   associated-node  the node on which the pod of the requesting service account runs
 //!   arbitrary-node   nodes                                    by name alone: their groups are known
 //!   serviceaccount   service accounts                         by name alone
-//!   user-info        everybody else, not system:masters       with uid, groups and extra
-//!   (legacy)         everybody
+//!   user-info        all others but system:masters            with uid, groups and extra
+//!   (legacy)         all
 //! ```
-//! All but the last ask for two rights: `impersonate-on:<mode>:<verb>` on what is requested, and `impersonate:<mode>` on
-//! each thing that makes up the user. The last asks for `impersonate` on the latter alone. That upstream remembers for 10
-//! seconds who was let through is not ported.
+//! All but the last need two permissions: `impersonate-on:<mode>:<verb>` on the requested object, and `impersonate:<mode>` on
+//! each attribute of the user. The last needs `impersonate` on the attributes alone. Upstream's cache of decisions, for 10
+//! seconds, is not ported.
 
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::memo::Memo;
@@ -35,13 +35,13 @@ const GROUP: &str = "impersonate-group";
 const EXTRA_PREFIX: &str = "impersonate-extra-";
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
-/// `manyAuthorizationChecksInLoop`: from so many things on, the right to all of them is asked for first.
+/// `manyAuthorizationChecksInLoop`: from this number of attributes on, the permission for all of them is tried first.
 const MANY: usize = 4;
 
-/// Whom a request wants to be made by; nobody else if it does not say. `processImpersonationHeaders`.
+/// `processImpersonationHeaders`: the user that a request asks to act as; `None` without such headers.
 ///
 /// # Errors
-/// 400 if it names something of a user, but no user.
+/// 400 if it names attributes of a user, but not the user.
 pub fn wanted(headers: &HeaderMap) -> ApiResult<Option<User>> {
     let values = |name: &str| -> Vec<String> {
         headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
@@ -64,24 +64,24 @@ pub fn wanted(headers: &HeaderMap) -> ApiResult<Option<User>> {
     }
 }
 
-/// Who a request is made by after all.
+/// An allowed impersonation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Impersonated {
-    /// The user.
+    /// The user that the request acts as.
     pub user: Arc<User>,
-    /// The verb of constrained impersonation that allowed it; none if it was the legacy one.
+    /// The verb of constrained impersonation that allowed it; `None` if the legacy mode did.
     pub constraint: Option<&'static str>,
 }
 
-/// Decides about impersonation. It remembers how each requester last got through, as that way is tried first.
+/// The modes of impersonation, with the one that last allowed each requester, as that is tried first.
 #[derive(Debug, Default)]
-pub struct Impersonation(Memo<Mode>);
+pub struct Impersonation(Memo<String, Mode>);
 
 impl Impersonation {
-    /// Lets the request that `attributes` describe be made by `wanted`.
+    /// Decides whether the request that `attributes` describe may act as `wanted`.
     ///
     /// # Errors
-    /// 403 if its user may not be that user, or not for this.
+    /// 403 if its user may not impersonate that user, or not for this request.
     pub fn authorize(
         &self,
         authorizer: &dyn Authorizer,
@@ -89,20 +89,20 @@ impl Impersonation {
         wanted: &User,
     ) -> ApiResult<Impersonated> {
         let requester = &attributes.user.name;
-        let proven = self.0.recall(requester);
+        let proven = self.0.get(requester);
         let others = MODES.into_iter().filter(|mode| Some(*mode) != proven);
         let mut refusal = None;
         for mode in proven.into_iter().chain(others) {
             match mode.check(authorizer, attributes, wanted) {
                 None => {}
                 Some(Ok(user)) => {
-                    self.0.remember(requester, mode);
+                    self.0.insert(requester, mode);
                     return Ok(Impersonated { user: Arc::new(user), constraint: mode.name().map(|_| mode.verb()) });
                 }
                 Some(Err(error)) => refusal = refusal.or(Some(error)),
             }
         }
-        // The legacy mode applies to everybody, so there is one.
+        // The legacy mode applies to all users, so at least one mode has refused.
         Err(refusal.unwrap_or_else(|| ApiError::untyped("all impersonation modes failed")))
     }
 }
@@ -138,7 +138,7 @@ impl Mode {
         self != Mode::Legacy
     }
 
-    /// Whether this mode is about such users at all.
+    /// Whether this mode applies to such users.
     fn applies(self, wanted: &User, requester: &User) -> bool {
         let node = node_name(&wanted.name);
         let account = user::split_username(&wanted.name);
@@ -162,7 +162,7 @@ impl Mode {
     }
 }
 
-/// What a mode asks the authorizer about a requester.
+/// The questions of a mode to the authorizer, about one requester.
 struct Inquiry<'a> {
     mode: Mode,
     authorizer: &'a dyn Authorizer,
@@ -182,9 +182,9 @@ impl Inquiry<'_> {
         }
         self.groups(&wanted.groups)?;
         self.extra(&wanted.extra)?;
-        let everybody = if user.name == ANONYMOUS { ALL_UNAUTHENTICATED } else { ALL_AUTHENTICATED };
-        if !user.is_in(everybody) && !user.is_in(ALL_UNAUTHENTICATED) {
-            user.groups.push(everybody.into());
+        let all_users = if user.name == ANONYMOUS { ALL_UNAUTHENTICATED } else { ALL_AUTHENTICATED };
+        if !user.is_in(all_users) && !user.is_in(ALL_UNAUTHENTICATED) {
+            user.groups.push(all_users.into());
         }
         Ok(user)
     }
@@ -194,7 +194,7 @@ impl Inquiry<'_> {
         let name = user.name.clone();
         if let Some(node) = node_name(&name).filter(|_| self.mode.is_constrained()) {
             user.groups = vec![NODES_GROUP.into()];
-            // Who may be the node at hand may be any that comes to be at hand.
+            // The permission is for the associated node, whichever that is.
             let name = if self.mode == Mode::AssociatedNode { "*" } else { node };
             return self.may_be(self.group(), "nodes", "", "", name);
         }
@@ -225,7 +225,7 @@ impl Inquiry<'_> {
         groups.iter().try_for_each(|name| group(name))
     }
 
-    /// `authorizeExtra`. Upstream asks in no order.
+    /// `authorizeExtra`. Upstream asks in random order.
     fn extra(&self, extra: &BTreeMap<String, Vec<String>>) -> ApiResult<()> {
         let value = |key: &str, value: &str| self.may_be(AUTHENTICATION, "userextras", key, "", value);
         if self.mode.is_constrained() {
@@ -262,7 +262,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// `url.PathUnescape`; nothing if there is a `%` with no two digits behind it.
+/// `url.PathUnescape`; `None` if a `%` is not followed by two hexadecimal digits.
 fn unescaped(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
@@ -276,7 +276,7 @@ fn unescaped(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The node that is called so: `isNodeUsername`.
+/// `isNodeUsername`: the node of a user name.
 fn node_name(username: &str) -> Option<&str> {
     username.strip_prefix(user::NODE_USERNAME_PREFIX).filter(|name| dns_subdomain(name).is_empty())
 }
@@ -302,7 +302,7 @@ fn objection_to_extra(key: &str, values: &[String]) -> Option<String> {
     blank.then(|| "impersonating the empty string value in extra is not allowed".into())
 }
 
-/// `IsDomainPrefixedPath`, for what is not empty.
+/// `IsDomainPrefixedPath`, for text that is not empty.
 fn domain_prefixed_path(field: &str, text: &str) -> Vec<FieldError> {
     let parts = text.split_once('/').filter(|(host, path)| !host.is_empty() && !path.is_empty());
     let Some((host, path)) = parts else {

@@ -1,9 +1,8 @@
 //! JSON Web Tokens in compact form: signing, and verifying with the texts of the real server's JOSE library.
 //!
-//! Ports what `pkg/serviceaccount/jwt.go` (v1.37.1) uses of `go-jose` v2.6.3. Verification says nothing about who
-//! the token belongs to or whether it is still good; that is `service_account`'s. Two things that nobody sends are
-//! treated differently: of a repeated claim the last counts, where that library refuses the token, and no critical
-//! header is understood, where it knows `b64`.
+//! Ports what `pkg/serviceaccount/jwt.go` (v1.37.1) uses of `go-jose` v2.6.3. Verification is of the signature alone; user and
+//! validity are decided in `service_account`. There are two differences, in tokens that do not occur: of a repeated claim the
+//! last counts, where that library refuses the token, and every critical header is refused, where it accepts `b64`.
 
 use super::keys::{PublicKey, SigningKey};
 use aws_lc_rs::error::Unspecified;
@@ -13,10 +12,10 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Go's decoder does not mind what the unused bits of the last character are.
+/// Base64 as Go decodes it: the unused bits of the last character may have any value.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// The library's one answer to every kind of mismatch (`ErrCryptoFailure`).
+/// `ErrCryptoFailure`: the error of every mismatch.
 const CRYPTO_FAILURE: &str = "go-jose/go-jose: error in cryptographic primitive";
 
 /// A token of these claims. Keys are sorted, the header names the algorithm and the key and nothing else: equal
@@ -35,7 +34,7 @@ pub fn sign(key: &SigningKey, claims: &Value) -> Result<String, Unspecified> {
     Ok(token)
 }
 
-/// The `iss` that a token claims, unverified; `None` if it is no token in compact form.
+/// The `iss` that a token claims, unverified; `None` if it is not a token in compact form.
 pub(super) fn claimed_issuer(token: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Claims {
@@ -48,7 +47,7 @@ pub(super) fn claimed_issuer(token: &str) -> Option<String> {
     Some(claims.iss.unwrap_or_default())
 }
 
-/// A token taken apart, unverified.
+/// A parsed token, unverified.
 pub(super) struct Parsed<'a> {
     message: &'a [u8],
     header: Header,
@@ -62,18 +61,18 @@ struct Header {
     alg: Option<String>,
     #[serde(default)]
     kid: Option<String>,
-    /// Extensions that must be understood; none is.
+    /// Critical extensions, of which none is supported.
     #[serde(default)]
     crit: Option<Value>,
 }
 
 impl<'a> Parsed<'a> {
-    /// `None` if `token` is none.
+    /// Parses `token`; `None` if it is not a token in compact form.
     pub(super) fn new(token: &'a str) -> Option<Self> {
         let (message, signature) = token.rsplit_once('.')?;
         let (header, payload) = message.split_once('.')?;
         let header = LENIENT.decode(header).ok()?;
-        // An array would do for the derived decoder, but not for Go's.
+        // The derived decoder would accept an array, Go's does not.
         let header: Map<String, Value> = serde_json::from_slice(&header).ok()?;
         Some(Parsed {
             message: message.as_bytes(),
@@ -83,8 +82,7 @@ impl<'a> Parsed<'a> {
         })
     }
 
-    /// The claims, if one of `keys` signed them. A token that names its key is held to that one; others may be
-    /// anyone's.
+    /// The claims, if one of `keys` signed them: the one that the token names, or any if it names none.
     pub(super) fn verify(&self, keys: &[PublicKey]) -> Result<Map<String, Value>, String> {
         let id = self.header.kid.as_deref().unwrap_or_default();
         let mut candidates = keys.iter().filter(|key| id.is_empty() || key.id() == id).peekable();
@@ -107,7 +105,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// What Go's decoder calls the type of a value.
+/// The type of a value, as Go's decoder names it.
 pub(super) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

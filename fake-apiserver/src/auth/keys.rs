@@ -18,24 +18,24 @@ use rustls::pki_types::pem::{PemObject, SectionKind};
 use rustls::pki_types::{AlgorithmIdentifier, CertificateDer, alg_id};
 use rustls::server::ParsedCertificate;
 
-/// Why a file of keys is of no use; the messages are the real server's.
+/// The error of a file without usable keys. The messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum KeyError {
-    /// No private key was found.
+    /// The file has no private key.
     #[error("data does not contain a valid RSA or ECDSA private key")]
     NoPrivateKey,
-    /// No public key was found.
+    /// The file has no public key.
     #[error("data does not contain any valid RSA or ECDSA public keys")]
     NoPublicKeys,
 }
 
-/// A kind of key: how to recognise it, and what can be done with it.
+/// A kind of key: how to recognise it, and the algorithms that it is used with.
 #[derive(Debug)]
 struct KeyType {
     identifier: AlgorithmIdentifier,
     /// The JOSE algorithm that it signs with and that discovery announces.
     algorithm: &'static str,
-    /// The JOSE curve; none for RSA.
+    /// The JOSE curve; `None` for RSA.
     curve: Option<(&'static str, &'static EcdsaSigningAlgorithm)>,
     /// The JOSE algorithms that it verifies.
     verifies: &'static [(&'static str, &'static dyn VerificationAlgorithm)],
@@ -136,7 +136,7 @@ impl PublicKey {
         signature::UnparsedPublicKey::new(*verification, &self.info).verify(message, signature).is_ok()
     }
 
-    /// The key's numbers; present in every key that [`PublicKey::from_info`] made.
+    /// The key's numbers, which every key that [`PublicKey::from_info`] made has.
     pub(super) fn numbers(&self) -> Option<Numbers<'_>> {
         let (_, mut key) = split_info(&self.info)?;
         match self.key_type.curve {
@@ -235,7 +235,7 @@ impl SigningKey {
     }
 }
 
-/// The readable sections of a PEM file; what is not PEM is skipped, as Go's `pem.Decode` does.
+/// The readable sections of a PEM file; text outside of them is skipped, as by Go's `pem.Decode`.
 fn sections(pem: &[u8]) -> impl Iterator<Item = (SectionKind, Vec<u8>)> + '_ {
     <(SectionKind, Vec<u8>)>::pem_slice_iter(pem).filter_map(Result::ok)
 }

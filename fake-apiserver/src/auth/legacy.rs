@@ -1,6 +1,6 @@
-//! Tokens that live in secrets: they name their secret, know no time, and die with it.
+//! Legacy tokens: stored in a secret that they name, without expiration, and valid as long as it exists.
 //!
-//! Ports `pkg/serviceaccount/legacy.go` (v1.37.1), the tracking of use included.
+//! Ports `pkg/serviceaccount/legacy.go` (v1.37.1), including the tracking of use.
 
 use super::claims::{Registered, text};
 use super::user::{ServiceAccount, split_username};
@@ -46,7 +46,7 @@ impl Legacy {
         ServiceAccount { namespace: &self.namespace, name: &self.name, uid: &self.uid }
     }
 
-    /// What the token says of itself, taken alone.
+    /// Checks the claims by themselves.
     pub(super) fn check_claims(&self, registered: &Registered) -> Result<(), String> {
         let required = [
             ("sub", &registered.subject),
@@ -64,7 +64,7 @@ impl Legacy {
         Ok(())
     }
 
-    /// What the cluster says of the token: `--service-account-lookup`.
+    /// `--service-account-lookup`: checks the claims against the live objects.
     pub(super) fn look_up(
         &self,
         token: &str,
@@ -122,7 +122,7 @@ fn refers_to(account: &Value, secret: &str) -> bool {
     account["secrets"].as_array().is_some_and(|secrets| secrets.iter().any(|reference| reference["name"] == *secret))
 }
 
-/// Asks for the label that tells when the token was last used, unless it is there. Another replica may be a day ahead.
+/// Updates the label with the day of the last use, unless it is up to date. Another replica's clock may be a day ahead.
 fn record_use(secret: &Value, now: Timestamp, objects: &dyn Objects) {
     let date = now.to_zoned(TimeZone::UTC).date();
     let today = date.to_string();

@@ -1,4 +1,4 @@
-//! What validation reads of live objects.
+//! Metadata of live objects, as the validation of tokens reads it.
 
 use super::Objects;
 use jiff::Timestamp;
@@ -9,12 +9,12 @@ pub(super) fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_default()
 }
 
-/// When the object was, or will be, deleted. The server itself wrote the time, so it can be read.
+/// `metadata.deletionTimestamp`: the time at which the object was, or will be, deleted.
 pub(super) fn deletion(object: &Value) -> Option<Timestamp> {
     object["metadata"]["deletionTimestamp"].as_str()?.parse().ok()
 }
 
-/// A service account that a token names, or the error of the real server's client, verbatim.
+/// The service account that a token names, or the error of the real server's client, verbatim.
 pub(super) fn service_account(objects: &dyn Objects, namespace: &str, name: &str) -> Result<Arc<Value>, String> {
     match (namespace, name) {
         (_, "") => Err("resource name may not be empty".into()),

@@ -1,12 +1,12 @@
-//! Who is asking, and may they: tokens, reviews and the seam for authorization.
+//! Authentication and authorization: credentials, tokens, reviews, and the authorizers.
 //!
 //! Everything here is synchronous and knows no clock: the time, live objects and random ids are arguments. One
 //! [`Authenticator`] therefore serves several replicas whose clocks differ, which is the only way in which a token
 //! can be good at one API server and not yet valid at another.
 //!
 //! The chain is that of `pkg/kubeapiserver/authenticator/config.go` (v1.37.1): client certificates, static tokens, legacy
-//! service account tokens, bound service account tokens, and nobody. Front proxies, OIDC and webhooks are not here, nor are
-//! bearer tokens in WebSocket subprotocols.
+//! service account tokens, bound service account tokens, the anonymous user. Front proxies, OIDC and webhooks are not here, nor
+//! are bearer tokens in WebSocket subprotocols.
 
 mod attestations;
 mod authorities;
@@ -24,6 +24,7 @@ mod metadata;
 pub mod modes;
 pub mod node;
 pub mod oidc;
+mod parsed;
 pub mod rbac;
 pub mod reviews;
 mod service_account;
@@ -37,6 +38,7 @@ pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
+pub(crate) use parsed::ParsedObjects;
 pub use token_request::TokenRequestOutcome;
 pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};
 
@@ -51,23 +53,23 @@ use service_account::{ServiceAccountTokens, intersection};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The cluster, as far as authentication depends on it. Called for every request with a service account token.
+/// The live objects that authentication depends on. Called for every request with a service account token.
 pub trait Objects {
     /// The object as it is now. `resource` is one of `secrets`, `serviceaccounts`, `pods` and `nodes`; `namespace`
     /// is empty for nodes.
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>>;
 
-    /// A legacy token was used on a new `day`: sets [`LAST_USED_LABEL`] on its secret, unless that secret was
-    /// replaced meanwhile. As in the real server, a failure matters to nobody but the log.
+    /// Sets [`LAST_USED_LABEL`] to `day` on the secret of a legacy token that was used, unless that secret was replaced
+    /// meanwhile. As in the real server, a failure is logged only.
     fn record_use(&self, secret: &Value, day: &str);
 }
 
-/// How to tell who is asking. The flags of kube-apiserver that are meant stand in backquotes.
+/// The configuration of authentication, by the flags of kube-apiserver that each field stands for.
 #[derive(Debug)]
 pub struct Config {
-    /// `--token-auth-file`, read: users by their tokens. See [`token_file::parse`].
+    /// `--token-auth-file`, parsed: users by their tokens. See [`token_file::parse`].
     pub static_tokens: HashMap<String, User>,
-    /// `--client-ca-file`; without it client certificates mean nothing.
+    /// `--client-ca-file`; without it client certificates are ignored.
     pub client_authorities: Option<ClientAuthorities>,
     /// `--service-account-issuer`: the first signs, all are trusted. At least one.
     pub issuers: Vec<String>,
@@ -105,29 +107,29 @@ impl Config {
     }
 }
 
-/// Why a configuration is of no use. The messages are the real server's, where it has one.
+/// The error of an invalid configuration. The messages are the real server's, where it has one.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ConfigError {
-    /// No issuer.
+    /// There is no issuer.
     #[error("service-account-issuer is a required flag")]
     NoIssuer,
-    /// An issuer without a name.
+    /// An issuer is empty.
     #[error("service-account-issuer should not be an empty string")]
     EmptyIssuer,
-    /// The same issuer twice.
+    /// An issuer is given twice.
     #[error("service-account-issuer {0:?} is already specified")]
     DuplicateIssuer(String),
-    /// The issuer of legacy tokens: the real server would take tokens of both kinds from it.
+    /// An issuer is that of legacy tokens, from which the real server would accept tokens of both kinds.
     #[error(
         "service-account-issuer {LEGACY_ISSUER:?} is that of tokens in secrets; using it for others is not supported"
     )]
     LegacyIssuer,
-    /// An expiration out of range.
+    /// The maximum expiration is out of range.
     #[error("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")]
     MaxTokenExpiration,
 }
 
-/// Tells who is asking, and issues the tokens that say so. Built once; immutable but for what it remembers.
+/// The authenticator of requests, which issues tokens as well. Built once; immutable but for its cache of signatures.
 #[derive(Debug)]
 pub struct Authenticator {
     static_tokens: HashMap<String, Arc<User>>,
@@ -139,32 +141,32 @@ pub struct Authenticator {
     extend_token_expiration: bool,
 }
 
-/// Who is asking.
+/// The result of a successful authentication.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Authentication {
     /// The user, in all its groups.
     pub user: Arc<User>,
-    /// Those of the audiences asked for that the credentials are meant for.
+    /// The requested audiences that the credentials are valid for.
     pub audiences: Vec<String>,
-    /// What else was found out.
+    /// Warnings and annotations.
     pub notes: Notes,
 }
 
-/// Nobody who may be let in. Clients only ever see [`crate::error::ApiError::unauthorized`].
+/// The refusal of a request's credentials. Clients only ever see [`crate::error::ApiError::unauthorized`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// For the server's log and for token reviews; empty if there were no credentials, which is not logged.
+    /// The reason, for the server's log and for token reviews; empty if there were no credentials, which is not logged.
     pub reason: String,
-    /// What else was found out.
+    /// Warnings and annotations.
     pub notes: Notes,
 }
 
-/// What is said on the side while a request is worked on.
+/// Warnings and audit annotations that a request gives rise to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// For `Warning` headers (code 299), in order.
+    /// The texts of `Warning` headers (code 299), in order.
     pub warnings: Vec<String>,
-    /// For the audit event.
+    /// The annotations of the audit event.
     pub annotations: Vec<(&'static str, String)>,
 }
 
@@ -174,16 +176,16 @@ impl Notes {
     }
 }
 
-/// The first element of every refusal: the real server's loopback authenticator, which knows one token, never this.
+/// The first part of every refusal: that of the real server's loopback authenticator, which accepts one internal token only.
 const INVALID_TOKEN: &str = "invalid bearer token";
 const EXTRA_SPACE_WARNING: &str =
     "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
 impl Authenticator {
-    /// An authenticator of that configuration.
+    /// An authenticator with the given configuration.
     ///
     /// # Errors
-    /// If the real server would not start with it.
+    /// [`ConfigError`] if the real server would not start with it.
     pub fn new(config: Config) -> Result<Authenticator, ConfigError> {
         check_issuers(&config.issuers)?;
         if config.max_token_expiration != 0 && !(3600..=1 << 32).contains(&config.max_token_expiration) {
@@ -209,10 +211,10 @@ impl Authenticator {
         })
     }
 
-    /// Who sends a request with these headers, over a connection with that certificate.
+    /// Authenticates a request by its headers and the certificate of its connection.
     ///
     /// # Errors
-    /// If nobody who may be let in does: bad credentials are never taken for none.
+    /// [`Refusal`] if the credentials are bad, which is not the same as anonymous, or missing where anonymous users are refused.
     pub fn request(
         &self,
         headers: &HeaderMap,
@@ -236,10 +238,10 @@ impl Authenticator {
         self.authorization(header.as_deref().unwrap_or_default(), objection, self.api_audiences(), now, objects)
     }
 
-    /// Who the bearer of a token is, as a token review asks: for these audiences, or the API server's if empty.
+    /// Authenticates a token, as a token review asks: for these audiences, or the API server's if empty.
     ///
     /// # Errors
-    /// If the token is good for nobody.
+    /// [`Refusal`] if the token is not valid.
     pub fn token(
         &self,
         token: &str,
@@ -251,7 +253,7 @@ impl Authenticator {
         self.authorization(&format!("Bearer {token}"), None, audiences, now, objects)
     }
 
-    /// The audiences of a token that may be used at this server.
+    /// The audiences of tokens that this server accepts.
     pub fn api_audiences(&self) -> &[String] {
         &self.service_accounts.api_audiences
     }
@@ -272,7 +274,7 @@ impl Authenticator {
         &self.service_accounts.issuers[0]
     }
 
-    /// Who the header speaks for. `objection` is what there is to say against other credentials of the same request.
+    /// Authenticates an `Authorization` header. `objection` is the error of other credentials of the same request.
     fn authorization(
         &self,
         header: &str,
@@ -321,7 +323,7 @@ fn check_issuers(issuers: &[String]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The token in an `Authorization` header: `bearertoken.AuthenticateRequest`. Other schemes are no credentials.
+/// The token in an `Authorization` header: `bearertoken.AuthenticateRequest`. Other schemes are ignored.
 fn bearer_token<'a>(header: &'a str, notes: &mut Notes) -> Option<&'a str> {
     let mut parts = header.trim().splitn(3, ' ');
     let (scheme, token, rest) = (parts.next()?, parts.next()?, parts.next());

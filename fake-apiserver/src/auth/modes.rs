@@ -1,7 +1,7 @@
-//! Who decides: the modes of `--authorization-mode`, and all of them together, in order.
+//! The modes of `--authorization-mode`, and the union that asks them in order.
 //!
 //! ```text
-//!   system:masters ── no opinion ──▶ first mode ── no opinion ──▶ second ... ── no opinion ──▶ 403, with everyone's reasons
+//!   system:masters ── no opinion ──▶ first mode ── no opinion ──▶ second ... ── no opinion ──▶ 403, with all reasons
 //!        └─▶ allow                      └─▶ allow
 //! ```
 //! Ports `pkg/kubeapiserver/{authorizer/reload.go,options/authorization.go}` (v1.37.1), and `authorizerfactory` and `union` of
@@ -12,41 +12,41 @@ use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule
 use std::fmt;
 use std::str::FromStr;
 
-/// `user.SystemPrivilegedGroup`: who is in it may do everything, in every mode.
+/// `user.SystemPrivilegedGroup`: its members may do everything, in every mode.
 pub const SYSTEM_PRIVILEGED_GROUP: &str = "system:masters";
 
-/// A way to decide who may do what.
+/// A mode of authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorizationMode {
-    /// Whoever is authenticated may do everything.
+    /// Authenticated users may do everything.
     AlwaysAllow,
-    /// Nobody may do anything.
+    /// All requests are refused.
     AlwaysDeny,
-    /// Roles say what those who are bound to them may do.
+    /// Users may do what the roles that are bound to them allow.
     Rbac,
-    /// Nodes may do what nodes do, with what their pods refer to.
+    /// Nodes may do what kubelets do, with the objects that their pods refer to.
     Node,
 }
 
-/// Modes that cannot be.
+/// The error of an invalid list of modes.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ModeError {
-    /// Not a mode.
+    /// The text is not a mode.
     #[error("authorization-mode {0:?} is not a valid mode")]
     Unknown(String),
-    /// A mode of the real server that is not here.
+    /// The mode exists in the real server only.
     #[error("authorization-mode {0:?} is not supported by fake-apiserver")]
     Unsupported(String),
-    /// The same mode twice.
+    /// A mode is given twice.
     #[error("authorization-mode {} has mode specified more than once", quoted(.0))]
     Repeated(Vec<AuthorizationMode>),
-    /// No mode at all.
+    /// The list is empty.
     #[error("at least one authorization-mode must be passed")]
     None,
 }
 
 impl AuthorizationMode {
-    /// All that there are.
+    /// All modes.
     pub const ALL: [AuthorizationMode; 4] = [
         AuthorizationMode::AlwaysAllow,
         AuthorizationMode::AlwaysDeny,
@@ -54,7 +54,7 @@ impl AuthorizationMode {
         AuthorizationMode::Node,
     ];
 
-    /// As the flag has it.
+    /// The mode as the flag spells it.
     pub fn as_str(self) -> &'static str {
         match self {
             AuthorizationMode::AlwaysAllow => "AlwaysAllow",
@@ -89,7 +89,7 @@ fn quoted(modes: &[AuthorizationMode]) -> String {
     format!("[{}]", names.join(" "))
 }
 
-/// Refuses what the real server would not start with.
+/// Checks a list of modes, as the real server does at start.
 ///
 /// # Errors
 /// [`ModeError::None`], [`ModeError::Repeated`].
@@ -102,13 +102,13 @@ pub fn check(modes: &[AuthorizationMode]) -> Result<(), ModeError> {
     }
 }
 
-/// All modes of a server, asked one after the other: the first who has an opinion decides.
+/// The authorizers of a server, asked one after the other until one allows the request.
 pub struct Union {
     chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>,
 }
 
 impl Union {
-    /// A union of these deciders, in this order.
+    /// A union of authorizers, in this order.
     pub fn new(chain: Vec<(AuthorizationMode, Box<dyn Authorizer>)>) -> Union {
         Union { chain }
     }
@@ -146,8 +146,7 @@ impl Authorizer for Union {
     }
 }
 
-/// Whoever is known may do everything. Others get what the real server's default roles give to everybody
-/// (`system:public-info-viewer`).
+/// The authorizer that allows everything to authenticated users, and to others what the role `system:public-info-viewer` does.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAuthenticated;
 
@@ -187,7 +186,7 @@ impl Authorizer for AllowAuthenticated {
     }
 }
 
-/// Nobody may do anything.
+/// The authorizer that allows nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlwaysDeny;
 

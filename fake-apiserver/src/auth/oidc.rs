@@ -1,4 +1,4 @@
-//! OpenID Connect discovery: what others need to verify our tokens.
+//! OpenID Connect discovery: the documents with which others verify this server's tokens.
 //!
 //! Ports `pkg/serviceaccount/openidmetadata.go` (v1.37.1).
 
@@ -19,10 +19,10 @@ pub const CONFIG_CONTENT_TYPE: &str = "application/json";
 /// `Content-Type` of the key set.
 pub const JWKS_CONTENT_TYPE: &str = "application/jwk-set+json";
 
-/// Why there is nothing to discover: the real server logs this and serves neither document.
+/// The error of an issuer that cannot be discovered: the real server logs it and serves neither document.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum DiscoveryError {
-    /// The issuer is not secure.
+    /// The issuer is not an https URL.
     #[error("issuer URL must use https scheme, got: {0}")]
     Scheme(String),
     /// The issuer has a query.
@@ -31,7 +31,7 @@ pub enum DiscoveryError {
     /// The issuer has a fragment.
     #[error("issuer URL may not include a fragment, got: {0}")]
     Fragment(String),
-    /// The keys would be fetched insecurely.
+    /// The URL of the keys is not an https URL.
     #[error("jwksURI requires https scheme, parsed as: {0}")]
     KeysScheme(String),
 }
@@ -39,13 +39,13 @@ pub enum DiscoveryError {
 /// The two documents, rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovery {
-    /// [`CONFIG_PATH`]'s.
+    /// The document at [`CONFIG_PATH`].
     pub config: Bytes,
-    /// [`JWKS_PATH`]'s.
+    /// The document at [`JWKS_PATH`].
     pub keys: Bytes,
 }
 
-/// Where the keys are unless `--service-account-jwks-uri` says so: at the server's external address (host and port).
+/// The default of `--service-account-jwks-uri`: a URL at the server's external address (host and port).
 pub fn default_jwks_uri(external_address: &str) -> String {
     format!("https://{external_address}{JWKS_PATH}")
 }
@@ -88,7 +88,7 @@ impl Discovery {
     /// Renders both documents.
     ///
     /// # Errors
-    /// If the issuer or the place of the keys is no https URL as the standard wants it.
+    /// If the issuer or the URL of the keys is not an https URL without query and fragment.
     pub fn new(issuer: &str, jwks_uri: &str, keys: &[PublicKey]) -> Result<Discovery, DiscoveryError> {
         if !issuer.starts_with("https://") {
             return Err(DiscoveryError::Scheme(issuer.into()));

@@ -1,13 +1,13 @@
 //! The authenticator of service account tokens, legacy and bound.
 //!
-//! Ports `JWTTokenAuthenticator` of `pkg/serviceaccount/jwt.go` (v1.37.1). A token goes through these steps, and the
-//! first that fails names the refusal: its issuer is one of ours (else it is somebody else's token, which is no
-//! error), a key signed it, its audiences meet those asked for, its claims are complete, the time is right, the
-//! objects it depends on live.
+//! Ports `JWTTokenAuthenticator` of `pkg/serviceaccount/jwt.go` (v1.37.1). A token is checked in these steps, and the first that
+//! fails gives the error: the issuer is this server's (any other is left to other authenticators), a key signed it, its
+//! audiences intersect the requested ones, its claims are complete, it is valid at this time, and the objects that it is bound
+//! to exist.
 //!
-//! Which key signed a token and what it says never changes, so that is remembered. Everything that can change is
-//! looked at each time. The real server instead remembers for ten seconds that a token was good, and may therefore
-//! accept one for that long after its service account, its pod or its time is gone.
+//! Signature and claims of a token never change, so they are cached. All that can change is checked each time. The real server
+//! instead caches a successful authentication for ten seconds, and may accept a token for that long after it has expired or its
+//! service account or pod was deleted.
 
 use super::bound::Bound;
 use super::claims::Registered;
@@ -27,10 +27,10 @@ pub(super) struct ServiceAccountTokens {
     pub(super) keys: Vec<PublicKey>,
     pub(super) api_audiences: Vec<String>,
     pub(super) lookup: bool,
-    pub(super) verified: Memo<Arc<Verified>>,
+    pub(super) verified: Memo<String, Arc<Verified>>,
 }
 
-/// A token whose signature is known to be right.
+/// The claims of a token whose signature was verified.
 #[derive(Debug)]
 pub(super) struct Verified {
     registered: Registered,
@@ -45,7 +45,7 @@ enum Private {
 }
 
 impl ServiceAccountTokens {
-    /// Who the bearer of `token` is; `None` if the token is not one of ours.
+    /// Authenticates `token`; `None` if another authenticator may know it.
     pub(super) fn authenticate(
         &self,
         token: &str,
@@ -83,7 +83,7 @@ impl ServiceAccountTokens {
     }
 
     fn verify(&self, token: &str) -> Result<Option<Arc<Verified>>, String> {
-        if let Some(verified) = self.verified.recall(token) {
+        if let Some(verified) = self.verified.get(token) {
             return Ok(Some(verified));
         }
         if !claimed_issuer(token).is_some_and(|issuer| self.is_trusted(&issuer)) {
@@ -92,7 +92,7 @@ impl ServiceAccountTokens {
         let Some(parsed) = Parsed::new(token) else { return Ok(None) };
         let claims = parsed.verify(&self.keys)?;
         let verified = Arc::new(self.read(&claims)?);
-        self.verified.remember(token, Arc::clone(&verified));
+        self.verified.insert(token, Arc::clone(&verified));
         Ok(Some(verified))
     }
 
@@ -119,7 +119,7 @@ impl ServiceAccountTokens {
     }
 }
 
-/// Those of `requested` that are in `own`: `Audiences.Intersect`.
+/// `Audiences.Intersect`: the members of `requested` that are in `own`.
 pub(super) fn intersection(own: &[String], requested: &[String]) -> Vec<String> {
     requested.iter().filter(|audience| own.contains(audience)).cloned().collect()
 }

@@ -6,27 +6,27 @@
 use super::User;
 use std::collections::{BTreeMap, HashMap};
 
-/// Why a file cannot be read.
+/// The error of an invalid file.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum TokenFileError {
-    /// Not CSV.
+    /// The text is not CSV.
     #[error("{}parse error on line {line}, column {column}: {problem}", record_start(*start, *line))]
     Syntax {
-        /// Line where the record starts, from 1.
+        /// The line where the record starts, from 1.
         start: usize,
-        /// Line of the error.
+        /// The line of the error, from 1.
         line: usize,
-        /// Byte of that line, from 1.
+        /// The byte of that line, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The error in the words of `encoding/csv`.
         problem: &'static str,
     },
     /// A record is too short.
     #[error("token file '{path}' must have at least 3 columns (token, user name, user uid), found {found}")]
     Columns {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// How many there are.
+        /// The number of its fields.
         found: usize,
     },
 }
@@ -68,14 +68,14 @@ const QUOTE: &str = "extraneous or missing \" in quoted-field";
 /// `csv.Reader` in its strict mode.
 struct Reader<'a> {
     rest: &'a str,
-    /// Lines read so far.
+    /// The number of lines read so far.
     line: usize,
-    /// Whether the last of them had an end.
+    /// Whether the last of them ended with a line feed.
     ended: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// The fields of the next record; empty lines are none.
+    /// The fields of the next record; empty lines are skipped.
     fn record(&mut self) -> Result<Option<Vec<String>>, TokenFileError> {
         loop {
             match self.next_line() {
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         let start = self.line;
         let error = |line, column, problem| Err(TokenFileError::Syntax { start, line, column, problem });
         let mut fields = Vec::new();
-        // The line being read, and where in it the next field begins.
+        // The current line, and the offset of the next field in it.
         let (mut line, mut at) = (first, 0);
         loop {
             if !line[at..].starts_with('"') {
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
             let mut field = String::new();
             loop {
                 let Some(quote) = line[at..].find('"') else {
-                    // A quoted field may contain ends of lines.
+                    // A quoted field may contain line feeds.
                     field.push_str(&line[at..]);
                     field.push('\n');
                     let column = line.len() + 1 + usize::from(self.ended);

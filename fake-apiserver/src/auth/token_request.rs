@@ -1,7 +1,7 @@
 //! `POST .../serviceaccounts/{name}/token`: issues a bound token.
 //!
-//! Ports `pkg/registry/core/serviceaccount/storage/token.go` (v1.37.1), in its order: what the URL says, the service
-//! account, its uid, defaults, static validation, the bound object, the limits, the signature.
+//! Ports `pkg/registry/core/serviceaccount/storage/token.go` (v1.37.1), in its order: URL, service account, its uid,
+//! defaults, static validation, bound object, limits, signature.
 
 use super::bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 use super::reviews::{NAMESPACE_MISMATCH, field, strings, text};
@@ -27,11 +27,11 @@ const KIND: Qualified<'static> = Qualified { group: "authentication.k8s.io", res
 pub struct TokenRequestOutcome {
     /// The request with its status filled in, to be sent with 201.
     pub response: Value,
-    /// What to say about it.
+    /// Warnings and annotations.
     pub notes: Notes,
 }
 
-/// What a token is bound to, as claims, and whether it is a pod.
+/// The objects that a token is bound to, as claims, and whether one is a pod.
 #[derive(Default)]
 struct Binding {
     claims: Map<String, Value>,
@@ -42,7 +42,7 @@ impl Authenticator {
     /// Issues a token for the service account of that name as `body`, a `TokenRequest`, asks.
     ///
     /// # Errors
-    /// As the real server: 400, 404, 409 or 422, by what is wrong with the request.
+    /// 400, 404, 409 or 422, as the real server.
     pub fn token_request(
         &self,
         namespace: &str,
@@ -75,7 +75,7 @@ impl Authenticator {
         Ok(TokenRequestOutcome { response: body, notes })
     }
 
-    /// Defaults of the request, and what it must not say for itself.
+    /// Sets defaults, and overwrites the fields that the request must not set.
     fn complete(&self, body: &mut Value, account: &ServiceAccount<'_>, now: Timestamp) {
         *field(body, "apiVersion") = format!("{}/v1", KIND.group).into();
         *field(body, "kind") = KIND.resource.into();
@@ -93,13 +93,13 @@ impl Authenticator {
         if seconds.is_null() {
             *seconds = DEFAULT_EXPIRATION_SECONDS.into();
         }
-        // Printed even if it is not set.
+        // Go prints the field even if it is not set.
         field(spec, "boundObjectRef");
     }
 
-    /// The expiration to be told, and the one to be signed: pods' tokens are extended where nobody prepared for
-    /// their expiry, and warned about instead.
-    fn limits(&self, spec: &Value, binding: &Binding, notes: &mut Notes) -> (i64, Life) {
+    /// The expiration to answer with, and the one to sign. Tokens of pods with the lifetime that the kubelet asks for are
+    /// extended, for clients that do not reload them; their use after the answered one is annotated.
+    fn limits(&self, spec: &Value, binding: &Binding, notes: &mut Notes) -> (i64, Lifetime) {
         let mut seconds = expiration(spec);
         let max = self.max_token_expiration;
         if max > 0 && seconds > max {
@@ -113,8 +113,8 @@ impl Authenticator {
             && seconds == WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS
             && for_this_server;
         let life = match extended {
-            true => Life { seconds: EXPIRATION_EXTENSION_SECONDS, warn_after: Some(seconds) },
-            false => Life { seconds, warn_after: None },
+            true => Lifetime { seconds: EXPIRATION_EXTENSION_SECONDS, warn_after: Some(seconds) },
+            false => Lifetime { seconds, warn_after: None },
         };
         (seconds, life)
     }
@@ -125,7 +125,7 @@ impl Authenticator {
         binding: Binding,
         account: &ServiceAccount<'_>,
         now: Timestamp,
-        life: Life,
+        life: Lifetime,
         id: &str,
     ) -> Value {
         let issued = now.as_second();
@@ -148,8 +148,8 @@ impl Authenticator {
     }
 }
 
-/// How long a token lives, in seconds.
-struct Life {
+/// The lifetime of a signed token, in seconds.
+struct Lifetime {
     seconds: i64,
     warn_after: Option<i64>,
 }
@@ -208,7 +208,7 @@ fn validate(spec: &Value) -> ApiResult<()> {
     if errors.is_empty() { Ok(()) } else { Err(ApiError::invalid(KIND, "", &errors)) }
 }
 
-/// Looks up what the token shall depend on. That it is being deleted does not matter here.
+/// Looks up the object that the token is to be bound to, which may be terminating.
 fn bind(asked: &Value, account: &ServiceAccount<'_>, objects: &dyn Objects) -> ApiResult<Binding> {
     if asked.is_null() {
         return Ok(Binding::default());
@@ -228,7 +228,7 @@ fn bind(asked: &Value, account: &ServiceAccount<'_>, objects: &dyn Objects) -> A
             binding.pod = true;
             let node = text(&pod["spec"], "nodeName");
             if !node.is_empty() {
-                // A node that does not exist (yet) is named all the same.
+                // The claim names a node that does not exist (yet), but without a uid.
                 let uid = objects.object("nodes", "", node).map(|node| metadata::uid(&node).to_string());
                 binding.claims.insert("node".into(), reference(node, &uid.unwrap_or_default()));
             }
@@ -266,7 +266,7 @@ fn require(objects: &dyn Objects, resource: &str, namespace: &str, name: &str) -
     found.ok_or_else(|| ApiError::not_found(Qualified { group: "", resource }, name))
 }
 
-/// A `ref` in claims: what is unknown is left out.
+/// A `ref` in claims, without empty fields.
 fn reference(name: &str, uid: &str) -> Value {
     match uid {
         "" => json!({"name": name}),
@@ -274,7 +274,7 @@ fn reference(name: &str, uid: &str) -> Value {
     }
 }
 
-/// `schema.FromAPIVersionAndKind`: what is not an apiVersion is none.
+/// `schema.FromAPIVersionAndKind`: a malformed apiVersion counts as empty.
 fn group_version(api_version: &str) -> (&str, &str) {
     match api_version.split_once('/') {
         None => ("", api_version),

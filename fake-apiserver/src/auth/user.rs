@@ -1,4 +1,4 @@
-//! Who is asking: users, and the users that service accounts are.
+//! Users, and the users of service accounts.
 //!
 //! Names, groups and extra keys are those of `k8s.io/apiserver/pkg/authentication/{user,serviceaccount}` (v0.37.1).
 
@@ -20,34 +20,34 @@ pub(super) const CREDENTIAL_ID_KEY: &str = "authentication.kubernetes.io/credent
 
 /// `user.NodesGroup`.
 pub const NODES_GROUP: &str = "system:nodes";
-/// What the names of nodes' users begin with.
+/// The prefix of the user names of nodes.
 pub(super) const NODE_USERNAME_PREFIX: &str = "system:node:";
 
-/// How a token with that `jti` is called in user infos and audit events.
+/// The credential id of a token with that `jti`, in user infos and audit events.
 pub(super) fn credential_id(id: &str) -> String {
     format!("JTI={id}")
 }
 
-/// Someone who makes requests.
+/// `user.Info`: the user of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct User {
-    /// Name, unique.
+    /// The name, unique at any time.
     pub name: String,
-    /// Unique over time, if known.
+    /// The uid, unique over time; empty if unknown.
     pub uid: String,
-    /// Groups, in the order of the user info.
+    /// The groups, in the order of the user info.
     pub groups: Vec<String>,
-    /// What else the authenticator knows.
+    /// Further attributes from the authenticator.
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
-    /// Nobody in particular.
+    /// The anonymous user.
     pub fn anonymous() -> User {
         User { name: ANONYMOUS.into(), groups: vec![ALL_UNAUTHENTICATED.into()], ..User::default() }
     }
 
-    /// Whether nothing is known of the user.
+    /// Whether this is the anonymous user.
     pub fn is_anonymous(&self) -> bool {
         self.name == ANONYMOUS || self.is_in(ALL_UNAUTHENTICATED)
     }
@@ -57,12 +57,12 @@ impl User {
         self.groups.iter().any(|mine| mine == group)
     }
 
-    /// The name of the node that this is, possibly empty: `NodeIdentity` of `pkg/auth/nodeidentifier` (v1.37.1).
+    /// The name, possibly empty, of the node that this user is: `NodeIdentity` of `pkg/auth/nodeidentifier` (v1.37.1).
     pub fn node_name(&self) -> Option<&str> {
         self.name.strip_prefix(NODE_USERNAME_PREFIX).filter(|_| self.is_in(NODES_GROUP))
     }
 
-    /// The user in the group of all who are known: `AuthenticatedGroupAdder`.
+    /// `AuthenticatedGroupAdder`: the user with the group of all authenticated users, unless it is anonymous.
     pub(super) fn authenticated(mut self) -> User {
         if !self.is_anonymous() && !self.is_in(ALL_AUTHENTICATED) {
             self.groups.push(ALL_AUTHENTICATED.into());
@@ -96,11 +96,11 @@ impl User {
 /// A service account, as a token names it.
 #[derive(Debug, Clone, Copy)]
 pub struct ServiceAccount<'a> {
-    /// Its namespace.
+    /// Namespace of the account.
     pub namespace: &'a str,
-    /// Its name.
+    /// Name of the account.
     pub name: &'a str,
-    /// Its uid.
+    /// Uid of the account.
     pub uid: &'a str,
 }
 
@@ -110,7 +110,7 @@ impl ServiceAccount<'_> {
         format!("{USERNAME_PREFIX}{}:{}", self.namespace, self.name)
     }
 
-    /// The user that the service account is.
+    /// The user of the service account.
     pub(super) fn user(&self) -> User {
         User {
             name: self.username(),
@@ -124,7 +124,7 @@ impl ServiceAccount<'_> {
 const USERNAME_PREFIX: &str = "system:serviceaccount:";
 const ALL_SERVICE_ACCOUNTS: &str = "system:serviceaccounts";
 
-/// `SplitUsername`: namespace and name, if it is the name of a service account.
+/// `SplitUsername`: namespace and name of a service account's user name; `None` for other users.
 pub(super) fn split_username(username: &str) -> Option<(&str, &str)> {
     let (namespace, name) = username.strip_prefix(USERNAME_PREFIX)?.split_once(':')?;
     (is_label(namespace) && is_subdomain(name)).then_some((namespace, name))

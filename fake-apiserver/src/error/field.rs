@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// One finding of validation: `field.Error` of apimachinery.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FieldError {
     path: String,
     kind: FieldErrorKind,
@@ -15,7 +15,7 @@ pub struct FieldError {
     detail: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum FieldErrorKind {
     Required,
     Invalid,

@@ -3,9 +3,13 @@
 //! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
 //! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.
 
+mod errors;
 mod field;
+mod path;
 
+pub use errors::Errors;
 pub use field::FieldError;
+pub use path::Path;
 
 use crate::schema::quote;
 use serde::Serialize;

@@ -8,6 +8,7 @@ use super::{meta, name};
 use crate::error::FieldError;
 use crate::registry::{Kind, NameRule};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// `TotalAnnotationSizeLimitB`.
 const TOTAL_ANNOTATION_SIZE_LIMIT: usize = 256 * 1024;
@@ -52,17 +53,14 @@ pub fn metadata_update(new: &Value, old: &Value, kind: &Kind) -> Vec<FieldError>
 /// later than others, which shows in the words.
 pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<String> {
     let references = meta::owner_references(object);
-    let mut kept: Vec<Value> = Vec::new();
-    let mut duplicates: Vec<&str> = Vec::new();
-    for reference in references {
-        match kept.contains(reference) {
-            true => duplicates.push(text(reference, "uid")),
-            false => kept.push(reference.clone()),
-        }
-    }
+    let mut seen = HashSet::new();
+    let (kept, duplicates): (Vec<&Value>, Vec<&Value>) =
+        references.iter().partition(|reference| seen.insert(*reference));
     if duplicates.is_empty() {
         return None;
     }
+    let duplicates: Vec<&str> = duplicates.into_iter().map(|reference| text(reference, "uid")).collect();
+    let kept: Vec<Value> = kept.into_iter().cloned().collect();
     let when = if patched { " after mutating admission happens" } else { "" };
     let warning = format!(
         ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, \
@@ -241,7 +239,7 @@ pub(crate) fn qualified_finalizer(path: &str, finalizer: &str) -> Option<FieldEr
 }
 
 fn no_new_finalizers(new: &Value, old: &Value) -> Option<FieldError> {
-    let before: Vec<&str> = meta::finalizers(old).collect();
+    let before: HashSet<&str> = meta::finalizers(old).collect();
     let mut extra: Vec<String> =
         meta::finalizers(new).filter(|one| !before.contains(one)).map(|one| format!("{one:?}")).collect();
     extra.sort();

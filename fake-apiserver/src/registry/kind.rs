@@ -4,6 +4,7 @@ use crate::error::{FieldError, Qualified};
 use crate::object::validate;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A served resource.
 #[derive(Debug)]
@@ -142,13 +143,8 @@ pub struct Strategy {
 }
 
 fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
-    let mut unique: Vec<FieldError> = Vec::new();
-    for finding in findings.into_iter().flatten() {
-        if !unique.contains(&finding) {
-            unique.push(finding);
-        }
-    }
-    unique
+    let mut seen = HashSet::new();
+    findings.into_iter().flatten().filter(|finding| seen.insert(finding.clone())).collect()
 }
 
 impl Subresource {

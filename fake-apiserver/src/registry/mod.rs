@@ -15,6 +15,7 @@ mod rbac;
 mod reviews;
 mod secrets;
 mod service_accounts;
+mod types;
 
 pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
@@ -24,14 +25,32 @@ pub use rbac::GROUP as RBAC_GROUP;
 
 use serde_json::{Map, Value};
 
+/// The value at a JSON pointer without escapes. Allocates nothing, unlike `Value::pointer`.
+pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    pointer.split('/').skip(1).try_fold(value, |value, token| match value {
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        value => value.get(token),
+    })
+}
+
 /// The text at a JSON pointer, "" when there is none.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    at(value, pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The number at a JSON pointer.
+pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
+    at(value, pointer).and_then(Value::as_i64)
+}
+
+/// Whether the value at a JSON pointer is `true`.
+pub(crate) fn flag(value: &Value, pointer: &str) -> bool {
+    at(value, pointer) == Some(&Value::Bool(true))
 }
 
 /// The items at a JSON pointer.
 pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    at(value, pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Makes a field of the object what it is in another.

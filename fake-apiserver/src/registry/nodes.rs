@@ -7,10 +7,10 @@
 use super::columns::{AGE, NAME, column, or};
 use super::kind::{Column, FieldLabel, Kind, Strategy, Subresource};
 use super::{carry_over, child, default_to, items, quantity, sync_first, text};
-use crate::error::FieldError;
-use crate::object::validate::objections;
+use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 pub(super) const KIND: Kind = Kind {
@@ -24,7 +24,7 @@ pub(super) const KIND: Kind = Kind {
         Strategy {
             default,
             prepare_update: |new, old| carry_over(new, old, "spec"),
-            validate_update: changes,
+            validate_update: |new, old| Errors::of(|errors| changes(new, old, errors)),
             ..Strategy::NONE
         },
     )],
@@ -38,11 +38,12 @@ pub(super) const KIND: Kind = Kind {
             carry_over(new, old, "status");
             drop_config(new);
         },
-        validate,
+        validate: |node| Errors::of(|errors| validate(node, errors)),
         validate_update: |new, old| {
-            let mut errors = validate(new);
-            errors.extend(changes(new, old));
-            errors
+            Errors::of(|errors| {
+                validate(new, errors);
+                changes(new, old, errors);
+            })
         },
         warnings,
         ..Strategy::NONE
@@ -87,63 +88,52 @@ fn drop_config(node: &mut Value) {
     }
 }
 
-fn validate(node: &Value) -> Vec<FieldError> {
-    let mut errors = taints(node);
-    errors.extend(resources(node));
-    errors.extend(pod_cidrs(node));
-    errors
+fn validate(node: &Value, errors: &mut Errors) {
+    taints(node, errors);
+    resources(node, errors);
+    pod_cidrs(node, errors);
 }
 
-/// `validateNodeTaints`, whose paths have ever been under `metadata`.
-fn taints(node: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let mut seen: Vec<(&str, &str)> = Vec::new();
+/// `validateNodeTaints`, which reports them below `metadata`.
+fn taints(node: &Value, errors: &mut Errors) {
+    let mut seen = HashSet::new();
     for (index, taint) in items(node, "/spec/taints").iter().enumerate() {
-        let path = format!("metadata.taints[{index}]");
+        let at = Path::new("metadata.taints");
+        let at = at.index(index);
         let (key, value, effect) = (text(taint, "/key"), text(taint, "/value"), text(taint, "/effect"));
-        errors.extend(objections(&format!("{path}.key"), key, name::label_key(key)));
+        errors.objections(at.child("key"), key, name::label_key(key));
         let bad_value = name::label_value(value);
         if !bad_value.is_empty() {
-            errors.push(FieldError::invalid(format!("{path}.value"), &value.into(), bad_value.join(";")));
+            errors.invalid(at.child("value"), value, bad_value.join(";"));
         }
-        match effect {
-            "" => errors.push(FieldError::required(format!("{path}.effect"), "")),
-            "NoSchedule" | "PreferNoSchedule" | "NoExecute" => {}
-            _ => {
-                let supported = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-                errors.push(FieldError::unsupported(format!("{path}.effect"), &effect.into(), &supported));
-            }
-        }
-        if seen.contains(&(key, effect)) {
+        errors.one_of(at.child("effect"), effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
+        if !seen.insert((key, effect)) {
             // The internal type prints its Go names.
             let added = taint.get("timeAdded").unwrap_or(&Value::Null);
             let printed =
                 format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
-            let duplicate = FieldError::duplicate(path, taint).printed_as(printed);
+            let duplicate = FieldError::duplicate(at, taint).printed_as(printed);
             errors.push(duplicate.with_detail("taints must be unique by key and effect pair"));
         }
-        seen.push((key, effect));
     }
-    errors
 }
 
 /// `ValidateNodeResources`.
-fn resources(node: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+fn resources(node: &Value, errors: &mut Errors) {
+    let status = Path::new("status");
     for list in ["capacity", "allocatable"] {
-        let quantities = node.pointer(&format!("/status/{list}")).and_then(Value::as_object);
-        for (resource, value) in quantities.into_iter().flat_map(Map::iter) {
-            let path = format!("status.{list}.{resource}");
+        for (resource, value) in node["status"][list].as_object().into_iter().flatten() {
+            let at = status.child(list);
+            let at = at.child(resource);
             let quantity = value.as_str().unwrap_or_default();
             if quantity::nano(quantity).is_some_and(|amount| amount < 0) {
-                errors.push(FieldError::invalid(path.clone(), value, "must be greater than or equal to 0"));
+                errors.invalid(at, quantity, "must be greater than or equal to 0");
             }
             if resource == "pods" && !quantity::is_whole(quantity) {
-                errors.push(FieldError::invalid(path, value, "must be an integer"));
+                errors.invalid(at, quantity, "must be an integer");
             }
         }
     }
-    errors
 }
 
 fn is_cidr(text: &str) -> Option<IpAddr> {
@@ -153,48 +143,50 @@ fn is_cidr(text: &str) -> Option<IpAddr> {
     length.parse::<u8>().ok().filter(|length| *length <= most).map(|_| address)
 }
 
-fn pod_cidrs(node: &Value) -> Vec<FieldError> {
-    let path = "spec.podCIDRs";
+fn pod_cidrs(node: &Value, errors: &mut Errors) {
+    let at = Path::new("spec.podCIDRs");
     let all = items(node, "/spec/podCIDRs");
     let families: Vec<Option<bool>> =
         all.iter().map(|cidr| is_cidr(cidr.as_str().unwrap_or_default()).map(|address| address.is_ipv4())).collect();
-    let mut errors = Vec::new();
     for (index, cidr) in all.iter().enumerate().filter(|(index, _)| families[*index].is_none()) {
         let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-        errors.push(FieldError::invalid(format!("{path}[{index}]"), cidr, detail));
+        errors.invalid(at.index(index), cidr.clone(), detail);
     }
     let pair = families.len() == 2 && families[0] != families[1];
     if all.len() > 1 && !pair {
-        let detail = "may specify no more than one CIDR for each IP family";
-        errors.push(FieldError::invalid(path, &Value::from(all), detail));
+        errors.invalid(at, all, "may specify no more than one CIDR for each IP family");
     }
-    errors
 }
 
 /// `ValidateNodeUpdate`, without what [`validate`] says too.
-fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = resources(new);
-    let addresses = items(new, "/status/addresses");
-    for (index, address) in addresses.iter().enumerate().filter(|(index, one)| addresses[..*index].contains(one)) {
-        let printed = format!("{{\"Type\":{:?},\"Address\":{:?}}}", text(address, "/type"), text(address, "/address"));
-        errors.push(FieldError::duplicate(format!("status.addresses[{index}]"), address).printed_as(printed));
+fn changes(new: &Value, old: &Value, errors: &mut Errors) {
+    resources(new, errors);
+    let mut seen = HashSet::new();
+    for (index, address) in items(new, "/status/addresses").iter().enumerate() {
+        if !seen.insert(address) {
+            let (type_, text) = (text(address, "/type"), text(address, "/address"));
+            let printed = format!("{{\"Type\":{type_:?},\"Address\":{text:?}}}");
+            let at = Path::new("status.addresses");
+            errors.push(FieldError::duplicate(at.index(index), address).printed_as(printed));
+        }
     }
     let cidrs = items(old, "/spec/podCIDRs");
     if !cidrs.is_empty() && cidrs != items(new, "/spec/podCIDRs") {
         let detail = "node updates may not change podCIDR except from \"\" to valid";
-        errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+        errors.forbidden(Path::new("spec.podCIDRs"), detail);
     }
     let detail = match (text(old, "/spec/providerID"), text(new, "/spec/providerID")) {
         ("", _) => None,
         (_, "") => Some("field cannot be cleared once set"),
         (before, after) => (before != after).then_some("field cannot be modified once set"),
     };
-    errors.extend(detail.map(|detail| FieldError::invalid("spec.providerID", &Value::Null, detail)));
-    errors.extend(taints(new));
-    if text(old, "/spec/externalID") != text(new, "/spec/externalID") {
-        errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
+    if let Some(detail) = detail {
+        errors.invalid(Path::new("spec.providerID"), Value::Null, detail);
     }
-    errors
+    taints(new, errors);
+    if text(old, "/spec/externalID") != text(new, "/spec/externalID") {
+        errors.forbidden(Path::new("spec.externalID"), "may not be updated");
+    }
 }
 
 fn warnings(node: &Value, _: Option<&Value>) -> Vec<String> {

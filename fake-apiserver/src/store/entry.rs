@@ -2,6 +2,7 @@
 
 use super::Key;
 use bytes::Bytes;
+use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -95,6 +96,14 @@ impl Entry {
 
     fn body_range(&self) -> Range<usize> {
         self.body..self.line.len() - 1
+    }
+
+    /// The object as a tree, parsed anew each time.
+    ///
+    /// # Panics
+    /// If something else than JSON was stored.
+    pub fn object(&self) -> Value {
+        serde_json::from_slice(self.json()).expect("a stored object is JSON")
     }
 
     /// The same content under another revision: what a DELETED event shows.

@@ -19,6 +19,7 @@ mod entry;
 mod event;
 mod history;
 mod key;
+mod last_change;
 mod memo;
 mod state;
 mod subscription;
@@ -30,6 +31,7 @@ mod watchers;
 pub use entry::{Draft, Entry, Meta};
 pub use event::{Change, Event};
 pub use key::{Key, ResourceId, Scope};
+pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
 pub use tree::Run;
 
@@ -146,6 +148,17 @@ impl Store {
         };
         let later = history.after(revision)?;
         Ok(now.rewound(revision, &later))
+    }
+
+    /// The current revision, once all subscriptions hold the events up to it: waits for a delivery that is going on.
+    pub fn delivered_revision(&self) -> u64 {
+        self.deliver();
+        self.revision()
+    }
+
+    /// The revision of the last change to a resource, from now on.
+    pub fn last_change(&self, resource: ResourceId) -> LastChange {
+        self.state().last_change(resource)
     }
 
     /// Stores a new object.

@@ -2,7 +2,8 @@
 
 use super::history::History;
 use super::tree::Tree;
-use super::{Draft, Entry, Event, Key, Parent, Snapshot, Updated, WriteError};
+use super::{Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Snapshot, Updated, WriteError};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// As in etcd, whose empty store is at revision 1: a list of nothing must not say 0, which means "any".
@@ -14,6 +15,8 @@ pub(super) struct State {
     history: History,
     /// Events that no watcher was offered yet.
     outbox: Vec<Arc<Event>>,
+    /// Of those resources that were asked about.
+    last_changes: HashMap<ResourceId, LastChange>,
 }
 
 /// What happened since the last time that this was asked.
@@ -27,7 +30,13 @@ pub(super) struct News {
 
 impl State {
     pub(super) fn new(history: usize) -> Self {
-        State { revision: FIRST_REVISION, objects: Tree::new(), history: History::new(history), outbox: Vec::new() }
+        State {
+            revision: FIRST_REVISION,
+            objects: Tree::new(),
+            history: History::new(history),
+            outbox: Vec::new(),
+            last_changes: HashMap::new(),
+        }
     }
 
     pub(super) fn revision(&self) -> u64 {
@@ -89,6 +98,10 @@ impl State {
         self.history.compact(revision.min(self.revision));
     }
 
+    pub(super) fn last_change(&mut self, resource: ResourceId) -> LastChange {
+        self.last_changes.entry(resource).or_default().clone()
+    }
+
     /// The object, if it is at the expected revision.
     fn expect(&self, key: &Key, expected: u64) -> Result<&Arc<Entry>, WriteError> {
         let current = self.objects.get(key).ok_or(WriteError::NotFound)?;
@@ -108,6 +121,10 @@ impl State {
 
     fn record(&mut self, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Arc<Event> {
         let event = Arc::new(Event::new(self.revision, before, after));
+        // Before the change can be seen in any other way.
+        if let Some(last_change) = self.last_changes.get(&event.key().resource) {
+            last_change.set(event.revision);
+        }
         self.history.push(event.clone());
         self.outbox.push(event.clone());
         event

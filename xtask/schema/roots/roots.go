@@ -2,6 +2,7 @@
 package roots
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -36,6 +37,18 @@ var All = []Root{
 	{"v1", &corev1.Event{}},
 	{"v1", &corev1.EventList{}},
 	{"v1", &corev1.Binding{}},
+	{"v1", &corev1.PodTemplate{}},
+	{"v1", &corev1.PodTemplateList{}},
+	{"v1", &corev1.ReplicationController{}},
+	{"v1", &corev1.ReplicationControllerList{}},
+	{"apps/v1", &appsv1.DaemonSet{}},
+	{"apps/v1", &appsv1.DaemonSetList{}},
+	{"apps/v1", &appsv1.Deployment{}},
+	{"apps/v1", &appsv1.DeploymentList{}},
+	{"apps/v1", &appsv1.ReplicaSet{}},
+	{"apps/v1", &appsv1.ReplicaSetList{}},
+	{"apps/v1", &appsv1.StatefulSet{}},
+	{"apps/v1", &appsv1.StatefulSetList{}},
 	{"coordination.k8s.io/v1", &coordinationv1.Lease{}},
 	{"coordination.k8s.io/v1", &coordinationv1.LeaseList{}},
 	{"events.k8s.io/v1", &eventsv1.Event{}},

@@ -1,14 +1,15 @@
-//! What nodes may do: those who are in the group `system:nodes` and are called `system:node:<name>`.
+//! The Node authorizer: what users in the group `system:nodes` that are called `system:node:<name>` may do.
 //!
-//! A node may see the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain things of its own, and
-//! all nodes alike may do what `system:node` lists. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
-//! feature gates' defaults. Some of what this lets pass only NodeRestriction holds back (`admission/node_restriction/`).
+//! A node may read the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain objects of its own, and
+//! has the rules of the role `system:node`. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the
+//! feature gates' defaults. Some requests that it allows are refused by NodeRestriction (`admission/node_restriction/`).
 
 mod graph;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
 use super::rbac::Rule;
+use crate::index::Live;
 use crate::schema::quote;
 use crate::store::Store;
 use graph::{Graph, Vertex};
@@ -16,13 +17,13 @@ use graph::{Graph, Vertex};
 /// The namespace of nodes' leases: `NamespaceNodeLease`.
 pub(crate) const NODE_LEASES: &str = "kube-node-lease";
 
-/// Decides what nodes may do, by the pods in a store.
+/// The authorizer of nodes by the pods in a store, as they are when it is asked.
 pub struct NodeAuthorizer {
-    graph: Graph,
+    graph: Live<Graph>,
     rules: Vec<Rule>,
 }
 
-/// The reason for a refusal; "" if there is nothing to say.
+/// Allowed, or the reason for a refusal, which may be empty.
 type Verdict = Result<(), String>;
 
 /// The parts of a request for a resource.
@@ -37,9 +38,9 @@ struct Asked<'a> {
 }
 
 impl NodeAuthorizer {
-    /// Follows that store. `rules` are for what is nobody's in particular.
+    /// An authorizer that follows `store`. `rules` hold for all nodes, on resources without rules of their own here.
     pub fn new(store: Store, rules: Vec<Rule>) -> Self {
-        NodeAuthorizer { graph: Graph::new(store), rules }
+        NodeAuthorizer { graph: Live::new(store, &[*graph::PODS]), rules }
     }
 
     fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {
@@ -93,13 +94,13 @@ impl NodeAuthorizer {
         }
     }
 
-    /// `authorize`. What is of no vertex is of a kind that is not served, so that there is none of it.
+    /// `authorize`. An object without a vertex is of a kind that this server does not serve, so nothing can refer to it.
     fn related(&self, asked: Asked<'_>, vertex: Option<Vertex>) -> Verdict {
         let Asked { node, namespace, name, .. } = asked;
         if name.is_empty() {
             return no("No Object name found");
         }
-        match vertex.is_some_and(|vertex| self.graph.relates(node, vertex, namespace, name)) {
+        match vertex.is_some_and(|vertex| self.graph.current().relates(node, vertex, namespace, name)) {
             true => Ok(()),
             false => Err(format!("no relationship found between node '{node}' and this object")),
         }
@@ -162,7 +163,7 @@ impl NodeAuthorizer {
 }
 
 impl Asked<'_> {
-    /// Whether only what is on the node is asked for.
+    /// Whether the request selects the objects of the node.
     fn selects_node(&self) -> bool {
         self.fields.iter().any(|(field, value)| field == "spec.nodeName" && value == self.node)
     }
@@ -172,7 +173,7 @@ fn no(reason: &str) -> Verdict {
     Err(reason.into())
 }
 
-/// `authorizeLease`. The name of a new one NodeRestriction looks at.
+/// `authorizeLease`. NodeRestriction checks the name of a new lease.
 fn lease(asked: Asked<'_>) -> Verdict {
     match asked {
         _ if !OWN_VERBS.contains(&asked.verb) => no("can only get, create, update, patch, or delete a node lease"),
@@ -186,7 +187,7 @@ fn lease(asked: Asked<'_>) -> Verdict {
     }
 }
 
-/// What a node may do with what is called as itself.
+/// The verbs that a node may use on objects of its own name.
 const OWN_VERBS: [&str; 5] = ["get", "create", "update", "patch", "delete"];
 
 /// `authorizeCSINode`.
@@ -202,7 +203,7 @@ fn csi_node(asked: Asked<'_>) -> Verdict {
     }
 }
 
-/// `authorizeNode`. That it is no other node NodeRestriction sees to.
+/// `authorizeNode`. NodeRestriction checks that a write is to the own node.
 fn own_node(asked: Asked<'_>) -> Verdict {
     let Asked { node, name, .. } = asked;
     match (asked.subresource, asked.verb) {

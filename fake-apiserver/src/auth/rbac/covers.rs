@@ -1,75 +1,83 @@
-//! Whether some rules allow all that others do, and what they do not: nobody may grant what they do not have.
+//! Whether some rules allow all that others do, and what they do not: users may not grant permissions that they lack.
 //!
 //! Ports `Covers` of `k8s.io/component-helpers/auth/rbac/validation` (v0.37.1) and `CompactRules` of
-//! `pkg/registry/rbac/validation` (v1.37.1).
+//! `pkg/registry/rbac/validation` (v1.37.1). Upstream breaks rules down into rules with one verb, group, resource and name each;
+//! here these are walked without being made.
 
-use super::rule::{Rule, path_covers};
+use super::rule::{ALL, Rule, path_covers};
+use std::collections::HashMap;
 
-/// What `owned` does not allow of `wanted`, in the words of messages: sorted, each once; empty if all is allowed.
-pub fn missing(owned: &[Rule], wanted: &[Rule]) -> Vec<String> {
-    let uncovered = wanted.iter().flat_map(atoms).filter(|atom| !owned.iter().any(|rule| covers(rule, atom)));
-    let mut descriptions: Vec<String> = compact(uncovered).iter().map(Rule::to_string).collect();
+/// One group, resource and name (none for all names) of a rule.
+type Object<'r> = (&'r str, &'r str, Option<&'r str>);
+
+/// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking.
+pub(super) fn missing(owned: &[&Rule], wanted: &[Rule]) -> Vec<String> {
+    let mut verbs: HashMap<Object<'_>, Vec<&str>> = HashMap::new();
+    let mut rules: Vec<Rule> = Vec::new();
+    for rule in wanted {
+        for object in objects(rule) {
+            let owned: Vec<&Rule> = owned.iter().copied().filter(|owned| covers_object(owned, object)).collect();
+            let lacking: Vec<&str> = lacking_verbs(&owned, rule).collect();
+            if !lacking.is_empty() {
+                verbs.entry(object).or_default().extend(lacking);
+            }
+        }
+        for path in &rule.paths {
+            let covers = |owned: &&Rule| {
+                owned.resource_names.is_empty() && owned.paths.iter().any(|owned| path_covers(owned, path))
+            };
+            let owned: Vec<&Rule> = owned.iter().copied().filter(covers).collect();
+            rules.extend(lacking_verbs(&owned, rule).map(|verb| Rule {
+                verbs: vec![verb.into()],
+                paths: vec![path.clone()],
+                ..Rule::default()
+            }));
+        }
+    }
+    // `CompactRules`: those that differ in their verbs alone are shown as one, but for paths.
+    rules.extend(verbs.into_iter().map(|((group, resource, name), verbs)| Rule {
+        verbs: verbs.into_iter().map(String::from).collect(),
+        api_groups: vec![group.into()],
+        resources: vec![resource.into()],
+        resource_names: name.into_iter().map(String::from).collect(),
+        paths: Vec::new(),
+    }));
+    let mut descriptions: Vec<String> = rules.iter().map(Rule::to_string).collect();
     descriptions.sort();
     descriptions.dedup();
     descriptions
 }
 
-/// `BreakdownRule`: rules with one verb, one group, one resource and one name each that together mean the same.
-fn atoms(rule: &Rule) -> Vec<Rule> {
-    let one = |text: &String| vec![text.clone()];
-    let names: Vec<Vec<String>> = match rule.resource_names.as_slice() {
-        [] => vec![Vec::new()],
-        names => names.iter().map(one).collect(),
+/// `BreakdownRule`, but for verbs and paths.
+fn objects(rule: &Rule) -> impl Iterator<Item = Object<'_>> {
+    let names: Vec<Option<&str>> = match rule.resource_names.as_slice() {
+        [] => vec![None],
+        names => names.iter().map(|name| Some(name.as_str())).collect(),
     };
-    let mut atoms = Vec::new();
-    for group in &rule.api_groups {
-        for resource in &rule.resources {
-            for verb in &rule.verbs {
-                atoms.extend(names.iter().map(|names| Rule {
-                    verbs: one(verb),
-                    api_groups: one(group),
-                    resources: one(resource),
-                    resource_names: names.clone(),
-                    paths: Vec::new(),
-                }));
-            }
-        }
-    }
-    for path in &rule.paths {
-        atoms.extend(rule.verbs.iter().map(|verb| Rule { verbs: one(verb), paths: one(path), ..Rule::default() }));
-    }
-    atoms
+    let resources =
+        rule.api_groups.iter().flat_map(|group| rule.resources.iter().map(move |resource| (group, resource)));
+    resources.flat_map(move |(group, resource)| {
+        names.clone().into_iter().map(move |name| (group.as_str(), resource.as_str(), name))
+    })
 }
 
-/// `ruleCovers`.
-fn covers(owned: &Rule, atom: &Rule) -> bool {
-    let all = |list: &[String]| list.iter().any(|one| one == "*");
-    let contains = |list: &[String], wanted: &[String]| wanted.iter().all(|one| list.contains(one));
-    let resource = |resource: &String| {
-        let anything_below = || resource.split_once('/').map(|(_, below)| format!("*/{below}"));
-        owned.resources.contains(resource) || anything_below().is_some_and(|below| owned.resources.contains(&below))
+/// The verbs of a rule that none of `owned` has.
+fn lacking_verbs<'r>(owned: &[&Rule], rule: &'r Rule) -> impl Iterator<Item = &'r str> {
+    let lacking = |verb: &&String| !owned.iter().any(|owned| has(&owned.verbs, verb));
+    rule.verbs.iter().filter(lacking).map(String::as_str)
+}
+
+/// `ruleCovers`, but for verbs and paths.
+fn covers_object(owned: &Rule, (group, resource, name): Object<'_>) -> bool {
+    let covers_subresource = |(_, subresource): (&str, &str)| {
+        owned.resources.iter().any(|owned| owned.strip_prefix("*/") == Some(subresource))
     };
-    (all(&owned.verbs) || contains(&owned.verbs, &atom.verbs))
-        && (all(&owned.api_groups) || contains(&owned.api_groups, &atom.api_groups))
-        && (all(&owned.resources) || atom.resources.iter().all(resource))
+    has(&owned.api_groups, group)
+        && (has(&owned.resources, resource) || resource.split_once('/').is_some_and(covers_subresource))
         && (owned.resource_names.is_empty()
-            || !atom.resource_names.is_empty() && contains(&owned.resource_names, &atom.resource_names))
-        && atom.paths.iter().all(|path| owned.paths.iter().any(|rule| path_covers(rule, path)))
+            || name.is_some_and(|name| owned.resource_names.iter().any(|owned| owned == name)))
 }
 
-/// Rules that differ in their verbs alone, put together.
-fn compact(atoms: impl Iterator<Item = Rule>) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
-    for atom in atoms {
-        let same = |rule: &&mut Rule| {
-            atom.paths.is_empty()
-                && (&rule.api_groups, &rule.resources, &rule.resource_names)
-                    == (&atom.api_groups, &atom.resources, &atom.resource_names)
-        };
-        match rules.iter_mut().find(same) {
-            Some(rule) => rule.verbs.extend(atom.verbs),
-            None => rules.push(atom),
-        }
-    }
-    rules
+fn has(list: &[String], wanted: &str) -> bool {
+    list.iter().any(|item| item == ALL || item == wanted)
 }

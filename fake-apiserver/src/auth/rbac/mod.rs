@@ -1,10 +1,9 @@
-//! Role-based access control: what roles allow to those who are bound to them, at this very moment.
+//! Role-based access control: users may do what the roles that are bound to them allow.
 //!
 //! ```text
-//!   store ── events of the four kinds ──▶ Policy (parsed) ── visit ──▶ the first rule that allows
+//!   store ── roles, bindings ──▶ Policy (an index, parsed) ── visit ──▶ the first rule that allows the request
 //! ```
-//! The policy is brought up to date when it is asked, from a subscription: what was written before is seen, and nothing is parsed
-//! twice. Ports `plugin/pkg/auth/authorizer/rbac` and the escalation check of `pkg/registry/rbac/validation` (v1.37.1).
+//! Ports `plugin/pkg/auth/authorizer/rbac` and the escalation check of `pkg/registry/rbac/validation` (v1.37.1).
 
 mod covers;
 mod policy;
@@ -12,73 +11,44 @@ mod rule;
 #[cfg(test)]
 mod tests;
 
-pub use covers::missing;
-pub use policy::{Policy, RoleRef, Unresolved};
+pub use policy::{RoleRef, Unresolved};
 pub use rule::Rule;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
 use crate::error::aggregate;
-use crate::registry::{RBAC_GROUP, by_resource};
+use crate::index::Live;
 use crate::schema::quote;
-use crate::store::{Delivery, Entry, Scope, Store, Subscription};
-use serde_json::Value;
+use crate::store::Store;
+use covers::missing;
+use policy::Policy;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-/// The kinds that make a policy, and how each goes into one and out of it.
-const KINDS: [Kind; 4] = [
-    Kind { resource: "clusterroles", set: Policy::set_role, remove: Policy::remove_role },
-    Kind { resource: "roles", set: Policy::set_role, remove: Policy::remove_role },
-    Kind { resource: "clusterrolebindings", set: Policy::set_binding, remove: Policy::remove_binding },
-    Kind { resource: "rolebindings", set: Policy::set_binding, remove: Policy::remove_binding },
-];
-
-#[derive(Clone, Copy)]
-struct Kind {
-    resource: &'static str,
-    set: fn(&mut Policy, &str, &str, &Value),
-    remove: fn(&mut Policy, &str, &str),
-}
-
-/// Decides by the roles and bindings in a store.
+/// The authorizer by the roles and bindings of a store, as they are when it is asked.
 pub struct Rbac {
-    store: Store,
-    live: Mutex<Live>,
-}
-
-struct Live {
-    policy: Policy,
-    feeds: [(Kind, Subscription); KINDS.len()],
+    policy: Live<Policy>,
 }
 
 impl Rbac {
-    /// Follows that store.
+    /// An authorizer that follows `store`.
     pub fn new(store: Store) -> Rbac {
-        let live = Mutex::new(Live::new(&store));
-        Rbac { store, live }
-    }
-
-    /// The policy as it is now.
-    fn live(&self) -> MutexGuard<'_, Live> {
-        let mut live = self.live.lock().expect("no code that runs under this lock panics");
-        live.catch_up(&self.store);
-        live
+        Rbac { policy: Live::new(store, &*policy::RESOURCES) }
     }
 
     /// The rules of a role that a binding in `namespace` refers to.
     ///
     /// # Errors
-    /// If it is not there.
-    pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<Vec<Rule>, Unresolved> {
-        self.live().policy.rules_of(role, namespace).map(<[Rule]>::to_vec)
+    /// [`Unresolved`] if it does not exist.
+    pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<Arc<[Rule]>, Unresolved> {
+        self.policy.current().rules_of(role, namespace).cloned()
     }
 
-    /// `ConfirmNoEscalation`: a user may grant these rules in a namespace only if they hold for the user already. `resource` is
-    /// what the user writes.
+    /// `ConfirmNoEscalation`: a user may grant rules in a namespace only if they hold for the user already. `resource` is the one
+    /// that the user writes.
     ///
     /// # Errors
-    /// What the user lacks.
+    /// A message with the permissions that the user lacks.
     pub fn confirm_no_escalation(
         &self,
         user: &User,
@@ -86,7 +56,8 @@ impl Rbac {
         rules: &[Rule],
         resource: &str,
     ) -> Result<(), String> {
-        let (owned, unresolved) = self.live().policy.rules_for(user, namespace);
+        let policy = self.policy.current();
+        let (owned, unresolved) = policy.rules_for(user, namespace);
         let missing = missing(&owned, rules);
         if missing.is_empty() {
             return Ok(());
@@ -104,47 +75,6 @@ impl Rbac {
     }
 }
 
-impl Live {
-    fn new(store: &Store) -> Live {
-        let mut policy = Policy::default();
-        let mut subscribe = |kind: Kind| {
-            let resource = by_resource(RBAC_GROUP, "v1", kind.resource).expect("it is in the table of kinds").into();
-            let scope = Scope { resource, namespace: None, name: None };
-            let (snapshot, subscription) = store.subscribe(scope.clone(), None);
-            snapshot.range(&scope, "").for_each(|entry| kind.take_in(&mut policy, entry));
-            (kind, subscription)
-        };
-        let feeds = KINDS.map(&mut subscribe);
-        Live { policy, feeds }
-    }
-
-    fn catch_up(&mut self, store: &Store) {
-        for (kind, feed) in &mut self.feeds {
-            while let Some(delivery) = feed.try_next() {
-                match delivery {
-                    Delivery::Event(event, _) => match &event.after {
-                        Some(entry) => kind.take_in(&mut self.policy, entry),
-                        None => (kind.remove)(&mut self.policy, event.key().namespace(), event.key().name()),
-                    },
-                    // The history was forgotten before anybody asked for it.
-                    Delivery::Expired(_) => {
-                        *self = Live::new(store);
-                        return;
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl Kind {
-    fn take_in(self, policy: &mut Policy, entry: &Entry) {
-        // What is stored was serialised by this server.
-        let object: Value = serde_json::from_slice(entry.json()).unwrap_or_default();
-        (self.set)(policy, entry.key.namespace(), entry.key.name(), &object);
-    }
-}
-
 impl Authorizer for Arc<Rbac> {
     fn authorize(&self, attributes: &Attributes<'_>) -> Decision {
         let namespace = match attributes.target {
@@ -152,8 +82,8 @@ impl Authorizer for Arc<Rbac> {
             Target::Path(_) => "",
         };
         let (mut allowed, mut errors) = (None, Vec::new());
-        self.live().policy.visit(attributes.user, namespace, |found| {
-            match found {
+        self.policy.current().visit(attributes.user, namespace, |resolved| {
+            match resolved {
                 Ok((source, rule)) if rule.allows(attributes) => {
                     allowed = Some(format!("RBAC: allowed by {source}"));
                     return ControlFlow::Break(());
@@ -171,18 +101,19 @@ impl Authorizer for Arc<Rbac> {
     }
 
     fn rules(&self, user: &User, namespace: &str) -> Rules {
-        let (rules, unresolved) = self.live().policy.rules_for(user, namespace);
+        let policy = self.policy.current();
+        let (rules, unresolved) = policy.rules_for(user, namespace);
         let mut all = Rules { errors: unresolved.iter().map(Unresolved::by_kind).collect(), ..Rules::default() };
         for rule in rules {
             if !rule.paths.is_empty() {
-                all.paths.push(PathRule { verbs: rule.verbs.clone(), paths: rule.paths });
+                all.paths.push(PathRule { verbs: rule.verbs.clone(), paths: rule.paths.clone() });
             }
             if !rule.resources.is_empty() {
                 all.resources.push(ResourceRule {
-                    verbs: rule.verbs,
-                    api_groups: rule.api_groups,
-                    resources: rule.resources,
-                    resource_names: rule.resource_names,
+                    verbs: rule.verbs.clone(),
+                    api_groups: rule.api_groups.clone(),
+                    resources: rule.resources.clone(),
+                    resource_names: rule.resource_names.clone(),
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! Roles and who is bound to them, parsed, and whom they let do what. Pure.
+//! Roles, and who is bound to them, parsed: the rules that hold for a user. Pure.
 //!
 //! Ports `DefaultRuleResolver` of `pkg/registry/rbac/validation/rule.go` (v1.37.1). Upstream visits bindings in no particular
 //! order; here by name.
@@ -6,30 +6,31 @@
 use super::rule::Rule;
 use crate::auth::reviews::text;
 use crate::auth::{ServiceAccount, User};
-use crate::registry::RBAC_GROUP;
+use crate::index::Index;
+use crate::registry::{RBAC_GROUP, by_resource};
 use crate::schema::quote;
+use crate::store::{Entry, Key, ResourceId};
+use imbl::OrdMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock};
 
-/// By namespace, which is empty for what has none, then by name.
-type Named<T> = BTreeMap<Box<str>, BTreeMap<Box<str>, T>>;
-
-fn remove<T>(all: &mut Named<T>, namespace: &str, name: &str) {
-    let Some(here) = all.get_mut(namespace) else { return };
-    here.remove(name);
-    if here.is_empty() {
-        all.remove(namespace);
-    }
-}
+/// The resources of roles, followed by those of bindings.
+pub(super) static RESOURCES: LazyLock<[ResourceId; 4]> = LazyLock::new(|| {
+    ["clusterroles", "roles", "clusterrolebindings", "rolebindings"]
+        .map(|resource| by_resource(RBAC_GROUP, "v1", resource).expect("it is in the table of kinds").into())
+});
 
 /// All roles and bindings of a cluster.
-#[derive(Debug, Default)]
-pub struct Policy {
-    roles: Named<Vec<Rule>>,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Policy {
+    roles: Named<[Rule]>,
     bindings: Named<Binding>,
 }
+
+/// Values by namespace, which is empty for cluster-scoped objects, and name.
+type Named<T> = OrdMap<Arc<str>, OrdMap<Arc<str>, Arc<T>>>;
 
 /// `RoleBinding` or, without a namespace, `ClusterRoleBinding`.
 #[derive(Debug)]
@@ -41,36 +42,38 @@ struct Binding {
 /// `RoleRef`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleRef {
-    /// API group.
+    /// API group of the role.
     pub api_group: String,
     /// `Role` or `ClusterRole`.
     pub kind: String,
-    /// Name.
+    /// Name of the role.
     pub name: String,
 }
 
 #[derive(Debug)]
 struct Subject {
-    /// As messages call it.
+    /// Kind and name, as messages show them.
     description: String,
-    who: Who,
+    matches: Matches,
 }
 
+/// The users that a subject stands for.
 #[derive(Debug)]
-enum Who {
-    /// A user, or the user that a service account is.
+enum Matches {
+    /// The user of that name; a service account is one.
     User(String),
+    /// The members of that group.
     Group(String),
-    Nobody,
+    None,
 }
 
-/// A role that a binding refers to and that is not there.
+/// A missing role that a binding refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unresolved(RoleRef);
 
-/// By what a rule holds for a user.
+/// The binding and the subject by which a rule holds for a user.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'p> {
+pub(super) struct Source<'p> {
     namespace: &'p str,
     name: &'p str,
     role: &'p RoleRef,
@@ -78,7 +81,7 @@ pub struct Source<'p> {
 }
 
 impl RoleRef {
-    /// The role that a binding is about. Its group is filled in, as by default.
+    /// The role of a binding. Its group is defaulted.
     pub fn of(binding: &Value) -> RoleRef {
         let reference = &binding["roleRef"];
         let api_group = Some(text(reference, "apiGroup")).filter(|group| !group.is_empty()).unwrap_or(RBAC_GROUP);
@@ -95,101 +98,120 @@ impl Subject {
         let (kind, name) = (text(subject, "kind"), text(subject, "name"));
         let namespace = Some(text(subject, "namespace")).filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or(binding_namespace);
-        let who = match kind {
-            "User" => Who::User(name.into()),
-            "Group" => Who::Group(name.into()),
+        let matches = match kind {
+            "User" => Matches::User(name.into()),
+            "Group" => Matches::Group(name.into()),
             "ServiceAccount" if !namespace.is_empty() => {
-                Who::User(ServiceAccount { namespace, name, uid: "" }.username())
+                Matches::User(ServiceAccount { namespace, name, uid: "" }.username())
             }
-            _ => Who::Nobody,
+            _ => Matches::None,
         };
         let description = match kind {
             "ServiceAccount" => format!("{kind} {}", quote(&format!("{name}/{namespace}"))),
             _ => format!("{kind} {}", quote(name)),
         };
-        Subject { description, who }
+        Subject { description, matches }
     }
 
-    fn is(&self, user: &User) -> bool {
-        match &self.who {
-            Who::User(name) => *name == user.name,
-            Who::Group(group) => user.is_in(group),
-            Who::Nobody => false,
+    fn matches(&self, user: &User) -> bool {
+        match &self.matches {
+            Matches::User(name) => *name == user.name,
+            Matches::Group(group) => user.is_in(group),
+            Matches::None => false,
         }
     }
 }
 
-impl Policy {
-    /// Takes in a role.
-    pub fn set_role(&mut self, namespace: &str, name: &str, role: &Value) {
-        self.roles.entry(namespace.into()).or_default().insert(name.into(), Rule::all_of(role));
-    }
-
-    /// Takes in a binding.
-    pub fn set_binding(&mut self, namespace: &str, name: &str, binding: &Value) {
+impl Binding {
+    fn parse(binding: &Value, namespace: &str) -> Binding {
         let subjects = binding["subjects"].as_array().into_iter().flatten();
         let subjects = subjects.map(|subject| Subject::parse(subject, namespace)).collect();
-        let binding = Binding { role: RoleRef::of(binding), subjects };
-        self.bindings.entry(namespace.into()).or_default().insert(name.into(), binding);
+        Binding { role: RoleRef::of(binding), subjects }
+    }
+}
+
+impl Index for Policy {
+    fn apply(&mut self, entry: &Entry) {
+        let (key, object) = (&entry.key, entry.object());
+        match is_role(key) {
+            true => insert(&mut self.roles, key, Rule::all_of(&object).into()),
+            false => insert(&mut self.bindings, key, Binding::parse(&object, key.namespace()).into()),
+        }
     }
 
-    /// Forgets a role.
-    pub fn remove_role(&mut self, namespace: &str, name: &str) {
-        remove(&mut self.roles, namespace, name);
+    fn delete(&mut self, key: &Key) {
+        match is_role(key) {
+            true => remove(&mut self.roles, key),
+            false => remove(&mut self.bindings, key),
+        }
     }
+}
 
-    /// Forgets a binding.
-    pub fn remove_binding(&mut self, namespace: &str, name: &str) {
-        remove(&mut self.bindings, namespace, name);
+/// Whether the key of a role or binding is that of a role.
+fn is_role(key: &Key) -> bool {
+    RESOURCES[..2].contains(&key.resource)
+}
+
+fn insert<T: ?Sized>(all: &mut Named<T>, key: &Key, value: Arc<T>) {
+    all.entry(key.namespace().into()).or_default().insert(key.name().into(), value);
+}
+
+fn remove<T: ?Sized>(all: &mut Named<T>, key: &Key) {
+    let Some(named) = all.get_mut(key.namespace()) else { return };
+    named.remove(key.name());
+    if named.is_empty() {
+        all.remove(key.namespace());
     }
+}
 
+impl Policy {
     /// The rules of a role that a binding in `namespace` refers to.
     ///
     /// # Errors
-    /// If it is not there.
-    pub fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<&[Rule], Unresolved> {
+    /// [`Unresolved`] if it does not exist.
+    pub(super) fn rules_of(&self, role: &RoleRef, namespace: &str) -> Result<&Arc<[Rule]>, Unresolved> {
         let namespace = match role.kind.as_str() {
-            // Without a namespace there are cluster roles, which are none.
+            // The empty namespace holds cluster roles, which a reference to a role does not mean.
             "Role" if !namespace.is_empty() => namespace,
             "ClusterRole" => "",
             _ => return Err(Unresolved(role.clone())),
         };
-        let found = self.roles.get(namespace).and_then(|roles| roles.get(role.name.as_str()));
-        found.map(Vec::as_slice).ok_or_else(|| Unresolved(role.clone()))
+        let rules = self.roles.get(namespace).and_then(|roles| roles.get(role.name.as_str()));
+        rules.ok_or_else(|| Unresolved(role.clone()))
     }
 
-    /// Shows `visitor` each rule that holds for a user, and each role that cannot be found: bindings everywhere first, then those
-    /// of the namespace, if there is one.
-    pub fn visit<'p>(
+    /// Calls `visitor` with each rule that holds for a user, and each missing role, until it breaks: cluster role bindings first,
+    /// then those of the namespace, if one is given.
+    pub(super) fn visit<'p>(
         &'p self,
         user: &User,
         namespace: &str,
         mut visitor: impl FnMut(Result<(Source<'p>, &'p Rule), Unresolved>) -> ControlFlow<()>,
     ) {
-        let everywhere = self.bindings.get_key_value("");
-        let here = if namespace.is_empty() { None } else { self.bindings.get_key_value(namespace) };
-        for (namespace, bindings) in [everywhere, here].into_iter().flatten() {
+        let cluster = self.bindings.get_key_value("");
+        let namespaced = if namespace.is_empty() { None } else { self.bindings.get_key_value(namespace) };
+        for (namespace, bindings) in [cluster, namespaced].into_iter().flatten() {
             for (name, binding) in bindings {
-                let Some(subject) = binding.subjects.iter().find(|subject| subject.is(user)) else { continue };
+                let Some(subject) = binding.subjects.iter().find(|subject| subject.matches(user)) else { continue };
                 let source = Source { namespace, name, role: &binding.role, subject };
-                let shown = match self.rules_of(&binding.role, namespace) {
+                let flow = match self.rules_of(&binding.role, namespace) {
                     Ok(rules) => rules.iter().try_for_each(|rule| visitor(Ok((source, rule)))),
                     Err(unresolved) => visitor(Err(unresolved)),
                 };
-                if shown.is_break() {
+                if flow.is_break() {
                     return;
                 }
             }
         }
     }
 
-    /// All rules that hold for a user in a namespace, and the roles that cannot be found.
-    pub fn rules_for(&self, user: &User, namespace: &str) -> (Vec<Rule>, Vec<Unresolved>) {
+    /// All rules that hold for a user in a namespace, and the missing roles.
+    pub(super) fn rules_for(&self, user: &User, namespace: &str) -> (Vec<&Rule>, Vec<Unresolved>) {
         let (mut rules, mut unresolved) = (Vec::new(), Vec::new());
-        self.visit(user, namespace, |found| {
-            match found {
-                Ok((_, rule)) => rules.push(rule.clone()),
-                Err(missing) => unresolved.push(missing),
+        self.visit(user, namespace, |resolved| {
+            match resolved {
+                Ok((_, rule)) => rules.push(rule),
+                Err(role) => unresolved.push(role),
             }
             ControlFlow::Continue(())
         });
@@ -198,17 +220,17 @@ impl Policy {
 }
 
 impl Unresolved {
-    /// The name of the role, if it is a role at all.
+    /// The name of the role; `None` if the reference is of another kind.
     pub fn role(&self) -> Option<&str> {
         matches!(self.0.kind.as_str(), "Role" | "ClusterRole").then_some(&self.0.name)
     }
 
-    /// As informers word it.
+    /// The error in the words of informers, which name the kind of the reference.
     pub fn by_kind(&self) -> String {
         self.among(&self.0.kind.to_ascii_lowercase())
     }
 
-    /// As storage words it, which takes the role for one of the resource that was asked for.
+    /// The error in the words of storage, which name the requested resource.
     pub fn among(&self, resource: &str) -> String {
         match self.role() {
             Some(name) => format!("{resource}.{RBAC_GROUP} {} not found", quote(name)),

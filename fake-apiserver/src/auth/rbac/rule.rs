@@ -1,4 +1,4 @@
-//! A rule of a role: what it allows, and how messages show it.
+//! A rule of a role: the requests that it allows, and how messages show it.
 //!
 //! Ports `RuleAllows` of `plugin/pkg/auth/authorizer/rbac` and `evaluation_helpers.go` of `pkg/apis/rbac/v1` (v1.37.1).
 
@@ -9,20 +9,20 @@ use serde_json::Value;
 use std::fmt;
 
 /// Stands for all verbs, groups, resources or paths.
-const ALL: &str = "*";
+pub(super) const ALL: &str = "*";
 
 /// `PolicyRule`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// Verbs.
+    /// Verbs; `*` for all.
     pub verbs: Vec<String>,
-    /// API groups.
+    /// API groups; `*` for all.
     pub api_groups: Vec<String>,
-    /// Resources, `resource/subresource`, `*/subresource`.
+    /// `resource`, `resource/subresource` or `*/subresource`; `*` for all.
     pub resources: Vec<String>,
     /// Names of objects; empty for all.
     pub resource_names: Vec<String>,
-    /// Paths; a final `*` stands for anything.
+    /// Non-resource URLs; a final `*` stands for any rest.
     pub paths: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Rule {
             .collect()
     }
 
-    /// Whether the rule lets a request pass.
+    /// Whether the rule allows a request.
     pub fn allows(&self, attributes: &Attributes<'_>) -> bool {
         let among = |list: &[String], wanted: &str| list.iter().any(|one| one == ALL || one == wanted);
         if !among(&self.verbs, attributes.verb) {
@@ -58,19 +58,19 @@ impl Rule {
     }
 }
 
-/// Whether a path of a rule stands for that path.
+/// Whether a non-resource URL of a rule matches a path.
 pub(super) fn path_covers(rule: &str, path: &str) -> bool {
     rule == path || rule.ends_with('*') && path.starts_with(rule.trim_end_matches('*'))
 }
 
-/// `ResourceMatches`. Who asks about `pods/log` may mean the subresource, or have put it into the name of the resource.
+/// `ResourceMatches`. An access review may ask for `pods/log` as a subresource, or as the name of a resource.
 fn resource_matches(rule: &str, resource: &str, subresource: &str) -> bool {
-    let is_it = || match subresource {
+    let exact = || match subresource {
         "" => rule == resource,
         _ => rule.strip_prefix(resource).and_then(|rest| rest.strip_prefix('/')) == Some(subresource),
     };
-    let is_below_anything = || !subresource.is_empty() && rule.strip_prefix("*/") == Some(subresource);
-    rule == ALL || is_it() || is_below_anything()
+    let below_any = || !subresource.is_empty() && rule.strip_prefix("*/") == Some(subresource);
+    rule == ALL || exact() || below_any()
 }
 
 /// `%q` of a list.

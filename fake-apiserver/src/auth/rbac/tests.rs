@@ -3,9 +3,10 @@
 
 use super::covers::missing;
 use super::rule::path_covers;
-use super::{Policy, Rbac, Rule};
+use super::{Policy, Rbac, Rule, Unresolved};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use crate::index::Index;
 use crate::registry::{RBAC_GROUP, by_resource};
 use crate::store::{Draft, Key, Meta, Store};
 use serde_json::{Value, json};
@@ -65,6 +66,27 @@ fn allows(rule: &Rule, user: &User, request: &str, namespace: &str) -> bool {
     rule.allows(&Attributes::new(user, verb, target))
 }
 
+/// Takes in a role, as the store hands it out.
+fn set_role(policy: &mut Policy, namespace: &str, name: &str, rules: &[&str]) {
+    let resource = if namespace.is_empty() { "clusterroles" } else { "roles" };
+    apply(policy, draft(resource, namespace, name, &role(rules)));
+}
+
+/// Takes in a binding, as the store hands it out.
+fn set_binding(policy: &mut Policy, namespace: &str, name: &str, role: &str, subjects: &[&str]) {
+    let resource = if namespace.is_empty() { "clusterrolebindings" } else { "rolebindings" };
+    apply(policy, draft(resource, namespace, name, &binding(role, subjects)));
+}
+
+fn apply(policy: &mut Policy, draft: Draft) {
+    policy.apply(&Store::new(1).create(draft, None).expect("the store is empty"));
+}
+
+fn rules_for(policy: &Policy, user: &User, namespace: &str) -> (Vec<Rule>, Vec<String>) {
+    let (rules, unresolved) = policy.rules_for(user, namespace);
+    (rules.into_iter().cloned().collect(), unresolved.iter().map(Unresolved::by_kind).collect())
+}
+
 fn policy_allows(policy: &Policy, user: &User, request: &str, namespace: &str) -> bool {
     let mut allowed = false;
     policy.visit(user, namespace, |found| match found {
@@ -88,15 +110,15 @@ fn authorizer() {
         ("pods", &["* * pods - *"]),
         ("below", &["* * pods/status - *", "* * */scale - *"]),
     ] {
-        policy.set_role("", name, &role(rules));
+        set_role(&mut policy, "", name, rules);
     }
     for (namespace, role) in [("ns1", "admin"), ("ns3", "pods"), ("ns4", "below")] {
         let role = format!("ClusterRole:{role}");
-        policy.set_binding(namespace, "b", &binding(&role, &["User:admin", "Group:admins"]));
+        set_binding(&mut policy, namespace, "b", &role, &["User:admin", "Group:admins"]);
     }
-    policy.set_binding("", "1", &binding("ClusterRole:getter", &["User:foo", "Group:bar"]));
-    policy.set_binding("", "2", &binding("ClusterRole:any", &["User:root", "Group:root"]));
-    policy.set_binding("", "3", &binding("ClusterRole:prefix", &["User:prefixed", "Group:prefixed"]));
+    set_binding(&mut policy, "", "1", "ClusterRole:getter", &["User:foo", "Group:bar"]);
+    set_binding(&mut policy, "", "2", "ClusterRole:any", &["User:root", "Group:root"]);
+    set_binding(&mut policy, "", "3", "ClusterRole:prefix", &["User:prefixed", "Group:prefixed"]);
     for (name, groups, request, namespace, allowed) in [
         ("admin", &[][..], "get Pods", "ns1", true),
         ("admin", &["group1"], "watch Foobar", "ns1", true),
@@ -191,20 +213,20 @@ fn applies_to() {
         (&all, user("system:anonymous", &["system:unauthenticated"]), "default", true),
     ] {
         let mut policy = Policy::default();
-        policy.set_role("", "r", &role(&["get * *"]));
-        policy.set_binding(namespace, "b", &binding("ClusterRole:r", subjects));
-        assert_eq!(!policy.rules_for(&user, namespace).0.is_empty(), applies, "{subjects:?} {user:?} {namespace}");
+        set_role(&mut policy, "", "r", &["get * *"]);
+        set_binding(&mut policy, namespace, "b", "ClusterRole:r", subjects);
+        assert_eq!(!rules_for(&policy, &user, namespace).0.is_empty(), applies, "{subjects:?} {user:?} {namespace}");
     }
 }
 
 #[test]
-fn rules_for() {
+fn rules_that_hold_for_users() {
     let mut policy = Policy::default();
-    policy.set_role("namespace1", "readthings", &role(&["GET,WATCH v1 pods", "GET,WATCH v1 services"]));
-    policy.set_role("", "cluster-admin", &role(&["* * *"]));
-    policy.set_role("", "write-nodes", &role(&["PUT,CREATE,UPDATE v1 nodes"]));
-    policy.set_binding("namespace1", "a", &binding("Role:readthings", &["User:foobar", "Group:group1"]));
-    policy.set_binding("", "a", &binding("ClusterRole:cluster-admin", &["User:admin", "Group:admin"]));
+    set_role(&mut policy, "namespace1", "readthings", &["GET,WATCH v1 pods", "GET,WATCH v1 services"]);
+    set_role(&mut policy, "", "cluster-admin", &["* * *"]);
+    set_role(&mut policy, "", "write-nodes", &["PUT,CREATE,UPDATE v1 nodes"]);
+    set_binding(&mut policy, "namespace1", "a", "Role:readthings", &["User:foobar", "Group:group1"]);
+    set_binding(&mut policy, "", "a", "ClusterRole:cluster-admin", &["User:admin", "Group:admin"]);
     for (user, namespace, expected) in [
         (user("foobar", &[]), "namespace1", &["GET,WATCH v1 pods", "GET,WATCH v1 services"][..]),
         (user("foobar", &[]), "namespace2", &[]),
@@ -212,25 +234,25 @@ fn rules_for() {
         (user("foobar", &["admin"]), "namespace1", &["* * *", "GET,WATCH v1 pods", "GET,WATCH v1 services"]),
         (user("", &[]), "", &[]),
     ] {
-        assert_eq!(policy.rules_for(&user, namespace), (rules(expected), Vec::new()), "{user:?} {namespace}");
+        assert_eq!(rules_for(&policy, &user, namespace), (rules(expected), Vec::new()), "{user:?} {namespace}");
     }
-    policy.remove_role("namespace1", "readthings");
-    let (none, unresolved) = policy.rules_for(&user("foobar", &[]), "namespace1");
-    assert_eq!((none.len(), unresolved[0].by_kind()), (0, not_found("role", "readthings")));
-    policy.remove_binding("namespace1", "a");
-    assert_eq!(policy.rules_for(&user("foobar", &[]), "namespace1"), (Vec::new(), Vec::new()));
-    policy.set_binding("", "a", &binding("Role:cluster-admin", &["User:lost"]));
-    let (none, unresolved) = policy.rules_for(&user("lost", &[]), "");
-    assert_eq!((none.len(), unresolved[0].by_kind()), (0, not_found("role", "cluster-admin")));
+    policy.delete(&key("roles", "namespace1", "readthings"));
+    let lost = (Vec::new(), vec![not_found("role", "readthings")]);
+    assert_eq!(rules_for(&policy, &user("foobar", &[]), "namespace1"), lost);
+    policy.delete(&key("rolebindings", "namespace1", "a"));
+    assert_eq!(rules_for(&policy, &user("foobar", &[]), "namespace1"), (Vec::new(), Vec::new()));
+    set_binding(&mut policy, "", "a", "Role:cluster-admin", &["User:lost"]);
+    let lost = (Vec::new(), vec![not_found("role", "cluster-admin")]);
+    assert_eq!(rules_for(&policy, &user("lost", &[]), ""), lost);
 }
 
 #[test]
 fn what_is_removed_leaves_nothing() {
     let mut policy = Policy::default();
-    policy.set_role("namespace1", "a", &role(&["* * *"]));
-    policy.set_binding("namespace1", "a", &binding("Role:a", &["User:foobar"]));
-    policy.remove_role("namespace1", "a");
-    policy.remove_binding("namespace1", "a");
+    set_role(&mut policy, "namespace1", "a", &["* * *"]);
+    set_binding(&mut policy, "namespace1", "a", "Role:a", &["User:foobar"]);
+    policy.delete(&key("roles", "namespace1", "a"));
+    policy.delete(&key("rolebindings", "namespace1", "a"));
     assert_eq!(format!("{policy:?}"), format!("{:?}", Policy::default()));
 }
 
@@ -285,7 +307,8 @@ fn covers() {
     ] {
         let mut lacking: Vec<String> = lacking.iter().map(|text| rule(text).to_string()).collect();
         lacking.sort();
-        assert_eq!(missing(&rules(owned), &rules(wanted)), lacking, "{owned:?} {wanted:?}");
+        let owned = rules(owned);
+        assert_eq!(missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted)), lacking, "{owned:?} {wanted:?}");
     }
     let shown = "{APIGroups:[\"\"], Resources:[\"pods\"], ResourceNames:[\"a\"], Verbs:[\"get\" \"list\"]}";
     assert_eq!(rule("get,list \"\" pods a").to_string(), shown);
@@ -311,12 +334,15 @@ fn paths() {
     }
 }
 
+fn key(resource: &str, namespace: &str, name: &str) -> Key {
+    Key::new(by_resource(RBAC_GROUP, "v1", resource).expect("served").into(), namespace, name)
+}
+
 /// An object as the store keeps it, as far as that matters here.
 fn draft(resource: &str, namespace: &str, name: &str, object: &Value) -> Draft {
-    let id = by_resource(RBAC_GROUP, "v1", resource).expect("served");
     let head = "{\"metadata\":{\"uid\":\"u\"";
     let json = format!("{head}}},{}", &object.to_string()[1..]).into_bytes();
-    Draft { key: Key::new(id.into(), namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
+    Draft { key: key(resource, namespace, name), json, slot: head.len(), body: 1, meta: Meta::default() }
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! `SubjectAccessReview` and its kin: may somebody, somebody here, or I, do this?
+//! `SubjectAccessReview`, `LocalSubjectAccessReview` and `SelfSubjectAccessReview`: whether a user may make a request.
 //!
 //! Ports `pkg/registry/authorization/{subject,localsubject,selfsubject}accessreview` and
 //! `pkg/apis/authorization/validation` (v1.37.1). Groups are taken as given: none follow from the name. The messages
-//! about invalid reviews name no kind, as upstream's do not.
+//! about invalid reviews do not name the kind, as upstream's.
 
 use super::{AUTHORIZATION, adopt_namespace, field, selectors, strings, text, typed};
 use crate::auth::User;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// Answers a `SubjectAccessReview`.
 ///
 /// # Errors
-/// 422 if the question makes no sense.
+/// 422 if the review is invalid.
 pub fn subject(authorizer: &dyn Authorizer, body: Value) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], true);
@@ -26,7 +26,7 @@ pub fn subject(authorizer: &dyn Authorizer, body: Value) -> ApiResult<Value> {
 /// Answers a `LocalSubjectAccessReview`, sent to a namespace.
 ///
 /// # Errors
-/// 400 if the body is for another namespace, 422 if the question makes no sense there.
+/// 400 if the body is for another namespace, 422 if the review is invalid.
 pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value) -> ApiResult<Value> {
     let mut body = typed(body, AUTHORIZATION, "LocalSubjectAccessReview");
     adopt_namespace(&mut body, namespace)?;
@@ -51,7 +51,7 @@ pub fn local(authorizer: &dyn Authorizer, namespace: &str, body: Value) -> ApiRe
 /// Answers a `SelfSubjectAccessReview` of that user.
 ///
 /// # Errors
-/// 422 if the question makes no sense.
+/// 422 if the review is invalid.
 pub fn own(authorizer: &dyn Authorizer, user: &User, body: Value) -> ApiResult<Value> {
     let body = typed(body, AUTHORIZATION, "SelfSubjectAccessReview");
     let mut errors = spec_errors(&body["spec"], false);
@@ -82,7 +82,7 @@ fn spec_errors(spec: &Value, names_subject: bool) -> Vec<FieldError> {
     errors
 }
 
-/// `nonResourceAttributes` as upstream prints them: under the names of their Go fields.
+/// `nonResourceAttributes` as upstream prints them: with the names of their Go fields.
 fn printed(path: &Value) -> Value {
     match path {
         Value::Null => Value::Null,
@@ -90,7 +90,7 @@ fn printed(path: &Value) -> Value {
     }
 }
 
-/// A review is no object: it has no name and nothing else, but for what field management adds.
+/// The finding about metadata: a review must not have any, but for managed fields.
 fn metadata_error(metadata: &Value, allowed: &[&str], detail: &str) -> Option<FieldError> {
     let set = |value: &Value| match value {
         Value::Null => false,

@@ -1,4 +1,4 @@
-//! Questions about users that are asked by creating an object: the answer is its status, and nothing is stored.
+//! Reviews: objects that ask about a user when they are created. The answer is their status, and nothing is stored.
 //!
 //! Every function takes the decoded body and returns the whole response, to be sent with 201.
 
@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
 
-/// The body names another namespace than the URL.
+/// The error of a body that names another namespace than the URL.
 pub(super) const NAMESPACE_MISMATCH: &str =
     "the namespace of the provided object does not match the namespace sent on the request";
 
-/// `body` with its type on it.
+/// `body` with its apiVersion and kind.
 fn typed(mut body: Value, group: &str, kind: &str) -> Value {
     let object = object(&mut body);
     object.insert("apiVersion".into(), format!("{group}/v1").into());
@@ -25,30 +25,33 @@ fn typed(mut body: Value, group: &str, kind: &str) -> Value {
     body
 }
 
-/// `value` as an object. Anything else was refused when the body was decoded.
+/// `value` as an object, made if it is null; other types were refused when the body was decoded.
 pub(super) fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
-    value.as_object_mut().expect("it was just made one")
+    value.as_object_mut().expect("it was made one")
 }
 
-/// The object that is the field of one.
+/// A field of an object, made if it is missing.
 pub(super) fn field<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
     object(value).entry(name).or_insert(Value::Null)
 }
 
-/// A string field; empty if there is none.
+/// A string field; empty if it is missing.
 pub(super) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// A list of strings; empty if there is none.
+/// The strings in a list; empty if it is missing.
 pub(super) fn strings(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_string)).collect()
 }
 
-/// Gives the body the namespace of the URL, unless it has another one.
+/// Sets the namespace of the body to that of the URL.
+///
+/// # Errors
+/// 400 if the body has another one.
 fn adopt_namespace(body: &mut Value, namespace: &str) -> ApiResult<()> {
     let metadata = object(field(body, "metadata"));
     match metadata.get("namespace").and_then(Value::as_str).unwrap_or_default() {

@@ -1,7 +1,7 @@
-//! `SelfSubjectReview` and `SelfSubjectRulesReview`: who am I, and what may I do?
+//! `SelfSubjectReview` and `SelfSubjectRulesReview`: the requesting user, and its rules.
 //!
 //! Ports `pkg/registry/authentication/selfsubjectreview` and `pkg/registry/authorization/selfsubjectrulesreview`
-//! (v1.37.1). Of the sent objects nothing comes back.
+//! (v1.37.1). The answers contain nothing of the sent objects.
 
 use super::{AUTHENTICATION, AUTHORIZATION, text, typed};
 use crate::auth::User;

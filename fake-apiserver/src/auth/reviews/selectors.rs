@@ -1,7 +1,7 @@
-//! Field and label selectors in access reviews: they are checked, and what is not understood is reported.
+//! Field and label selectors in access reviews: they are checked, and requirements that cannot be evaluated are reported.
 //!
 //! Ports the selector parts of `pkg/apis/authorization/validation` and `pkg/registry/authorization/util` (v1.37.1).
-//! Of authorizers only that of nodes looks at them. The syntax of `rawSelector` and of label keys and values is not checked:
+//! Of the authorizers only the Node authorizer uses them. The syntax of `rawSelector` and of label keys and values is not checked:
 //! the real server reports the first as an evaluation error and refuses the second.
 
 use super::{strings, text};
@@ -49,7 +49,7 @@ fn values_error(requirement: &Value, path: String) -> Option<FieldError> {
         "Exists" | "DoesNotExist" if !none => {
             Some(FieldError::forbidden(path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"))
         }
-        // Clients may be newer than servers.
+        // Operators of newer clients are reported, not refused.
         _ => None,
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn exact_fields(attributes: &Value) -> Vec<(String, String)> {
     exact.collect()
 }
 
-/// What was left out of account, for the status; empty if nothing was.
+/// The report of ignored requirements, for the status; empty if there are none.
 pub(super) fn evaluation_error(attributes: &Value) -> String {
     let kinds: [(&str, Understands); 2] = [
         ("fieldSelector", |requirement| {

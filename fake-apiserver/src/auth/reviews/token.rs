@@ -1,4 +1,4 @@
-//! `TokenReview`: whose token is this?
+//! `TokenReview`: the user of a token.
 //!
 //! Ports `pkg/registry/authentication/tokenreview/storage.go` (v1.37.1).
 
@@ -8,7 +8,7 @@ use crate::error::{ApiError, ApiResult};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Answers a `TokenReview`. A bad token is an answer, not an error; warnings about it are nobody's business.
+/// Answers a `TokenReview`. A bad token is an answer, not an error; warnings about it are dropped.
 ///
 /// # Errors
 /// 400 if there is no token.
@@ -20,7 +20,7 @@ pub fn review(authenticator: &Authenticator, body: Value, now: Timestamp, object
         return Err(ApiError::bad_request("token is required for TokenReview in authentication"));
     }
     let outcome = authenticator.token(token, &strings(&spec["audiences"]), now, objects);
-    // What the client wrote into the status stays where the answer says nothing, as in the real server.
+    // The client's status stays in fields that the answer does not set, as in the real server.
     let status = object(field(&mut body, "status"));
     status.remove("authenticated");
     status.entry("user").or_insert_with(|| json!({}));

@@ -1,21 +1,15 @@
-//! Pods: by far the most rules of any kind, in one file per concern.
+//! Pods: the rules of a `PodSpec` are in `types/`, here is what only pods have.
 //!
 //! Follows `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
 mod admission;
 mod columns;
-mod containers;
 mod defaults;
-mod dns;
 mod ephemeral;
-mod placement;
-mod probes;
+mod quality_of_service;
 pub(crate) mod references;
-mod resources;
-mod security;
 mod update;
 mod validate;
-mod volumes;
 
 use super::kind::{FieldLabel, Kind, Strategy, Subresource};
 use super::{carry_over, child, items, text};
@@ -86,7 +80,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn prepare_create(pod: &mut Value) {
-    let mut status = json!({ "phase": "Pending", "qosClass": resources::quality_of_service(pod) });
+    let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service::quality_of_service(pod) });
     if !items(pod, "/spec/schedulingGates").is_empty() {
         status["conditions"] = json!([{
             "type": "PodScheduled",

@@ -14,7 +14,7 @@ use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
-use crate::auth::{self, Authenticator, AuthorityError, ConfigError};
+use crate::auth::{self, Authenticator, AuthorityError, ConfigError, ParsedObjects};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
@@ -257,6 +257,7 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             faults: Faults::default(),
             log,
+            parsed: ParsedObjects::default(),
             token_tracking: TokenTracking::default(),
             namespace_controller: self.namespace_controller,
             aggregator: self.cluster_role_aggregation.then(api::Aggregator::default),

@@ -1,0 +1,52 @@
+//! An RBAC decision on the policy of a new cluster, alone and beside another thread that decides.
+
+use criterion::Criterion;
+use fake_apiserver::FakeApiServer;
+use fake_apiserver::auth::User;
+use fake_apiserver::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use fake_apiserver::auth::modes::AuthorizationMode;
+use fake_apiserver::auth::rbac::Rbac;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A user that some cluster role binding names, and one that none does.
+const USERS: [(&str, bool); 2] = [("system:kube-scheduler", true), ("somebody", false)];
+
+fn decide(rbac: &Arc<Rbac>, user: &User, allowed: bool) {
+    let target =
+        Target::Resource { group: "", version: "v1", resource: "nodes", subresource: "", namespace: "", name: "" };
+    let decision = rbac.authorize(&Attributes::new(black_box(user), "list", target));
+    assert_eq!(matches!(decision, Decision::Allow(_)), allowed);
+}
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("threads can be made");
+    let modes = [AuthorizationMode::Rbac];
+    let started = FakeApiServer::builder().authorization_mode(modes).start();
+    let server = runtime.block_on(started).expect("the server starts");
+    let rbac = Arc::new(Rbac::new(server.store().clone()));
+    let mut criterion = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(1))
+        .configure_from_args();
+    for (name, allowed) in USERS {
+        let user = User { name: name.into(), groups: vec!["system:authenticated".into()], ..User::default() };
+        for threads in [1, 2] {
+            criterion.bench_function(&format!("rbac: {name}, {threads} threads"), |bencher| {
+                bencher.iter_custom(|times| {
+                    let start = Instant::now();
+                    thread::scope(|scope| {
+                        for _ in 0..threads {
+                            scope.spawn(|| (0..times).for_each(|_| decide(&rbac, &user, allowed)));
+                        }
+                    });
+                    start.elapsed()
+                });
+            });
+        }
+    }
+    criterion.final_summary();
+}

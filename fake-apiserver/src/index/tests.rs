@@ -1,0 +1,186 @@
+//! An index that keeps revisions, held to what the store itself says.
+
+use super::*;
+use crate::store::{Draft, Meta};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+const PAIRED: ResourceId = ResourceId(1);
+const PAIRS: ResourceId = ResourceId(2);
+const OTHERS: ResourceId = ResourceId(3);
+
+/// Keys and revisions of all objects.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Revisions {
+    by_key: imbl::OrdMap<Key, u64>,
+}
+
+impl Index for Revisions {
+    fn apply(&mut self, entry: &Entry) {
+        self.by_key.insert(entry.key.clone(), entry.revision);
+    }
+
+    fn delete(&mut self, key: &Key) {
+        self.by_key.remove(key);
+    }
+}
+
+impl Revisions {
+    fn of(&self, resource: ResourceId) -> usize {
+        self.by_key.keys().filter(|key| key.resource == resource).count()
+    }
+}
+
+fn live(store: &Store) -> Live<Revisions> {
+    Live::new(store.clone(), &[PAIRED, PAIRS])
+}
+
+fn key(resource: ResourceId, number: u64) -> Key {
+    Key::new(resource, "namespace", &number.to_string())
+}
+
+fn draft(key: Key, value: u64) -> Draft {
+    let json = format!(r#"{{"metadata":{{"uid":"u"}},"value":{value}}}"#);
+    let slot = json.find('}').expect("metadata has an end");
+    Draft { key, json: json.into(), slot, body: 1, meta: Meta::default() }
+}
+
+fn create(store: &Store, resource: ResourceId, number: u64) -> Arc<Entry> {
+    store.create(draft(key(resource, number), 0), None).expect("the name is free")
+}
+
+fn update(store: &Store, resource: ResourceId, number: u64) {
+    let current = store.get(&key(resource, number)).expect("it is there");
+    store.update(draft(current.key.clone(), current.revision), current.revision).expect("it is current");
+}
+
+fn delete(store: &Store, resource: ResourceId, number: u64) {
+    let current = store.get(&key(resource, number)).expect("it is there");
+    store.delete(&current.key, current.revision).expect("it is current");
+}
+
+/// Holds the index to the store.
+fn check(live: &Live<Revisions>, store: &Store) {
+    let snapshot = store.snapshot();
+    let scopes = [PAIRED, PAIRS].map(|resource| Scope { resource, namespace: None, name: None });
+    let entries = scopes.iter().flat_map(|scope| snapshot.range(scope, ""));
+    let expected: BTreeMap<_, _> = entries.map(|entry| (entry.key.clone(), entry.revision)).collect();
+    let indexed: BTreeMap<_, _> = live.current().by_key.clone().into_iter().collect();
+    assert_eq!(indexed, expected, "at {}", snapshot.revision);
+}
+
+#[test]
+fn every_write_is_seen_at_once() {
+    let store = Store::new(100);
+    create(&store, PAIRED, 0);
+    let live = live(&store);
+    check(&live, &store);
+    for number in 1..5 {
+        create(&store, PAIRED, number);
+        check(&live, &store);
+        create(&store, OTHERS, number);
+        create(&store, PAIRS, number);
+        update(&store, PAIRED, number);
+        check(&live, &store);
+        delete(&store, PAIRED, number - 1);
+        check(&live, &store);
+    }
+}
+
+#[test]
+fn a_forgotten_history_does_no_harm() {
+    for forget in [
+        |store: &Store| store.compact(store.revision()),
+        |store: &Store| {
+            (0..10).for_each(|number| drop(create(store, OTHERS, number)));
+        },
+    ] {
+        let store = Store::new(5);
+        let live = live(&store);
+        create(&store, PAIRED, 0);
+        delete(&store, PAIRED, 0);
+        create(&store, PAIRS, 1);
+        forget(&store);
+        check(&live, &store);
+        create(&store, PAIRED, 2);
+        check(&live, &store);
+    }
+}
+
+#[test]
+fn a_state_does_not_change_under_its_reader() {
+    let store = Store::new(100);
+    let live = live(&store);
+    create(&store, PAIRED, 0);
+    let held = live.current();
+    delete(&store, PAIRED, 0);
+    check(&live, &store);
+    assert_eq!(held.of(PAIRED), 1);
+}
+
+#[test]
+fn readers_take_the_lock_only_when_one_of_the_resources_changed() {
+    let store = Store::new(100);
+    let live = live(&store);
+    create(&store, PAIRED, 0);
+    check(&live, &store);
+    // From now on, whoever takes the lock panics.
+    let poison = catch_unwind(AssertUnwindSafe(|| {
+        let _feed = live.feed.lock();
+        panic!("with the lock held");
+    }));
+    assert!(poison.is_err());
+    create(&store, OTHERS, 0);
+    check(&live, &store);
+    create(&store, PAIRED, 1);
+    assert!(catch_unwind(AssertUnwindSafe(|| live.current().of(PAIRED))).is_err());
+}
+
+/// A pair is made of one object and then of another, so that there is never more than one half.
+fn write_pairs(store: &Store, pairs: u64) {
+    for number in 0..pairs {
+        create(store, PAIRED, number);
+        create(store, PAIRS, number);
+        create(store, OTHERS, number);
+    }
+}
+
+#[test]
+fn readers_see_one_revision_and_all_that_anybody_knows_of() {
+    const COUNT: u64 = 500;
+    for history in [10, 100_000] {
+        let store = Store::new(history);
+        // Subscribed first, so it is told first.
+        let watched = Scope { resource: PAIRS, namespace: None, name: None };
+        let (_, mut watch) = store.subscribe(watched, None);
+        let live = &live(&store);
+        thread::scope(|scope| {
+            scope.spawn(|| write_pairs(&store, COUNT));
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut last = 0;
+                    while last < COUNT as usize {
+                        let state = live.current();
+                        let (halves, pairs) = (state.of(PAIRED), state.of(PAIRS));
+                        assert!(pairs >= last && halves.checked_sub(pairs).is_some_and(|half| half <= 1));
+                        last = pairs;
+                    }
+                });
+            }
+            let mut seen = 0;
+            while seen < COUNT {
+                match watch.try_next() {
+                    Some(Delivery::Event(event, _)) => {
+                        assert!(live.current().by_key.contains_key(event.key()));
+                        seen += 1;
+                    }
+                    // Too slow for the window: what was missed is there all the same.
+                    Some(Delivery::Expired(_)) => break,
+                    None => thread::yield_now(),
+                }
+            }
+        });
+        check(live, &store);
+    }
+}

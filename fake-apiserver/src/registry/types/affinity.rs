@@ -1,0 +1,107 @@
+//! `Affinity`: nodes and pods near which a pod may run.
+//!
+//! Follows `validateAffinity` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: selectors of pods and of
+//! fields, and keys of labels to match.
+
+use crate::error::{Errors, Path};
+use crate::object::name;
+use crate::registry::{items, number, text};
+use serde_json::Value;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+
+/// Terms of a list in a kind of affinity.
+fn terms<'a>(affinity: &'a Value, list: &str) -> impl Iterator<Item = (usize, &'a Value)> {
+    affinity.get(list).and_then(Value::as_array).into_iter().flatten().enumerate()
+}
+
+/// Rules for `affinity`.
+pub(super) fn affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
+    if let Some(nodes) = affinity.get("nodeAffinity") {
+        node_affinity(at.child("nodeAffinity"), nodes, errors);
+    }
+    for field in ["podAffinity", "podAntiAffinity"] {
+        if let Some(pods) = affinity.get(field) {
+            pod_affinity(at.child(field), pods, errors);
+        }
+    }
+}
+
+fn node_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
+    if let Some(selector) = affinity.get(REQUIRED) {
+        let at = at.child(REQUIRED);
+        let at = at.child("nodeSelectorTerms");
+        let terms = items(selector, "/nodeSelectorTerms");
+        if terms.is_empty() {
+            errors.required(at, "must have at least one node selector term");
+        }
+        for (index, term) in terms.iter().enumerate() {
+            node_selector_term(at.index(index), term, true, errors);
+        }
+    }
+    let at = at.child(PREFERRED);
+    for (index, term) in terms(affinity, PREFERRED) {
+        let at = at.index(index);
+        weight(at, term, errors);
+        node_selector_term(at.child("preference"), &term["preference"], false, errors);
+    }
+}
+
+fn pod_affinity(at: Path<'_>, affinity: &Value, errors: &mut Errors) {
+    for (index, term) in terms(affinity, REQUIRED) {
+        pod_affinity_term(at.item(REQUIRED, index), term, errors);
+    }
+    let at = at.child(PREFERRED);
+    for (index, term) in terms(affinity, PREFERRED) {
+        let at = at.index(index);
+        weight(at, term, errors);
+        pod_affinity_term(at.child("podAffinityTerm"), &term["podAffinityTerm"], errors);
+    }
+}
+
+fn weight(at: Path<'_>, term: &Value, errors: &mut Errors) {
+    let weight = number(term, "/weight").unwrap_or_default();
+    if !(1..=100).contains(&weight) {
+        errors.invalid(at.child("weight"), weight, "must be in the range 1-100");
+    }
+}
+
+/// `ValidateNodeSelectorTerm`. What is only preferred may have values that no label has.
+fn node_selector_term(at: Path<'_>, term: &Value, strict: bool, errors: &mut Errors) {
+    for (index, requirement) in items(term, "/matchExpressions").iter().enumerate() {
+        let at = at.item("matchExpressions", index);
+        let values = items(requirement, "/values");
+        match text(requirement, "/operator") {
+            "In" | "NotIn" if values.is_empty() => {
+                errors.required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.forbidden(at.child("values"), detail);
+            }
+            "Gt" | "Lt" if values.len() != 1 => {
+                let detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+                errors.required(at.child("values"), detail);
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
+            other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
+        }
+        let key = text(requirement, "/key");
+        errors.objections(at.child("key"), key, name::label_key(key));
+        for (index, value) in values.iter().filter_map(Value::as_str).enumerate().filter(|_| strict) {
+            errors.objections(at.item("values", index), value, name::label_value(value));
+        }
+    }
+}
+
+fn pod_affinity_term(at: Path<'_>, term: &Value, errors: &mut Errors) {
+    for namespace in items(term, "/namespaces").iter().filter_map(Value::as_str) {
+        errors.objections(at.child("namespace"), namespace, name::dns_label(namespace));
+    }
+    let key = text(term, "/topologyKey");
+    if key.is_empty() {
+        errors.required(at.child("topologyKey"), "can not be empty");
+    }
+    errors.objections(at.child("topologyKey"), key, name::label_key(key));
+}

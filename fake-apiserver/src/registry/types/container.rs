@@ -1,0 +1,96 @@
+//! `Container`: rules of all containers, then those of a pod's own and of its init containers.
+//!
+//! Follows `validateContainers`, `validateInitContainers` and `validateContainerCommon` of
+//! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: devices, resize policies, restart rules.
+
+use super::container_port::{container_ports, host_ports};
+use super::env_var::{env, env_from};
+use super::probe::{lifecycle, probes};
+use super::resource_requirements::resource_requirements;
+use super::security_context::security_context;
+use super::volume_mount::volume_mounts;
+use crate::error::{Errors, Path};
+use crate::object::name;
+use crate::registry::{items, text};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// What the rules of a container must know of its pod.
+pub(super) struct Scope<'s> {
+    /// Names of the volumes that can be mounted.
+    pub(super) volumes: HashSet<&'s str>,
+    /// Whether the pod shares the users of its host.
+    pub(super) host_users: bool,
+}
+
+/// Rules for `containers`.
+pub(super) fn containers(at: Path<'_>, all: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
+    if all.is_empty() {
+        errors.required(at, "");
+    }
+    let mut names = HashSet::new();
+    for (index, container) in all.iter().enumerate() {
+        let at = at.index(index);
+        common(at, container, scope, errors);
+        let name = text(container, "/name");
+        if !names.insert(name) {
+            errors.duplicate(at.child("name"), name);
+        }
+        lifecycle(at.child("lifecycle"), &container["lifecycle"], errors);
+        probes(at, container, errors);
+    }
+    host_ports(at, all, errors);
+}
+
+/// Rules for `initContainers`; `regular` are the names of the pod's own containers.
+pub(super) fn init_containers(at: Path<'_>, all: &[Value], regular: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
+    let mut names: HashSet<&str> = regular.iter().map(|container| text(container, "/name")).collect();
+    for (index, container) in all.iter().enumerate() {
+        let at = at.index(index);
+        common(at, container, scope, errors);
+        let policy = text(container, "/restartPolicy");
+        if container.get("restartPolicy").is_some() {
+            errors.one_of(at.child("restartPolicy"), policy, &["Always", "Never", "OnFailure"]);
+        }
+        let name = text(container, "/name");
+        if !names.insert(name) && !name.is_empty() {
+            errors.duplicate(at.child("name"), name);
+        }
+        if policy == "Always" {
+            lifecycle(at.child("lifecycle"), &container["lifecycle"], errors);
+            probes(at, container, errors);
+            continue;
+        }
+        let forbidden = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
+        for field in forbidden.iter().filter(|field| container.get(**field).is_some()) {
+            errors.forbidden(at.child(field), "may not be set for init containers without restartPolicy=Always");
+        }
+    }
+}
+
+/// Rules of every container (`validateContainerCommon`).
+pub(super) fn common(at: Path<'_>, container: &Value, scope: &Scope<'_>, errors: &mut Errors) {
+    match text(container, "/name") {
+        "" => errors.required(at.child("name"), ""),
+        name => errors.objections(at.child("name"), name, name::dns_label(name)),
+    }
+    errors.set(at.child("image"), text(container, "/image"));
+    let policy = text(container, "/terminationMessagePolicy");
+    errors.one_of(at.child("terminationMessagePolicy"), policy, &["File", "FallbackToLogsOnError"]);
+    container_ports(at.child("ports"), items(container, "/ports"), errors);
+    env(at.child("env"), items(container, "/env"), errors);
+    env_from(at.child("envFrom"), items(container, "/envFrom"), errors);
+    volume_mounts(at.child("volumeMounts"), items(container, "/volumeMounts"), &scope.volumes, errors);
+    let policy = text(container, "/imagePullPolicy");
+    errors.one_of(at.child("imagePullPolicy"), policy, &["Always", "IfNotPresent", "Never"]);
+    resource_requirements(at.child("resources"), &container["resources"], errors);
+    security_context(at.child("securityContext"), &container["securityContext"], scope.host_users, errors);
+}
+
+/// Rule for the image of a container in a list: no white space around it.
+pub(super) fn trimmed_image(at: Path<'_>, container: &Value, errors: &mut Errors) {
+    let image = text(container, "/image");
+    if image.trim() != image {
+        errors.invalid(at.child("image"), image, "must not have leading or trailing whitespace");
+    }
+}

@@ -1,0 +1,65 @@
+//! `EphemeralContainer`: a container that joins a running pod.
+//!
+//! Follows `validateEphemeralContainers` of `pkg/apis/core/validation/validation.go` (v1.37.1).
+
+use super::container::{Scope, common, trimmed_image};
+use crate::error::{Errors, Path};
+use crate::registry::{items, text};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Common fields of containers that `allowedEphemeralContainerFields` does not allow, in the order of Go's struct.
+const FORBIDDEN: [&str; 8] = [
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+];
+
+/// Rules for `ephemeralContainers` of a pod with other containers.
+pub(super) fn ephemeral_containers(at: Path<'_>, spec: &Value, scope: &Scope<'_>, errors: &mut Errors) {
+    let others: HashSet<&str> = ["/containers", "/initContainers"]
+        .iter()
+        .flat_map(|list| items(spec, list))
+        .map(|container| text(container, "/name"))
+        .collect();
+    let mut names = HashSet::new();
+    for (index, container) in items(spec, "/ephemeralContainers").iter().enumerate() {
+        let at = at.index(index);
+        common(at, container, scope, errors);
+        trimmed_image(at, container, errors);
+        let name = text(container, "/name");
+        if !names.insert(name) || others.contains(name) {
+            errors.duplicate(at.child("name"), name);
+        }
+        let target = text(container, "/targetContainerName");
+        if !target.is_empty() && !others.contains(target) {
+            errors.not_found(at.child("targetContainerName"), target);
+        }
+        const DETAIL: &str = "cannot be set for an Ephemeral Container";
+        for field in FORBIDDEN.iter().filter(|field| is_set(container, field)) {
+            errors.forbidden(at.child(field), DETAIL);
+        }
+        for (index, mount) in items(container, "/volumeMounts").iter().enumerate() {
+            for field in ["subPath", "subPathExpr"] {
+                if !mount[field].as_str().unwrap_or_default().is_empty() {
+                    errors.forbidden(at.item("volumeMounts", index).child(field), DETAIL);
+                }
+            }
+        }
+    }
+}
+
+/// Whether Go would not take the field for its zero value. Resources and lists may be there and hold nothing.
+fn is_set(container: &Value, field: &str) -> bool {
+    match &container[field] {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => field != "resources" || !fields.is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,28 @@
+//! Rules by Go type: what upstream defaults and refuses in a `PodSpec`, a `Container` or a `Volume`, wherever one stands.
+//!
+//! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
+
+mod affinity;
+mod container;
+mod container_port;
+mod dns;
+mod env_var;
+mod ephemeral_container;
+mod pod_spec;
+mod pod_spec_defaults;
+mod pod_warnings;
+mod probe;
+mod projected_volume;
+mod resource_requirements;
+mod security_context;
+mod toleration;
+mod topology_spread_constraint;
+mod volume;
+mod volume_mount;
+
+pub(super) use dns::ip;
+pub(super) use pod_spec::{active_deadline_seconds, pod_spec};
+pub(super) use pod_spec_defaults::{default_pod_spec, fill_unless_zero, visit};
+pub(super) use pod_warnings::pod_warnings;
+pub(super) use resource_requirements::amount;
+pub(super) use toleration::tolerations;

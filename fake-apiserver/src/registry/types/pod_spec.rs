@@ -1,0 +1,121 @@
+//! `PodSpec`: rules of a pod's spec wherever it stands, in a pod or in a template of one.
+//!
+//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: resource claims, pod-level
+//! resources, overhead, operating systems, and annotations with a meaning.
+
+use super::affinity::affinity;
+use super::container::{Scope, containers, init_containers, trimmed_image};
+use super::container_port::host_network;
+use super::dns::{dns_config, host_aliases};
+use super::ephemeral_container::ephemeral_containers;
+use super::projected_volume::no_tokens;
+use super::security_context::pod_security_context;
+use super::toleration::tolerations;
+use super::topology_spread_constraint::topology_spread_constraints;
+use super::volume::volumes;
+use crate::error::{Errors, Path};
+use crate::object::name;
+use crate::registry::{flag, items, number, text};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// Rules for a pod's spec.
+pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, errors: &mut Errors) {
+    let scope = Scope {
+        volumes: volumes(at.child("volumes"), items(spec, "/volumes"), errors),
+        host_users: spec["hostUsers"] != Value::Bool(false),
+    };
+    let (regular, init) = (items(spec, "/containers"), items(spec, "/initContainers"));
+    containers(at.child("containers"), regular, &scope, errors);
+    init_containers(at.child("initContainers"), init, regular, &scope, errors);
+    ephemeral_containers(at.child("ephemeralContainers"), spec, &scope, errors);
+    if flag(spec, "/hostNetwork") {
+        host_network(at.child("containers"), regular, errors);
+    }
+    errors.one_of(at.child("restartPolicy"), text(spec, "/restartPolicy"), &["Always", "OnFailure", "Never"]);
+    let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+    errors.one_of(at.child("dnsPolicy"), text(spec, "/dnsPolicy"), &policies);
+    node_selector(at.child("nodeSelector"), &spec["nodeSelector"], errors);
+    pod_security_context(at.child("securityContext"), &spec["securityContext"], errors);
+    shared_processes(at, spec, errors);
+    affinity(at.child("affinity"), &spec["affinity"], errors);
+    dns_config(at.child("dnsConfig"), text(spec, "/dnsPolicy"), spec.get("dnsConfig"), errors);
+    readiness_gates(at.child("readinessGates"), items(spec, "/readinessGates"), errors);
+    scheduling_gates(at.child("schedulingGates"), items(spec, "/schedulingGates"), errors);
+    let constraints = items(spec, "/topologySpreadConstraints");
+    topology_spread_constraints(at.child("topologySpreadConstraints"), constraints, errors);
+    own_users(at, spec, errors);
+    errors.optional(at.child("serviceAccountName"), text(spec, "/serviceAccountName"), name::dns_subdomain);
+    errors.optional(at.child("nodeName"), text(spec, "/nodeName"), name::dns_subdomain);
+    active_deadline_seconds(at.child("activeDeadlineSeconds"), spec, 1, errors);
+    errors.optional(at.child("hostname"), text(spec, "/hostname"), name::dns_label);
+    errors.optional(at.child("subdomain"), text(spec, "/subdomain"), name::dns_label);
+    tolerations(at.child("tolerations"), items(spec, "/tolerations"), errors);
+    host_aliases(at.child("hostAliases"), items(spec, "/hostAliases"), errors);
+    errors.optional(at.child("priorityClassName"), text(spec, "/priorityClassName"), name::dns_subdomain);
+    if let Some(policy) = spec["preemptionPolicy"].as_str() {
+        errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
+    }
+    if text(spec, "/serviceAccountName").is_empty() {
+        no_tokens(at.child("volumes"), items(spec, "/volumes"), errors);
+    }
+    errors.not_negative(at.child("terminationGracePeriodSeconds"), number(spec, "/terminationGracePeriodSeconds"));
+    for (field, list) in [("containers", regular), ("initContainers", init)] {
+        let at = at.child(field);
+        list.iter().enumerate().for_each(|(index, container)| trimmed_image(at.index(index), container, errors));
+    }
+}
+
+/// Rule for `activeDeadlineSeconds`, which an update may lower to nothing.
+pub(in crate::registry) fn active_deadline_seconds(at: Path<'_>, spec: &Value, least: i64, errors: &mut Errors) {
+    let seconds = number(spec, "/activeDeadlineSeconds");
+    if let Some(seconds) = seconds.filter(|seconds| !(least..=i64::from(i32::MAX)).contains(seconds)) {
+        errors.invalid(at, seconds, format!("must be between {least} and {}, inclusive", i32::MAX));
+    }
+}
+
+/// A pod cannot share its own processes and see the host's.
+fn shared_processes(at: Path<'_>, spec: &Value, errors: &mut Errors) {
+    if flag(spec, "/shareProcessNamespace") && flag(spec, "/hostPID") {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        errors.invalid(at.child("shareProcessNamespace"), true, detail);
+    }
+}
+
+/// A pod with users of its own is apart from the host in all else too.
+fn own_users(at: Path<'_>, spec: &Value, errors: &mut Errors) {
+    if spec["hostUsers"] != Value::Bool(false) {
+        return;
+    }
+    for (field, printed) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
+        if spec[field] == Value::Bool(true) {
+            errors.forbidden(at.child(printed), "when `hostUsers` is false");
+        }
+    }
+}
+
+fn node_selector(at: Path<'_>, selector: &Value, errors: &mut Errors) {
+    for (key, value) in selector.as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        errors.objections(at, key, name::label_key(key));
+        errors.objections(at, value, name::label_value(value));
+    }
+}
+
+fn readiness_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
+    for (index, gate) in gates.iter().enumerate() {
+        let condition = text(gate, "/conditionType");
+        errors.objections(at.index(index).child("conditionType"), condition, name::label_key(condition));
+    }
+}
+
+fn scheduling_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
+    let mut names = HashSet::new();
+    for (index, gate) in gates.iter().enumerate() {
+        let name = text(gate, "/name");
+        errors.objections(at.index(index), name, name::label_key(name));
+        if !names.insert(name) {
+            errors.duplicate(at.index(index), name);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `Probe` and `Lifecycle`: what is called in a container, and when.
+//!
+//! Follows `validateProbe` and `validateLifecycle` of `pkg/apis/core/validation/validation.go` (v1.37.1).
+
+use super::container_port::{port_name, port_number};
+use crate::error::{Errors, Path};
+use crate::registry::{items, number, text};
+use serde_json::Value;
+
+/// Rules for the probes of the container at the path.
+pub(super) fn probes(at: Path<'_>, container: &Value, errors: &mut Errors) {
+    for field in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        let Some(probe) = container.get(field) else { continue };
+        let at = at.child(field);
+        handler(at, probe, &["exec", "httpGet", "tcpSocket", "grpc"], errors);
+        let counts = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"];
+        for count in counts {
+            errors.not_negative(at.child(count), probe.get(count).and_then(Value::as_i64));
+        }
+        let threshold = number(probe, "/successThreshold").unwrap_or(1);
+        if field != "readinessProbe" && threshold != 1 {
+            errors.invalid(at.child("successThreshold"), threshold, "must be 1");
+        }
+    }
+}
+
+/// Rules for the hooks of a container.
+pub(super) fn lifecycle(at: Path<'_>, lifecycle: &Value, errors: &mut Errors) {
+    for hook in ["postStart", "preStop"] {
+        if let Some(handlers) = lifecycle.get(hook) {
+            handler(at.child(hook), handlers, &["exec", "httpGet", "tcpSocket", "sleep"], errors);
+        }
+    }
+}
+
+/// Exactly one of several handlers must be there, and be well formed.
+fn handler(at: Path<'_>, handlers: &Value, known: &[&str], errors: &mut Errors) {
+    let mut given = known.iter().filter_map(|kind| Some((*kind, handlers.get(kind)?)));
+    let Some((kind, one)) = given.next() else {
+        return errors.required(at, "must specify a handler type");
+    };
+    let here = at.child(kind);
+    match kind {
+        "exec" if items(one, "/command").is_empty() => errors.required(here.child("command"), ""),
+        "httpGet" => {
+            errors.set(here.child("path"), text(one, "/path"));
+            port(here.child("port"), &one["port"], errors);
+            errors.one_of(here.child("scheme"), text(one, "/scheme"), &["HTTP", "HTTPS"]);
+        }
+        "tcpSocket" | "grpc" => port(here.child("port"), &one["port"], errors),
+        _ => {}
+    }
+    for (extra, _) in given {
+        errors.forbidden(at.child(extra), "may not specify more than 1 handler type");
+    }
+}
+
+/// A port by number or by name.
+fn port(at: Path<'_>, port: &Value, errors: &mut Errors) {
+    match port {
+        Value::String(name) => errors.objections(at, name, port_name(name)),
+        number => port_number(at, number.as_i64().unwrap_or_default(), errors),
+    }
+}

@@ -1,0 +1,84 @@
+//! `PodSecurityContext` and `SecurityContext`: who a pod and its containers run as.
+//!
+//! Follows `validatePodSpecSecurityContext` and `ValidateSecurityContext` of `pkg/apis/core/validation/validation.go` (v1.37.1).
+//! Privileged containers are allowed, as with `--allow-privileged`. Not ported: seccomp, AppArmor, Windows, policies.
+
+use crate::error::{Errors, FieldError, Path};
+use crate::registry::{flag, items, text};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The fields of the internal type, as messages show them.
+const FIELDS: [&str; 12] = [
+    "capabilities",
+    "privileged",
+    "seLinuxOptions",
+    "windowsOptions",
+    "runAsUser",
+    "runAsGroup",
+    "runAsNonRoot",
+    "readOnlyRootFilesystem",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "seccompProfile",
+    "appArmorProfile",
+];
+
+/// Rules for `securityContext` of a pod.
+pub(super) fn pod_security_context(at: Path<'_>, context: &Value, errors: &mut Errors) {
+    for field in ["fsGroup", "runAsUser", "runAsGroup"] {
+        id(at.child(field), &context[field], errors);
+    }
+    for (index, group) in items(context, "/supplementalGroups").iter().enumerate() {
+        id(at.item("supplementalGroups", index), group, errors);
+    }
+    let mut names = HashSet::new();
+    for (index, sysctl) in items(context, "/sysctls").iter().enumerate() {
+        let at = at.item("sysctls", index);
+        match text(sysctl, "/name") {
+            "" => errors.required(at.child("name"), ""),
+            name if !names.insert(name) => errors.duplicate(at.child("name"), name),
+            _ => {}
+        }
+    }
+}
+
+/// Rules for `securityContext` of a container.
+pub(super) fn security_context(at: Path<'_>, context: &Value, host_users: bool, errors: &mut Errors) {
+    for field in ["runAsUser", "runAsGroup"] {
+        id(at.child(field), &context[field], errors);
+    }
+    if let Some(mount) = context["procMount"].as_str() {
+        errors.one_of(at.child("procMount"), mount, &["Default", "Unmasked"]);
+        if host_users && mount == "Unmasked" {
+            errors.invalid(at.child("procMount"), mount, "`hostUsers` must be false to use `Unmasked`");
+        }
+    }
+    if context["allowPrivilegeEscalation"] != Value::Bool(false) {
+        return;
+    }
+    if flag(context, "/privileged") {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
+        errors.push(FieldError::invalid_printed(at, printed(context), detail));
+    }
+    if items(context, "/capabilities/add").iter().any(|capability| capability == "CAP_SYS_ADMIN") {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+        errors.push(FieldError::invalid_printed(at, printed(context), detail));
+    }
+}
+
+/// Rule for the id of a user or a group (`IsValidUserID`).
+fn id(at: Path<'_>, id: &Value, errors: &mut Errors) {
+    if !id.is_null() && !id.as_i64().is_some_and(|id| (0..=i64::from(i32::MAX)).contains(&id)) {
+        errors.invalid(at, id.clone(), format!("must be between 0 and {}, inclusive", i32::MAX));
+    }
+}
+
+fn printed(context: &Value) -> String {
+    let fields = FIELDS.map(|field| {
+        let value = context.get(field).map_or_else(|| "null".to_string(), Value::to_string);
+        let (first, rest) = field.split_at(if field.starts_with("se") && field.contains('L') { 2 } else { 1 });
+        format!("\"{}{rest}\":{value}", first.to_ascii_uppercase())
+    });
+    format!("{{{}}}", fields.join(","))
+}

@@ -1,0 +1,21 @@
+//! The revision at which a resource last changed, readable without the store's lock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The revision of the last change to the objects of one resource. Clones share it.
+///
+/// It moves before the change can be seen in any other way. State that includes all changes up to it is therefore up to date.
+#[derive(Debug, Clone, Default)]
+pub struct LastChange(Arc<AtomicU64>);
+
+impl LastChange {
+    /// The revision; 0 if nothing changed since it was first asked for.
+    pub fn revision(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set(&self, revision: u64) {
+        self.0.store(revision, Ordering::Release);
+    }
+}
