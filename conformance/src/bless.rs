@@ -1,19 +1,20 @@
 //! Rewrites the observations of scenarios, and the recordings of whole answers, with what a real kube-apiserver shows. Only
 //! [`Real`] can be asked: no other server may say what is right, least of all the one under judgement.
 
-use crate::check::dialogue;
-use crate::exchange::{self, Exchange};
-use crate::ledger::{Ledger, Omission};
-use crate::play::{Played, play};
-use crate::scenario::Scenario;
-use crate::scenario::text::Text;
-use crate::suite::recording;
-use crate::target::{Power, Real, Target as _};
+use crate::play::play;
+use crate::subject::{Real, Target as _};
 use anyhow::{Context as _, Result, bail, ensure};
+use conformance_judge::baseline::recording;
+use conformance_judge::dialogue::Dialogue;
+use conformance_judge::exchange::{self, Exchange};
+use conformance_judge::ledger::{Ledger, Omission};
+use conformance_judge::scenario::Scenario;
+use conformance_judge::scenario::power::Power;
+use conformance_judge::scenario::text::Text;
 use fake_apiserver::clock::{Clock as _, SystemClock};
 use std::path::Path;
 
-/// What a blessed scenario says of itself: `kube-apiserver v1.37.1 on `, `2026-11-21`.
+/// The stamp of a blessed scenario: `kube-apiserver v1.37.1 on `, `2026-11-21`.
 struct Stamp {
     server: String,
     date: String,
@@ -29,9 +30,9 @@ pub async fn bless(scenarios: &[Scenario], real: &Real, fixtures: &Path) -> Resu
     let stamp = Stamp { server, date: SystemClock.now().strftime("%Y-%m-%d").to_string() };
     let mut failed = 0;
     for scenario in scenarios {
-        // What a controller of ours does is not the server's to say.
-        let ours = scenario.needs.contains(&Power::Controllers);
-        if ours || scenario.needs.iter().any(|power| !real.powers().contains(power)) {
+        // The calls of a port are not the real server's to say.
+        let ported = scenario.needs.contains(&Power::Controllers);
+        if ported || scenario.needs.iter().any(|power| !real.powers().contains(power)) {
             println!("skipped   {}", scenario.name);
             continue;
         }
@@ -47,7 +48,7 @@ pub async fn bless(scenarios: &[Scenario], real: &Real, fixtures: &Path) -> Resu
     Ok(())
 }
 
-/// Whether anything had to be rewritten.
+/// Blesses one scenario; returns whether anything was rewritten.
 async fn bless_one(
     scenario: &Scenario,
     real: &Real,
@@ -65,7 +66,7 @@ async fn bless_one(
     }
     let recorded = recording(fixtures, &scenario.name);
     let known: Vec<Exchange> = if recorded.exists() { exchange::load(&recorded)? } else { Vec::new() };
-    let mut text = told(scenario, &played);
+    let mut text = retold(scenario, &played.dialogue);
     let stamped = scenario.text.blessed_by().is_some_and(|by| by.starts_with(&stamp.server));
     if stamped && known == exchanges && without_stamp(&text) == without_stamp(&scenario.text) {
         return Ok(false);
@@ -78,15 +79,11 @@ async fn bless_one(
 }
 
 /// The scenario's text with what was observed in place of what was expected.
-fn told(scenario: &Scenario, played: &Played) -> Text {
-    let (mut names, observations) = dialogue::observations(&played.history);
+fn retold(scenario: &Scenario, dialogue: &Dialogue) -> Text {
     let mut text = scenario.text.clone();
-    for step in &scenario.steps {
-        if let Some(observation) = observations.get(&step.line) {
-            let observed = dialogue::observed(step, observation, &mut names);
-            if step.expectation.is_some() {
-                text.blocks[step.block].observed = Some(observed);
-            }
+    for step in scenario.steps.iter().filter(|step| step.expectation.is_some()) {
+        if let Some(observed) = dialogue.observed(step.line) {
+            text.blocks[step.block].observed = Some(observed.to_vec());
         }
     }
     text

@@ -1,17 +1,19 @@
 //! The command line.
 
-use crate::check::guarantees;
 use crate::control_plane;
-use crate::history::{Event, History};
-use crate::report;
-use crate::scenario::Scenario;
-use crate::score::{self, Score};
 use crate::soak::Options;
-use crate::suite::{self, Report, Truth};
-use crate::target::{Embedded, Kcm, Process, Real, Target};
-use crate::verdict::Outcome;
+use crate::subject::{Embedded, Kcm, Process, Real, Target};
+use crate::{play, suite};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use conformance_judge::baseline::Baseline;
+use conformance_judge::check;
+use conformance_judge::dialogue::Played;
+use conformance_judge::history::{Event, History};
+use conformance_judge::report::{self, Report};
+use conformance_judge::scenario::Scenario;
+use conformance_judge::score::{self, Score};
+use conformance_judge::verdict::Outcome;
 use fake_apiserver::version::git_version;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -149,6 +151,7 @@ impl Server {
 /// Runs the command line; all paths are below `root`, the workspace's folder. Succeeds only if everything passed.
 pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
     let scenarios = Scenario::load_all(&root.join("fixtures/scenarios"))?;
+    play::check(&scenarios)?;
     match &cli.command {
         Some(Command::Judge { history }) => judge(&scenarios, history),
         Some(Command::Bless { uncached, server, filter }) => {
@@ -158,7 +161,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Policy) => {
-            let output = root.join("fake-apiserver/src/api/rbac_policy.jsonl");
+            let output = root.join("fake-apiserver/src/reconcile/bootstrap.jsonl");
             crate::policy::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
@@ -181,20 +184,20 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let truth = Truth::load(&root.join("fixtures"), &scenarios)?;
+    let baseline = Baseline::load(&root.join("fixtures"), &scenarios)?;
     let mut runs = Vec::new();
     for kind in run.target.each() {
         let target = kind.target(&run.server).await?;
-        if let Some(entry) = truth.ledger.idle(target.name(), &names).first() {
+        if let Some(entry) = baseline.ledger.unmatched(target.name(), &names).first() {
             bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
         }
-        runs.push((target.name(), play_on(&*target, &scenarios, &truth, root).await?));
+        runs.push((target.name(), play_on(&*target, &scenarios, &baseline, root).await?));
     }
     if let Some(path) = &run.junit {
         std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;
     }
     let mut failed = runs.iter().flat_map(|(_, reports)| reports).any(Report::failed);
-    let across = suite::across(&scenarios, &runs, &truth);
+    let across = baseline.across(&scenarios, &runs);
     for finding in &across {
         println!("{finding}");
         failed = true;
@@ -204,24 +207,24 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         std::fs::write(path, page).with_context(|| path.display().to_string())?;
     }
     if run.target == Kind::All && scenarios.len() == all && !failed {
-        write_score(&runs, &truth, root)?;
+        write_score(&runs, &baseline, root)?;
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Plays on one target and tells how it went.
-async fn play_on(target: &dyn Target, scenarios: &[Scenario], truth: &Truth, root: &Path) -> Result<Vec<Report>> {
+async fn play_on(target: &dyn Target, scenarios: &[Scenario], baseline: &Baseline, root: &Path) -> Result<Vec<Report>> {
     println!("on {}", target.name());
     let folder = target_folder(root).join("conformance").join(target.name());
     let mut ended = 0;
-    let reports = suite::run(scenarios, target, truth, |report| {
+    let reports = suite::run(scenarios, target, baseline, |report| {
         ended += 1;
         println!("{}", report::progress(report, ended, scenarios.len()));
     })
     .await;
     println!("\n{}", report::table(&reports));
     for report in &reports {
-        if let Some(place) = report::leave(&folder, report)? {
+        if let Some(place) = report::write_artifacts(&folder, report)? {
             println!("{} left its history in {}", report.scenario, place.display());
         }
     }
@@ -233,10 +236,10 @@ async fn play_on(target: &dyn Target, scenarios: &[Scenario], truth: &Truth, roo
 }
 
 /// Writes the score into its file and into the README.
-fn write_score(runs: &[(&str, Vec<Report>)], truth: &Truth, root: &Path) -> Result<()> {
+fn write_score(runs: &[(&str, Vec<Report>)], baseline: &Baseline, root: &Path) -> Result<()> {
     let scored = runs.iter().filter(|(target, _)| SCORED.contains(target));
     let scored: Vec<_> = scored.map(|(target, reports)| (*target, reports.as_slice())).collect();
-    let table = Score::of(truth, &scored).to_string();
+    let table = Score::of(baseline, &scored).to_string();
     println!("{table}");
     let (file, readme) = (root.join("fixtures/score.md"), root.join("README.md"));
     let text = std::fs::read_to_string(&readme)?;
@@ -267,8 +270,8 @@ fn judge(scenarios: &[Scenario], path: &Path) -> Result<ExitCode> {
         _ => None,
     });
     let findings = match scenarios.iter().find(|scenario| Some(&scenario.name) == name) {
-        Some(scenario) => suite::judge(scenario, &history),
-        None => guarantees(&history),
+        Some(scenario) => check::findings(scenario, &Played::replay(scenario, history)),
+        None => check::guarantees(&history),
     };
     for finding in &findings {
         println!("{finding}");

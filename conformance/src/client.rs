@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// One API server to talk to.
+/// The address of one API server, and how to connect to it.
 #[derive(Clone)]
 pub struct Endpoint {
     /// `https://127.0.0.1:6443`.

@@ -1,10 +1,11 @@
-//! The kubelets that scenarios start: our port of what a kubelet does about credentials, with a root directory of its own.
+//! The kubelets that scenarios start: the port of a kubelet's work on credentials, each with a root directory of its own.
 
 use crate::controllers::{client, config};
-use crate::observation::Item;
-use crate::stage::DEADLINE;
-use crate::target::{ADMINISTRATOR, Cluster};
+use crate::credentials::ADMINISTRATOR;
+use crate::deadline::DEADLINE;
+use crate::subject::Cluster;
 use anyhow::{Context as _, Result, anyhow};
+use conformance_judge::observation::Item;
 use controller::clock::Clock as Now;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -24,18 +25,18 @@ use tokio::sync::watch;
 /// What decides the jitter of kubelets, so that all runs are alike.
 const SEED: u64 = 1;
 
-/// How a kubelet is to work.
+/// The settings of a kubelet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The user that it is.
     pub user: String,
-    /// How it learns of changes.
+    /// The strategy by which it learns of changes.
     pub strategy: Strategy,
     /// By how many seconds its clock is wrong.
     pub clock_offset: i64,
 }
 
-/// One that runs.
+/// A running kubelet.
 pub struct Kubelet {
     node: Node,
     /// Another client than the node's, to look at the server without being seen as the node.
@@ -44,7 +45,7 @@ pub struct Kubelet {
 }
 
 impl Kubelet {
-    /// Starts that of the node called `name`. `moved` tells when somebody moves the cluster's clock.
+    /// Starts the kubelet of the node called `name`. `moved` signals that the cluster's clock was moved.
     ///
     /// # Errors
     /// If the cluster does not know its user.
@@ -82,7 +83,7 @@ impl Kubelet {
         within(self.node.settled()).await
     }
 
-    /// Makes all volumes due, with what there is now.
+    /// Makes all volumes due, with the present objects.
     ///
     /// # Errors
     /// As for [`caught_up`](Self::caught_up).
@@ -130,7 +131,7 @@ where
     Ok(done.map_err(|_| anyhow!("the kubelet has not done what is due within {DEADLINE:?}"))??)
 }
 
-/// What is in a folder, by name; nothing if there is no such folder.
+/// The entries of a folder, by name; none if the folder does not exist.
 fn names(folder: &Path) -> Result<Vec<String>> {
     if !folder.exists() {
         return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Writes anew the roles and bindings that a fake with RBAC makes at start, as a real kube-apiserver makes them. What all of them
-//! have is left out; the fake puts it back (`fake-apiserver/src/api/rbac_policy.rs`).
+//! have is left out; the fake puts it back (`fake-apiserver/src/reconcile/bootstrap.rs`).
 
-use crate::target::Real;
+use crate::subject::Real;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -47,7 +47,7 @@ fn revision(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The object without what the server gave it, and what all have.
+/// The object without the fields that the server sets, and those that all have.
 fn bare(mut object: Value, kind: &str) -> Result<Value> {
     let metadata = members(&mut object["metadata"])?;
     for own in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {

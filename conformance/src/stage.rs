@@ -1,32 +1,31 @@
-//! What a scenario is played on: a running cluster, the names bound so far, what is still open, and the history.
+//! The stage of a scenario: a running cluster, the dialogue so far, what is still open, and the history.
 
 use crate::client::Endpoint;
-use crate::controllers::Running as Controller;
-use crate::history::{Event, Recorder, Reply, Request};
+use crate::credentials::ADMINISTRATOR;
+use crate::deadline::DEADLINE;
 use crate::kubelets::Kubelet;
-use crate::names::Names;
-use crate::scenario::command::{Credential, Prefixes, Route};
-use crate::target::{ADMINISTRATOR, Cluster};
+use crate::recorder::Recorder;
+use crate::subject::Cluster;
+use crate::subject::controller::Controller;
 use anyhow::{Context as _, Result, anyhow};
 use bytes::Bytes;
+use conformance_judge::dialogue::Dialogue;
+use conformance_judge::history::{Event, Reply, Request};
+use conformance_judge::scenario::prefixes::{Credential, Prefixes, Route};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
-
-/// How long anything may take that a scenario waits for. Nothing ever waits this long unless it is broken.
-pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The state of one run.
 pub struct Stage<'a> {
     /// The cluster.
     pub cluster: &'a dyn Cluster,
-    /// The names bound so far.
-    pub names: Names,
+    /// The dialogue so far, with the names it has bound.
+    pub dialogue: Dialogue,
     /// The history.
     pub recorder: Arc<Recorder>,
     /// Open watches by the name the scenario gave them.
@@ -39,11 +38,11 @@ pub struct Stage<'a> {
     pub kubelets: BTreeMap<String, Kubelet>,
     /// Tells kubelets that the cluster's clock was moved.
     pub clock_moved: watch::Sender<()>,
-    /// The uids of pods whose files were looked at, by name.
+    /// The uids of pods whose files were read, by name.
     pub pod_uids: BTreeMap<String, String>,
-    /// How many calls of each user the scenario has looked at.
+    /// The number of calls of each user that the scenario has read.
     pub calls_read: BTreeMap<String, usize>,
-    /// How many lines of each replica's log the scenario has looked at.
+    /// The number of lines of each replica's log that the scenario has read.
     pub log_lines_read: BTreeMap<usize, usize>,
     requests: u64,
     round_robin: usize,
@@ -73,11 +72,9 @@ impl Stream {
 impl<'a> Stage<'a> {
     /// A fresh stage on `cluster`.
     pub fn new(cluster: &'a dyn Cluster, recorder: Arc<Recorder>) -> Stage<'a> {
-        let mut names = Names::default();
-        names.bind("namespace", cluster.namespace().into());
         Stage {
             cluster,
-            names,
+            dialogue: Dialogue::begin(cluster.namespace()),
             recorder,
             watches: BTreeMap::new(),
             controllers: BTreeMap::new(),
@@ -94,7 +91,7 @@ impl<'a> Stage<'a> {
 
     /// `template` with its names replaced by their values.
     pub fn fill(&self, template: &str) -> Result<String> {
-        self.names.fill_text(template).map_err(unbound)
+        self.dialogue.names.fill_text(template).map_err(unbound)
     }
 
     /// `query` with its names replaced by their values.

@@ -11,9 +11,9 @@
 //!
 //! What happens during a pause is noticed and waits in the queues.
 
-use crate::informer::Informer;
-use crate::workqueue::Activity;
-use crate::workqueue::metrics::QueueMetrics;
+use crate::client_go::informer::Informer;
+use crate::client_go::workqueue::Activity;
+use crate::client_go::workqueue::metrics::QueueMetrics;
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Resource};
@@ -66,7 +66,7 @@ pub trait Task: Send + Sync {
     fn idle(&self) -> BoxFuture<'_, Activity>;
     /// Begins nothing new from now on; waits until what is in progress has ended.
     fn pause(&self) -> BoxFuture<'_, ()>;
-    /// Goes on.
+    /// Ends a pause.
     fn resume(&self);
     /// Does the next thing there is to do, even in a pause, and says what it was.
     fn step(&self) -> BoxFuture<'_, Option<String>>;
@@ -150,7 +150,7 @@ impl Controller {
         self.tasks.iter().for_each(|task| task.resume());
     }
 
-    /// It is paused.
+    /// The controller is paused.
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }

@@ -7,9 +7,9 @@
 //!     └────────────────────┘      without: forgotten too, until something happens to it
 //! ```
 
+use crate::client_go::workqueue::metrics::QueueMetrics;
+use crate::client_go::workqueue::{Activity, RateLimitingQueue};
 use crate::controller::Task;
-use crate::workqueue::metrics::QueueMetrics;
-use crate::workqueue::{Activity, RateLimitingQueue};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use std::fmt::{Debug, Display};

@@ -4,7 +4,6 @@
 
 use crate::auth::User;
 use crate::auth::impersonation::Impersonated;
-use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -144,16 +143,4 @@ impl RequestRecord {
 
 fn user_info(user: &User) -> Value {
     json!({"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra})
-}
-
-/// A request's body as a tree, whatever format it came in; none if it is empty or cannot be read.
-pub(crate) fn readable(content_type: &str, bytes: &Bytes) -> Option<Value> {
-    use crate::http::content_type::{BodyFormat, body_format};
-    use crate::schema;
-    if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
-        let envelope = schema::decode_protobuf(bytes).ok()?;
-        let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
-        return schema::decode_protobuf_message(envelope.raw, type_ref).ok();
-    }
-    serde_json::from_slice(bytes).ok()
 }

@@ -25,16 +25,17 @@
 //! # }
 //! ```
 
-pub use controller::catalogue::{Choice, Kind, UnknownController, is_wanted};
+pub use controller::manager::catalogue::{Choice, Kind, UnknownController, is_wanted};
 
 use crate::auth::jwt;
 use crate::cluster::Cluster;
+use controller::client_go::client;
 use controller::clock::Clock;
 use controller::controller::Controller;
-use controller::fleet::Fleet;
+use controller::controllers::tokens::{LegacyClaims, TokenGenerator};
+use controller::controllers::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use controller::keys::SigningError;
-use controller::tokens::{LegacyClaims, TokenGenerator};
-use controller::{client, legacy_token_cleaner, root_ca, service_accounts, tokens};
+use controller::manager::fleet::Fleet;
 use kube::{Client, Config};
 use std::collections::BTreeSet;
 use std::sync::Arc;

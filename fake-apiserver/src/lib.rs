@@ -40,6 +40,7 @@ pub mod auth;
 pub mod cli;
 pub mod clock;
 mod cluster;
+mod commit;
 #[cfg(feature = "controllers")]
 pub mod controllers;
 pub mod duration;
@@ -49,6 +50,7 @@ mod http;
 pub mod ids;
 mod index;
 pub mod object;
+mod reconcile;
 pub mod registry;
 pub mod schema;
 mod server;

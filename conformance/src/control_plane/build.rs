@@ -1,4 +1,4 @@
-//! Building the programs: `go build` in the modules that pin them, into the cache. What is there already is left alone.
+//! Building the programs: `go build` in the modules that pin them, into the cache. Programs that exist are left alone.
 
 use super::cache;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -8,9 +8,9 @@ use std::time::Instant;
 
 /// A program of the control plane.
 struct Program {
-    /// What it is called in the cache.
+    /// Its name in the cache.
     name: &'static str,
-    /// Where it lies there.
+    /// Its path in the cache.
     version: &'static str,
     /// The folder of its module, from the workspace's.
     module: &'static str,
@@ -57,7 +57,7 @@ impl Program {
         format!("-s -w{}", stamps.map(stamp).concat())
     }
 
-    /// Builds it under another name and moves it into place: what was interrupted does not look built.
+    /// Builds it under another name and moves it into place: an interrupted build does not look complete.
     fn build(&self, root: &Path) -> Result<()> {
         let path = self.path()?;
         let unfinished = path.with_file_name(format!(".{}.{}.unfinished", self.name, std::process::id()));
@@ -120,7 +120,7 @@ fn find_go(root: &Path, program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// What follows `name` on a line of its own.
+/// The rest of the line that begins with `name`.
 fn directive<'a>(module: &'a str, name: &str) -> Option<&'a str> {
     module.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }

@@ -1,12 +1,12 @@
 //! `conformance real …`: building the real control plane, and running one by hand.
 
 use super::plan::Options;
-use super::{build, standing};
+use super::{build, detached};
 use anyhow::Result;
 use clap::Subcommand;
 use std::path::{Path, PathBuf};
 
-/// What to do with the real control plane.
+/// The tasks about the real control plane.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Builds etcd, kube-apiserver, kube-controller-manager and kubectl into the cache (needs Go, and minutes)
@@ -68,11 +68,11 @@ pub async fn run(task: &Task, root: &Path, target: &Path) -> Result<()> {
                 flags: flags.clone(),
                 ..Options::default()
             };
-            standing::up(&folder(place), options).await
+            detached::up(&folder(place), options).await
         }
         Task::Down { place } => {
             let folder = folder(place);
-            let was_up = standing::down(&folder).await?;
+            let was_up = detached::down(&folder).await?;
             println!("{} {}", if was_up { "ended what was up in" } else { "nothing was up in" }, folder.display());
             Ok(())
         }

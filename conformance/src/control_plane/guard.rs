@@ -26,7 +26,7 @@ wait "$program"; status=$?
 exit "$status"
 "#;
 
-/// Starts `program`; what it says goes to `log`. It is killed, and `folder` removed, when the result's standard input is
+/// Starts `program`; its output goes to `log`. It is killed, and `folder` removed, when the result's standard input is
 /// closed, at the latest by our own end.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 use super::guard;
 use super::plan::{Invocation, Options, Plan};
 use crate::client::Endpoint;
-use crate::target::{ADMINISTRATOR, static_token};
+use crate::credentials::{ADMINISTRATOR, static_token};
 use anyhow::{Context as _, Result, bail, ensure};
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -23,12 +23,12 @@ use tokio::process::{Child, Command};
 const DEADLINE: Duration = Duration::from_secs(120);
 /// How often a program is asked whether it is ready.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often the start is tried: somebody may take a port before the program that it was chosen for does.
+/// The number of attempts to start: another process may take a port before the program that it was chosen for does.
 const ATTEMPTS: usize = 3;
 /// How much of its log is shown of a program that did not start.
 const LAST_LINES: usize = 15;
 
-/// Whether programs outlive us.
+/// The life of the programs that are started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
     /// They are killed and the folder is removed when we end.
@@ -68,7 +68,7 @@ impl ControlPlane {
         }
     }
 
-    /// Where the API server answers.
+    /// The URL of the API server.
     pub fn url(&self) -> String {
         self.plan.url()
     }
@@ -78,12 +78,12 @@ impl ControlPlane {
         &self.ca_pem
     }
 
-    /// Where etcd answers, without TLS.
+    /// The URL of etcd, without TLS.
     pub fn etcd_url(&self) -> String {
         self.plan.etcd_url()
     }
 
-    /// What the API server says.
+    /// The log of the API server.
     pub fn apiserver_log(&self) -> PathBuf {
         self.plan.log("kube-apiserver")
     }

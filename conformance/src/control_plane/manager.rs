@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
 use tokio::process::Child;
 
-/// What to run, and on whose behalf.
+/// The invocation of one manager.
 pub struct Invocation<'a> {
     /// Its version, as in [`cache`].
     pub version: &'a str,
@@ -65,7 +65,7 @@ impl Manager {
     }
 }
 
-/// What a manager with its files in `folder` says.
+/// The log of the manager with its files in `folder`.
 pub fn log(folder: &Path) -> PathBuf {
     folder.with_extension("log")
 }

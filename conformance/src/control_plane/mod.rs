@@ -10,13 +10,13 @@
 mod build;
 pub mod cache;
 pub mod cli;
+mod detached;
 mod guard;
 mod kubeconfig;
 mod launch;
 pub mod manager;
 mod plan;
 pub mod sentinel;
-mod standing;
 
 pub use launch::ControlPlane;
 pub use plan::{Options, RECORDED_USERS};

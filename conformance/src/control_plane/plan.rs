@@ -1,7 +1,7 @@
 //! What each program of a control plane is told: its flags, and the files they name. Decides, starts nothing.
 
 use super::{cache, kubeconfig};
-use crate::target::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
+use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
 use anyhow::{Context as _, Result};
 use serde_json::json;
 use std::net::TcpListener;
@@ -29,7 +29,7 @@ pub struct Options {
     pub audit: bool,
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
-    /// More flags of the API server, `--name=value`. They take the place of what it is usually told.
+    /// More flags of the API server, `--name=value`. They replace the usual ones.
     pub flags: Vec<String>,
 }
 
@@ -72,17 +72,17 @@ impl Plan {
         Ok(Plan { folder: folder.to_owned(), options, etcd_port: etcd, secure_port, manager_port: manager })
     }
 
-    /// Where the API server answers.
+    /// The URL of the API server.
     pub(super) fn url(&self) -> String {
         format!("https://127.0.0.1:{}", self.secure_port)
     }
 
-    /// Where etcd answers.
+    /// The URL of etcd.
     pub(super) fn etcd_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.etcd_port)
     }
 
-    /// Where the controller manager tells how it is.
+    /// The URL of the controller manager's health checks.
     pub(super) fn manager_url(&self) -> String {
         format!("https://127.0.0.1:{}", self.manager_port)
     }
@@ -102,12 +102,12 @@ impl Plan {
         self.file("kubeconfig")
     }
 
-    /// What the program called `name` says.
+    /// The log of the program called `name`.
     pub(super) fn log(&self, name: &str) -> PathBuf {
         self.file(&format!("{name}.log"))
     }
 
-    /// What the recorded users called.
+    /// The audit log with the calls of the recorded users.
     pub(super) fn audit_log(&self) -> PathBuf {
         self.file("audit.log")
     }

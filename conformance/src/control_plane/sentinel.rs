@@ -43,7 +43,7 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Prepares the place; `client` may do everything there, and nobody mistakes its calls for the controller's.
+    /// Prepares the place; `client` may do everything there, as another user than the controller's.
     ///
     /// # Errors
     /// If the place cannot be made, or there is one.

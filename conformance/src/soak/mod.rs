@@ -12,7 +12,7 @@
 //! What happens unseen before a new list is lost on a controller that was made so: hence the touch, an update of every object, after
 //! the outages. From then on no event may be lost, and nothing but accounts is touched that could make good for one.
 //!
-//! The writes are the same for the same seed. What the controller does to each depends on time, what it has to end with does not.
+//! The same seed gives the same writes. The controller's calls depend on time, the state that it has to reach does not.
 
 mod past;
 mod script;
@@ -21,8 +21,10 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::{Kind, Running as Controller, Settings, client};
-use crate::target::{ADMINISTRATOR, Cluster, Kcm, Setup};
+use crate::controllers::client;
+use crate::credentials::ADMINISTRATOR;
+use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::{Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::audit::RequestRecord;
@@ -39,7 +41,7 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How many writes are under way at once.
+/// The number of writes in progress at once.
 const AT_ONCE: usize = 8;
 /// Watches end every so many writes.
 const CUT: usize = 100;
@@ -47,31 +49,31 @@ const CUT: usize = 100;
 const OUTAGE: usize = 2000;
 /// which takes so many.
 const OUTAGE_LASTS: usize = 150;
-/// For how long the controller of 1.25 takes for granted what it made and no watch confirmed: the 60 s of its mutation cache, and
+/// The time for which the controller of 1.25 trusts its own writes that no watch has confirmed: the 60 s of its mutation cache, and
 /// some for the machine. After that nothing excuses it.
 const MEMORY: Duration = Duration::from_secs(75);
 /// How often it is looked whether it has forgotten.
 const PAUSE: Duration = Duration::from_secs(5);
-/// How long it may take to work off a storm.
+/// The time in which it has to work off a storm.
 const DEADLINE: Duration = Duration::from_secs(300);
 /// The user that the controller runs as.
 const USER: &str = "tokens";
 
-/// What storm to make.
+/// The options of a storm.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How many writes of secrets have to succeed.
+    /// The number of writes of secrets that have to succeed.
     pub writes: usize,
-    /// What is written depends on this alone.
+    /// The seed of the writes.
     pub seed: u64,
     /// Whether the controller makes tokens for accounts that have none; another version of it does.
     pub auto_generate: bool,
 }
 
-/// How it went.
+/// The outcome of a storm.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What is not as it should be.
+    /// The findings; empty if all is well.
     pub findings: Vec<String>,
     /// Writes of secrets that succeeded.
     writes: usize,
@@ -80,7 +82,7 @@ pub struct Outcome {
     /// Without lists and watches.
     calls: usize,
     watches: usize,
-    /// How often it asked for all secrets.
+    /// The number of times it listed all secrets.
     beginnings: usize,
     end: End,
     took: Duration,
@@ -105,10 +107,11 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
     let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false };
     let cluster = Kcm::find()?.launch(&setup).await?;
-    let settings = Settings { auto_generate: options.auto_generate, max_retries: None };
-    let controller = cluster.controller(USER, Kind::Tokens(settings)).await?.context("the target has no controller")?;
+    let settings = TokenSettings { auto_generate: options.auto_generate, max_retries: None };
+    let controller =
+        cluster.controller(USER, ControllerKind::Tokens(settings)).await?.context("the target has no controller")?;
     let places = Places::new(&client(&cluster, ADMINISTRATOR)?, cluster.namespace());
-    let mut weather = Weather::new(cluster.server(), cluster.namespace())?;
+    let mut disruptor = Disruptor::new(cluster.server(), cluster.namespace())?;
     let mut script = Script::new(options.seed);
     let parts = (options.writes / OUTAGE).max(2);
     let mut writes = 0;
@@ -120,7 +123,7 @@ pub async fn soak(options: Options) -> Result<Outcome> {
             quiet(&*controller, &cluster).await?;
         }
         writes +=
-            storm((options.writes * part / parts).saturating_sub(writes), !last, &mut script, &places, &mut weather)
+            storm((options.writes * part / parts).saturating_sub(writes), !last, &mut script, &places, &mut disruptor)
                 .await?;
         quiet(&*controller, &cluster).await?;
     }
@@ -134,13 +137,13 @@ pub async fn soak(options: Options) -> Result<Outcome> {
         quiet(&*controller, &cluster).await?;
         let calls = cluster.calls(USER).await?;
         let end = End::of(&places.accounts().await?, &places.secrets().await?)?;
-        let findings = verdict(options.auto_generate, &end, weather.observer.past()?, &calls, calls.len() - before);
+        let findings = verdict(options.auto_generate, &end, disruptor.observer.past()?, &calls, calls.len() - before);
         if findings.is_empty() || calm.elapsed() > MEMORY {
             break (findings, end);
         }
         tokio::time::sleep(PAUSE).await;
     };
-    let Weather { cuts, outages, .. } = weather;
+    let Disruptor { cuts, outages, .. } = disruptor;
     controller.stop().await?;
     let calls = cluster.calls(USER).await?.len();
     let mut records = cluster.server().requests();
@@ -161,11 +164,11 @@ async fn storm(
     outage: bool,
     script: &mut Script,
     places: &Places,
-    weather: &mut Weather<'_>,
+    disruptor: &mut Disruptor<'_>,
 ) -> Result<usize> {
     let mut under_way = FuturesUnordered::new();
     let mut written = 0;
-    let darkens = enough.saturating_sub(OUTAGE_LASTS);
+    let blocks_at = enough.saturating_sub(OUTAGE_LASTS);
     while written < enough {
         while under_way.len() < AT_ONCE {
             under_way.push(places.make(script.next_write()));
@@ -174,30 +177,30 @@ async fn storm(
             continue;
         }
         written += 1;
-        if outage && written == darkens.max(1) {
-            weather.darken();
+        if outage && written == blocks_at.max(1) {
+            disruptor.block_watches();
         } else if written % CUT == 0 {
-            weather.cut();
+            disruptor.cut();
         }
     }
     if outage {
-        weather.clear()?;
+        disruptor.clear()?;
     }
     let rest: Vec<bool> = under_way.try_collect().await?;
     Ok(written + rest.into_iter().filter(|written| *written).count())
 }
 
-/// What happens to the controller's watches.
-struct Weather<'a> {
+/// Disrupts the controller's watches.
+struct Disruptor<'a> {
     server: &'a FakeApiServer,
     observer: Observer,
     cuts: usize,
     outages: usize,
 }
 
-impl<'a> Weather<'a> {
-    fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Weather<'a>> {
-        Ok(Weather { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
+impl<'a> Disruptor<'a> {
+    fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Disruptor<'a>> {
+        Ok(Disruptor { server, observer: Observer::new(server.store(), namespace)?, cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {
@@ -205,8 +208,8 @@ impl<'a> Weather<'a> {
         self.cuts += 1;
     }
 
-    /// Ends the watches and lets no other be opened.
-    fn darken(&mut self) {
+    /// Ends the watches and refuses new ones.
+    fn block_watches(&mut self) {
         let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
         // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
         let what = Action::Status { code: 429, retry_after_seconds: 0 };
@@ -214,7 +217,7 @@ impl<'a> Weather<'a> {
         self.cut();
     }
 
-    /// Forgets what there was to see (though not before it was seen here), and lets watches be opened.
+    /// Compacts the history, once it was read here, and lets watches be opened again.
     fn clear(&mut self) -> Result<()> {
         let revision = self.server.store().revision();
         self.observer.look()?;

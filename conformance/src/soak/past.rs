@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Default)]
 pub struct Past(BTreeMap<String, Life>);
 
-/// What was there under one name.
+/// The objects that existed under one name.
 #[derive(Debug, Clone, Default)]
 struct Life {
     revisions: BTreeSet<String>,
@@ -58,7 +58,7 @@ pub(super) struct Observer {
 }
 
 impl Observer {
-    /// Begins with what there is.
+    /// Begins with the present objects.
     pub(super) fn new(store: &Store, namespace: &str) -> Result<Observer> {
         let mut past = Past::default();
         let mut subscriptions = Vec::new();
@@ -74,7 +74,7 @@ impl Observer {
         Ok(Observer { subscriptions, past })
     }
 
-    /// Takes in what has happened since the last look.
+    /// Reads the events since the last call.
     ///
     /// # Errors
     /// If some of it is forgotten already.
@@ -93,7 +93,7 @@ impl Observer {
         Ok(())
     }
 
-    /// Everything until now.
+    /// Reads the events up to now.
     ///
     /// # Errors
     /// If some of it is forgotten already.

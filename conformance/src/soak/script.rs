@@ -1,4 +1,4 @@
-//! What is written: a seeded mix, in which every kind of write that the tokens controller has to answer comes up.
+//! The writes of a storm: a seeded mix, in which every kind of write that the tokens controller has to answer comes up.
 
 use crate::control_plane::sentinel::{TOKEN_TYPE, token_secret};
 use anyhow::Result;
@@ -55,7 +55,7 @@ impl Script {
     }
 }
 
-/// Where it is written.
+/// The collections that are written to.
 pub(super) struct Places {
     accounts: Api<ServiceAccount>,
     secrets: Api<Secret>,

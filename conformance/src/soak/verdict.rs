@@ -1,20 +1,20 @@
-//! Whether a tokens controller knew what it did. A pure function of how things ended, of what there ever was, and of its calls:
+//! The verdict on a tokens controller: a pure function of the final objects, of all objects that ever existed, and of its calls:
 //!
 //! * every account that exists refers to exactly one token secret of its own that exists, if the controller makes them;
 //! * every token secret belongs to an account that exists, and is filled;
-//! * it never wrote over a version that there never was, nor deleted or made anything for an object that there never was;
-//! * what it was refused it could not have known better: an object that has gone, or changed meanwhile;
-//! * in the end, with everything before its eyes once more, it has nothing to do: what it remembers is what there is.
+//! * no call names a revision or an object that never existed;
+//! * every refusal has a reason that it could not know: the object was deleted, or changed meanwhile;
+//! * in the end, when every object is touched once more, it has nothing to do: its caches hold what the server has.
 
 use super::past::Past;
 use crate::control_plane::sentinel::{ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE};
-use crate::history::Call;
 use anyhow::Result;
+use conformance_judge::history::Call;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use serde::Serialize;
 use serde_json::Value;
 
-/// How things ended: accounts and token secrets, as they are on the wire.
+/// The final accounts and token secrets, as they are on the wire.
 #[derive(Debug, Clone, Default)]
 pub struct End {
     accounts: Vec<Value>,
@@ -22,7 +22,7 @@ pub struct End {
 }
 
 impl End {
-    /// Of all accounts and secrets of a namespace.
+    /// Takes the accounts and the token secrets of a namespace.
     ///
     /// # Errors
     /// If one of them cannot be written as JSON.
@@ -32,12 +32,12 @@ impl End {
         Ok(End { accounts: documents(accounts)?, secrets })
     }
 
-    /// How many accounts there are.
+    /// The number of accounts.
     pub fn accounts(&self) -> usize {
         self.accounts.len()
     }
 
-    /// How many token secrets there are.
+    /// The number of token secrets.
     pub fn secrets(&self) -> usize {
         self.secrets.len()
     }
@@ -53,11 +53,11 @@ fn documents<K: Serialize>(objects: &[K]) -> Result<Vec<Value>> {
     objects.iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }
 
-/// All that is wrong. `last_calls` is how many of the calls came after everything was before the controller's eyes once more.
+/// The findings. `last_calls` is the number of calls since every object was touched for the last time.
 pub fn verdict(auto_generate: bool, end: &End, past: &Past, calls: &[Call], last_calls: usize) -> Vec<String> {
     let mut findings = unsettled(auto_generate, end);
     findings.extend(calls.iter().filter_map(|call| {
-        let problem = ignorant(call, past).or_else(|| inexcusable(call, past))?;
+        let problem = unobserved(call, past).or_else(|| unjustified(call, past))?;
         Some(format!("{} {} {}: {problem}", call.method, call.target, call.status))
     }));
     let last = &calls[calls.len() - last_calls..];
@@ -65,7 +65,7 @@ pub fn verdict(auto_generate: bool, end: &End, past: &Past, calls: &[Call], last
     findings
 }
 
-/// What is left to do.
+/// The work that is left undone.
 fn unsettled(auto_generate: bool, end: &End) -> Vec<String> {
     let mut findings = Vec::new();
     for account in end.accounts.iter().filter(|_| auto_generate) {
@@ -88,8 +88,8 @@ fn unsettled(auto_generate: bool, end: &End) -> Vec<String> {
     findings
 }
 
-/// What a call assumes that never was so.
-fn ignorant(call: &Call, past: &Past) -> Option<String> {
+/// The object or revision that a call names and that never existed.
+fn unobserved(call: &Call, past: &Past) -> Option<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &call.body["metadata"];
     match call.method.as_str() {
@@ -111,8 +111,8 @@ fn ignorant(call: &Call, past: &Past) -> Option<String> {
     }
 }
 
-/// What was refused though the controller could have known.
-fn inexcusable(call: &Call, past: &Past) -> Option<String> {
+/// A refusal whose reason the controller could have known.
+fn unjustified(call: &Call, past: &Past) -> Option<String> {
     let uid = call.body["preconditions"]["uid"].as_str().unwrap_or_default();
     match (call.method.as_str(), call.status) {
         (_, 200 | 201) | ("GET" | "PUT", 404) | ("PUT", 409) => None,

@@ -1,4 +1,4 @@
-//! Controllers: ordinary clients that act on their own. They are ours, unless the target has its own.
+//! Controllers: ordinary clients that act on their own. They are ports, unless the target has the real ones.
 //!
 //! ```text
 //! controller start tokens                         the tokens controller, as the user `tokens`
@@ -30,23 +30,25 @@
 //! and has nothing left to do.
 
 use super::requests::tally;
-use crate::controllers::{Kind, Ours, Running, Settings};
-use crate::history::{Call, Event};
-use crate::observation::{Item, Observation};
-use crate::scenario::command::Written;
-use crate::stage::{DEADLINE, Stage};
+use crate::controllers::Ported;
+use crate::deadline::DEADLINE;
+use crate::stage::Stage;
+use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
 use anyhow::{Context as _, Result, anyhow, ensure};
+use conformance_judge::history::{Call, Event};
+use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::command::RawCommand;
 use serde_json::Value;
 
-/// One of the verbs above.
+/// A verb of controllers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Controller {
+pub enum ControllerVerb {
     /// `controller start KIND …`.
     Start {
-        /// Its user.
+        /// The user it runs as.
         user: String,
-        /// What it is to do.
-        kind: Kind,
+        /// The controller.
+        kind: ControllerKind,
     },
     /// `controller pause USER`.
     Pause(String),
@@ -58,63 +60,63 @@ pub enum Controller {
     Stop(String),
     /// `calls of USER until quiet`, `tally of USER until quiet`.
     Calls {
-        /// Its user.
+        /// The controller's user.
         user: String,
-        /// Whether to wait.
+        /// Whether to wait until the controller is quiet.
         until_quiet: bool,
         /// Whether to count instead of showing each.
         tally: bool,
     },
 }
 
-impl Controller {
+impl ControllerVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<Controller, String> {
-        match (written.verb, &written.words()[..]) {
+    pub fn parse(command: &RawCommand) -> Result<ControllerVerb, String> {
+        match (command.verb.as_str(), &command.words()[..]) {
             ("controller", ["start", name, "as", user, settings @ ..]) => start(name, user, settings),
             ("controller", ["start", name, settings @ ..]) => start(name, name, settings),
-            ("controller", ["pause", user]) => Ok(Controller::Pause((*user).to_owned())),
-            ("controller", ["resume", user]) => Ok(Controller::Resume((*user).to_owned())),
-            ("controller", ["step", user]) => Ok(Controller::Step((*user).to_owned())),
-            ("controller", ["stop", user]) => Ok(Controller::Stop((*user).to_owned())),
+            ("controller", ["pause", user]) => Ok(ControllerVerb::Pause((*user).to_owned())),
+            ("controller", ["resume", user]) => Ok(ControllerVerb::Resume((*user).to_owned())),
+            ("controller", ["step", user]) => Ok(ControllerVerb::Step((*user).to_owned())),
+            ("controller", ["stop", user]) => Ok(ControllerVerb::Stop((*user).to_owned())),
             (verb @ ("calls" | "tally"), ["of", user, "until", "quiet"]) => {
-                Ok(Controller::Calls { user: (*user).to_owned(), until_quiet: true, tally: verb == "tally" })
+                Ok(ControllerVerb::Calls { user: (*user).to_owned(), until_quiet: true, tally: verb == "tally" })
             }
             ("calls", ["of", user]) => {
-                Ok(Controller::Calls { user: (*user).to_owned(), until_quiet: false, tally: false })
+                Ok(ControllerVerb::Calls { user: (*user).to_owned(), until_quiet: false, tally: false })
             }
             ("controller", _) => {
-                Err(written.usage("controller start NAME [as USER] … | controller pause|resume|step|stop USER"))
+                Err(command.usage("controller start NAME [as USER] … | controller pause|resume|step|stop USER"))
             }
-            (verb, _) => Err(written.usage(&format!("{verb} of USER until quiet"))),
+            (verb, _) => Err(command.usage(&format!("{verb} of USER until quiet"))),
         }
     }
 
     /// Carries it out.
     pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
-            Controller::Start { user, kind } => {
+            ControllerVerb::Start { user, kind } => {
                 ensure!(!stage.controllers.contains_key(user), "a controller runs as {user:?} already");
-                let running: Box<dyn Running> = match stage.cluster.controller(user, *kind).await? {
-                    Some(theirs) => theirs,
-                    None => Box::new(Ours::start(stage.cluster, user, *kind)?),
+                let running: Box<dyn Controller> = match stage.cluster.controller(user, *kind).await? {
+                    Some(controller) => controller,
+                    None => Box::new(Ported::start(stage.cluster, user, *kind)?),
                 };
                 stage.controllers.insert(user.clone(), running);
             }
-            Controller::Stop(user) => {
+            ControllerVerb::Stop(user) => {
                 running(stage, user)?;
                 if let Some(running) = stage.controllers.remove(user) {
                     running.stop().await?;
                 }
             }
-            Controller::Pause(user) => running(stage, user)?.pause().await?,
-            Controller::Resume(user) => running(stage, user)?.resume()?,
-            Controller::Step(user) => {
+            ControllerVerb::Pause(user) => running(stage, user)?.pause().await?,
+            ControllerVerb::Resume(user) => running(stage, user)?.resume()?,
+            ControllerVerb::Step(user) => {
                 let step = tokio::time::timeout(DEADLINE, running(stage, user)?.step());
                 let key = step.await.map_err(|_| anyhow!("no step within {DEADLINE:?}"))??;
                 return Ok(key.map(|key| Item::new(key, Value::Null)).into_iter().collect::<Vec<_>>().into());
             }
-            Controller::Calls { user, until_quiet, tally: counted } => {
+            ControllerVerb::Calls { user, until_quiet, tally: counted } => {
                 if let Some(running) = stage.controllers.get(user).filter(|_| *until_quiet) {
                     let quiet = running.quiet(stage.cluster);
                     tokio::time::timeout(DEADLINE, quiet)
@@ -134,26 +136,26 @@ impl Controller {
     }
 }
 
-fn running<'s>(stage: &'s Stage<'_>, user: &str) -> Result<&'s dyn Running> {
+fn running<'s>(stage: &'s Stage<'_>, user: &str) -> Result<&'s dyn Controller> {
     stage.controllers.get(user).map(|running| &**running).with_context(|| format!("no controller runs as {user:?}"))
 }
 
-fn start(name: &str, user: &str, settings: &[&str]) -> Result<Controller, String> {
+fn start(name: &str, user: &str, settings: &[&str]) -> Result<ControllerVerb, String> {
     let kind = match name {
-        "legacy-token-cleaner" => Kind::LegacyTokenCleaner,
-        "root-ca" => Kind::RootCa,
-        "service-accounts" => Kind::ServiceAccounts,
-        "tokens" => Kind::Tokens(token_settings(settings)?),
+        "legacy-token-cleaner" => ControllerKind::LegacyTokenCleaner,
+        "root-ca" => ControllerKind::RootCa,
+        "service-accounts" => ControllerKind::ServiceAccounts,
+        "tokens" => ControllerKind::Tokens(token_settings(settings)?),
         _ => return Err(format!("{name:?} is none of legacy-token-cleaner, root-ca, service-accounts, tokens")),
     };
     match (kind, settings) {
-        (Kind::Tokens(_), _) | (_, []) => Ok(Controller::Start { user: user.to_owned(), kind }),
+        (ControllerKind::Tokens(_), _) | (_, []) => Ok(ControllerVerb::Start { user: user.to_owned(), kind }),
         (_, [setting, ..]) => Err(format!("{name} has no settings, and {setting:?} is one")),
     }
 }
 
-fn token_settings(settings: &[&str]) -> Result<Settings, String> {
-    let mut read = Settings::default();
+fn token_settings(settings: &[&str]) -> Result<TokenSettings, String> {
+    let mut read = TokenSettings::default();
     for setting in settings {
         match setting.split_once('=') {
             Some(("auto-generate", value)) => read.auto_generate = value.parse().map_err(|_| format!("{setting:?}"))?,
@@ -176,7 +178,7 @@ async fn new_calls(user: &str, stage: &mut Stage<'_>) -> Result<Vec<Call>> {
 }
 
 fn item(mut call: Call) -> Item {
-    // The target tells the type; whether a client says it too, and how an audit log words it, is no matter.
+    // The target of the call tells the type; clients and audit logs do not agree on whether the body does.
     if let Some(fields) = call.body.as_object_mut() {
         fields.retain(|field, _| field != "apiVersion" && field != "kind");
     }

@@ -1,4 +1,4 @@
-//! Kubelets: what of them deals with credentials, ours. They are ordinary clients; no container runs.
+//! Kubelets: the port of the part that deals with credentials. They are ordinary clients; containers do not run.
 //!
 //! ```text
 //! kubelet start node-1                            cares for the volumes of that node's pods, as the user system:node:node-1
@@ -17,23 +17,23 @@
 //! each pod when it changes, and once a minute.
 
 use super::server::seconds;
+use crate::credentials::ADMINISTRATOR;
 use crate::kubelets::{Kubelet, Settings};
-use crate::observation::Observation;
-use crate::scenario::command::Written;
 use crate::stage::Stage;
-use crate::target::ADMINISTRATOR;
 use anyhow::{Context as _, Result, ensure};
+use conformance_judge::observation::Observation;
+use conformance_judge::scenario::command::RawCommand;
 use kubelet::objects::Strategy;
 use serde_json::Value;
 
-/// One of the verbs above.
+/// A verb of kubelets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KubeletVerb {
     /// `kubelet start NODE …`.
     Start {
         /// The node.
         node: String,
-        /// How it works.
+        /// The kubelet's settings.
         settings: Settings,
     },
     /// `kubelet sync NODE`.
@@ -51,8 +51,8 @@ pub enum KubeletVerb {
 
 impl KubeletVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<KubeletVerb, String> {
-        match (written.verb, &written.words()[..]) {
+    pub fn parse(command: &RawCommand) -> Result<KubeletVerb, String> {
+        match (command.verb.as_str(), &command.words()[..]) {
             ("kubelet", ["start", node, "as", user, settings @ ..]) => start(node, user, settings),
             ("kubelet", ["start", node, settings @ ..]) => start(node, &format!("system:node:{node}"), settings),
             ("kubelet", ["sync", node]) => Ok(KubeletVerb::Sync((*node).to_owned())),
@@ -60,8 +60,8 @@ impl KubeletVerb {
             ("files", ["of", pod, "on", node]) if pod.starts_with("pods/") => {
                 Ok(KubeletVerb::Files { pod: pod["pods/".len()..].to_owned(), node: (*node).to_owned() })
             }
-            ("kubelet", _) => Err(written.usage("kubelet start NODE [as USER] … | kubelet stop|sync NODE")),
-            _ => Err(written.usage("files of pods/NAME on NODE")),
+            ("kubelet", _) => Err(command.usage("kubelet start NODE [as USER] … | kubelet stop|sync NODE")),
+            _ => Err(command.usage("files of pods/NAME on NODE")),
         }
     }
 

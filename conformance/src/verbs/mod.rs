@@ -9,23 +9,24 @@ pub mod tokens;
 pub mod waits;
 pub mod watches;
 
-use crate::observation::Observation;
-use crate::scenario::command::{Prefixes, Written};
 use crate::stage::Stage;
 use anyhow::Result;
+use conformance_judge::observation::Observation;
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::prefixes::Prefixes;
 
-/// What a command does.
+/// A verb with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verb {
     /// Starts, stops and watches over controllers.
-    Controller(controllers::Controller),
+    Controller(controllers::ControllerVerb),
     /// Starts, stops and looks at kubelets.
     Kubelet(kubelets::KubeletVerb),
-    /// Something befalls an API server.
-    Replica(replicas::Replica),
+    /// Disrupts an API server.
+    Replica(replicas::ReplicaVerb),
     /// Sends a request.
     Request(requests::RequestVerb),
-    /// Turns the server's knobs, reads its log.
+    /// Sets clocks, injects faults, compacts, reads logs.
     Server(server::ServerVerb),
     /// Signs a token, or looks into one.
     Token(tokens::TokenVerb),
@@ -37,32 +38,23 @@ pub enum Verb {
 
 impl Verb {
     /// Reads a command.
-    pub fn parse(written: &Written<'_>) -> Result<Verb, String> {
-        match written.verb {
-            "calls" | "controller" | "tally" => controllers::Controller::parse(written).map(Verb::Controller),
-            "claims" | "sign" => tokens::TokenVerb::parse(written).map(Verb::Token),
-            "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(written).map(Verb::Server),
-            "files" | "kubelet" => kubelets::KubeletVerb::parse(written).map(Verb::Kubelet),
-            "replica" => replicas::Replica::parse(written).map(Verb::Replica),
-            "watch" => watches::Watch::parse(written).map(Verb::Watch),
-            "await" => match waits::Wait::parse(written)? {
+    pub fn parse(command: &RawCommand) -> Result<Verb, String> {
+        match command.verb.as_str() {
+            "calls" | "controller" | "tally" => controllers::ControllerVerb::parse(command).map(Verb::Controller),
+            "claims" | "sign" => tokens::TokenVerb::parse(command).map(Verb::Token),
+            "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(command).map(Verb::Server),
+            "files" | "kubelet" => kubelets::KubeletVerb::parse(command).map(Verb::Kubelet),
+            "replica" => replicas::ReplicaVerb::parse(command).map(Verb::Replica),
+            "watch" => watches::Watch::parse(command).map(Verb::Watch),
+            "await" => match waits::Wait::parse(command)? {
                 Some(wait) => Ok(Verb::Wait(wait)),
-                None => watches::Watch::parse(written).map(Verb::Watch),
+                None => watches::Watch::parse(command).map(Verb::Watch),
             },
-            _ => requests::RequestVerb::parse(written).map(Verb::Request),
+            _ => requests::RequestVerb::parse(command).map(Verb::Request),
         }
     }
 
-    /// Whether somebody acts on their own from now on.
-    pub fn starts_actor(&self) -> bool {
-        matches!(
-            self,
-            Verb::Controller(controllers::Controller::Start { .. })
-                | Verb::Kubelet(kubelets::KubeletVerb::Start { .. })
-        )
-    }
-
-    /// Whether who, where and how often may be said of it.
+    /// Whether prefixes may stand before it.
     pub fn takes_prefixes(&self) -> bool {
         matches!(self, Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
     }

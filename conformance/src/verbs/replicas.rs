@@ -1,4 +1,4 @@
-//! What befalls API servers: they fall behind, are cut off, go down and come back. The objects stay, as they do in etcd.
+//! Disruptions of API servers: they fall behind, are cut off, stop and start. The objects stay, as they do in etcd.
 //!
 //! ```text
 //! replica 2 hold             its cache stands still: watches hear nothing, reads that ask for no freshness see the past
@@ -8,64 +8,34 @@
 //! replica 1 start            it is back
 //! ```
 
-use crate::observation::Observation;
-use crate::scenario::command::{Written, replica_number};
 use crate::stage::Stage;
+use crate::subject::Disruption;
 use anyhow::Result;
-use std::fmt;
+use conformance_judge::observation::Observation;
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::prefixes::replica_number;
 
-/// What befalls one of them.
+/// The verb `replica`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Replica {
-    /// Its number, from 1.
+pub struct ReplicaVerb {
+    /// The number of the API server, from 1.
     pub number: usize,
-    /// What.
-    pub fate: Fate,
+    /// The disruption.
+    pub disruption: Disruption,
 }
 
-/// What can befall an API server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// Its watches end.
-    Cut,
-    /// Its cache stands still.
-    Hold,
-    /// Its cache catches up.
-    Release,
-    /// It comes back.
-    Start,
-    /// It goes down.
-    Stop,
-}
-
-impl Fate {
-    const ALL: [Fate; 5] = [Fate::Cut, Fate::Hold, Fate::Release, Fate::Start, Fate::Stop];
-}
-
-impl fmt::Display for Fate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Fate::Cut => "cut",
-            Fate::Hold => "hold",
-            Fate::Release => "release",
-            Fate::Start => "start",
-            Fate::Stop => "stop",
-        })
-    }
-}
-
-impl Replica {
+impl ReplicaVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<Replica, String> {
-        let usage = || written.usage("replica N cut|hold|release|start|stop");
-        let [number, fate] = written.words()[..] else { return Err(usage()) };
-        let fate = Fate::ALL.into_iter().find(|known| known.to_string() == fate).ok_or_else(usage)?;
-        Ok(Replica { number: replica_number(number)?, fate })
+    pub fn parse(command: &RawCommand) -> Result<ReplicaVerb, String> {
+        let usage = || command.usage("replica N cut|hold|release|start|stop");
+        let [number, word] = command.words()[..] else { return Err(usage()) };
+        let disruption = Disruption::ALL.into_iter().find(|known| known.to_string() == word).ok_or_else(usage)?;
+        Ok(ReplicaVerb { number: replica_number(number)?, disruption })
     }
 
     /// Carries it out.
     pub async fn play(&self, stage: &mut Stage<'_>) -> Result<Observation> {
-        stage.cluster.befall(self.number, self.fate).await?;
+        stage.cluster.disrupt(self.number, self.disruption).await?;
         Ok(Observation::default())
     }
 }

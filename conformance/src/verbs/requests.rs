@@ -16,24 +16,26 @@
 //! `?key=value` is a query parameter. Indented lines are fields, request headers (`Accept: text/plain`; one that stands twice is
 //! sent twice), or the whole body: JSON from a line that begins with `{` or `[`, or text on lines that begin with `|`.
 
-use crate::history::{Reply, Request};
-use crate::names::text;
-use crate::observation::{Item, Observation};
+use crate::deadline::DEADLINE;
 use crate::resources::Reference;
-use crate::scenario::command::{Prefixes, Repetition, Until, Written};
-use crate::scenario::expectation::header;
-use crate::scenario::field::{Field, word_value};
-use crate::scenario::path::Path;
-use crate::stage::{DEADLINE, Outgoing, Stage, unbound};
+use crate::stage::{Outgoing, Stage, unbound};
 use anyhow::{Context as _, Result, bail};
+use conformance_judge::history::{Reply, Request};
+use conformance_judge::names::text;
+use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::expectation::header;
+use conformance_judge::scenario::field::{Field, word_value};
+use conformance_judge::scenario::path::Path;
+use conformance_judge::scenario::prefixes::{Prefixes, Repetition, Until};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Between one request and the next that is to find something changed.
+/// The pause between one request and the next, under `until`.
 const PACE: Duration = Duration::from_millis(10);
 
-/// One of the verbs above.
+/// A verb that sends a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestVerb {
     method: &'static str,
@@ -50,7 +52,7 @@ enum Address {
     Path(String),
 }
 
-/// What the body begins with before the fields are put in.
+/// The body before the fields are put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body {
     /// Nothing is sent unless fields are given.
@@ -68,7 +70,7 @@ pub type Query = Vec<(String, String)>;
 /// Headers, lower case; values may have names in them. Of one that is sent several times, a value a line.
 pub type Headers = BTreeMap<String, String>;
 
-/// What stands behind the address: query, headers, body.
+/// The arguments behind the address: query, headers, body.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
     query: Query,
@@ -142,9 +144,9 @@ impl Arguments {
 
 impl RequestVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<RequestVerb, String> {
-        let words = written.words();
-        let (method, body, words) = match (written.verb, &words[..]) {
+    pub fn parse(command: &RawCommand) -> Result<RequestVerb, String> {
+        let words = command.words();
+        let (method, body, words) = match (command.verb.as_str(), &words[..]) {
             ("create", rest) => ("POST", Body::Object, rest),
             ("get" | "list", rest) => ("GET", Body::Optional, rest),
             ("update", rest) => ("PUT", Body::Object, rest),
@@ -156,16 +158,16 @@ impl RequestVerb {
                 ("PATCH", Body::Patch("application/strategic-merge-patch+json"), rest)
             }
             ("request", [method, rest @ ..]) => (known_method(method)?, Body::Optional, rest),
-            ("patch", _) => return Err(written.usage("patch apply|json|merge|strategic RESOURCE/NAME …")),
+            ("patch", _) => return Err(command.usage("patch apply|json|merge|strategic RESOURCE/NAME …")),
             (verb, _) => return Err(format!("{verb:?} is not a verb; `fixtures/README.md` lists them")),
         };
-        let (address, words) = words.split_first().ok_or_else(|| written.usage("VERB RESOURCE[/NAME] …"))?;
-        let arguments = Arguments::parse(words, written.details)?;
-        let address = match written.verb {
+        let (address, words) = words.split_first().ok_or_else(|| command.usage("VERB RESOURCE[/NAME] …"))?;
+        let arguments = Arguments::parse(words, &command.details)?;
+        let address = match command.verb.as_str() {
             "request" => Address::Path((*address).to_owned()),
             verb => reference(verb, Reference::parse(address)?)?,
         };
-        Ok(RequestVerb { method, address, body, arguments, lists: written.verb == "list" })
+        Ok(RequestVerb { method, address, body, arguments, lists: command.verb == "list" })
     }
 
     /// Carries it out.
@@ -183,7 +185,7 @@ impl RequestVerb {
         };
         let mut outgoing = Vec::new();
         for value in values(repetition, stage)? {
-            stage.names.bind("i", value);
+            stage.dialogue.names.bind("i", value);
             outgoing.push(self.outgoing(prefixes, stage)?);
         }
         let replies = if repetition.parallel {
@@ -207,7 +209,7 @@ impl RequestVerb {
             let reply = stage.exchange(outgoing).await?;
             let done = match until {
                 Until::Status(status) => reply.status == *status,
-                Until::Field(field) => field.holds(&reply.body, &mut stage.names.clone()),
+                Until::Field(field) => field.holds(&reply.body, &mut stage.dialogue.names.clone()),
             };
             if done || Instant::now() > deadline {
                 return Ok(reply);
@@ -270,7 +272,7 @@ impl RequestVerb {
             return Ok(stage.fill(text)?.into());
         }
         if let Some(json) = json {
-            return stage.names.fill(json).map_err(unbound);
+            return stage.dialogue.names.fill(json).map_err(unbound);
         }
         let mut body = match self.body {
             Body::Object => self.template()?,
@@ -283,7 +285,7 @@ impl RequestVerb {
             let value = field.value.as_ref().context("`absent` cannot be sent")?;
             field.path.set(&mut body, value.clone());
         }
-        stage.names.fill(&body).map_err(unbound)
+        stage.dialogue.names.fill(&body).map_err(unbound)
     }
 
     fn template(&self) -> Result<Value> {
@@ -317,18 +319,18 @@ fn known_method(method: &str) -> Result<&'static str, String> {
     known.into_iter().find(|known| *known == method).ok_or_else(|| format!("{method:?} is none of {known:?}"))
 }
 
-/// What a repetition goes through.
+/// The values that a repetition goes through.
 fn values(repetition: &Repetition, stage: &Stage<'_>) -> Result<Vec<Value>> {
     if let Ok(count) = repetition.over.parse::<u64>() {
         return Ok((1..=count).map(|number| number.to_string().into()).collect());
     }
-    match stage.names.fill(&Value::String(repetition.over.clone())).map_err(unbound)? {
+    match stage.dialogue.names.fill(&Value::String(repetition.over.clone())).map_err(unbound)? {
         Value::Array(values) => Ok(values),
         _ => bail!("{} is neither a number nor a list", repetition.over),
     }
 }
 
-/// How often each head came, alphabetically.
+/// The number of items with each head, alphabetically.
 pub fn tally(heads: impl Iterator<Item = String>) -> Vec<Item> {
     let mut counts = BTreeMap::<String, usize>::new();
     for head in heads {

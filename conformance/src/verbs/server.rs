@@ -1,4 +1,4 @@
-//! The server's knobs: its clocks, failures on purpose, its memory, its log.
+//! The server itself: its clocks, injected faults, compaction, its log.
 //!
 //! ```text
 //! clock advance 60s                               moves the clock of the whole cluster
@@ -12,14 +12,15 @@
 //! [invalid bearer token, service account token is not valid yet]
 //! ```
 
-use crate::observation::{Item, Observation};
-use crate::scenario::command::{Written, replica_number};
 use crate::stage::Stage;
-use crate::target::Fault;
+use crate::subject::Fault;
 use anyhow::Result;
+use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::prefixes::replica_number;
 use serde_json::Value;
 
-/// One of the knobs.
+/// A verb about the server itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerVerb {
     /// `clock advance SECONDSs`.
@@ -38,8 +39,8 @@ pub enum ServerVerb {
 
 impl ServerVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<ServerVerb, String> {
-        match (written.verb, &written.words()[..]) {
+    pub fn parse(command: &RawCommand) -> Result<ServerVerb, String> {
+        match (command.verb.as_str(), &command.words()[..]) {
             ("compact", []) => Ok(ServerVerb::Compact),
             ("clock", ["advance", duration]) => Ok(ServerVerb::Advance(seconds(duration)?)),
             ("clock", ["replica", replica, "offset", duration]) => {
@@ -48,10 +49,10 @@ impl ServerVerb {
             ("fault", ["clear"]) => Ok(ServerVerb::ClearFaults),
             ("fault", [verb, target, settings @ ..]) => fault(verb, target, settings).map(ServerVerb::Fault),
             ("log", ["of", "replica", replica]) => Ok(ServerVerb::Log(replica_number(replica)?)),
-            ("clock", _) => Err(written.usage("clock advance 60s | clock replica N offset -120s")),
-            ("compact", _) => Err(written.usage("compact")),
-            ("log", _) => Err(written.usage("log of replica N")),
-            _ => Err(written.usage("fault VERB RESOURCE[/NAME] status=N [times=N] [user=NAME] | fault clear")),
+            ("clock", _) => Err(command.usage("clock advance 60s | clock replica N offset -120s")),
+            ("compact", _) => Err(command.usage("compact")),
+            ("log", _) => Err(command.usage("log of replica N")),
+            _ => Err(command.usage("fault VERB RESOURCE[/NAME] status=N [times=N] [user=NAME] | fault clear")),
         }
     }
 
@@ -72,7 +73,7 @@ impl ServerVerb {
     }
 }
 
-/// Nobody misses what happened before.
+/// Moves the clock once all kubelets have seen the events so far.
 async fn advance(seconds: i64, stage: &Stage<'_>) -> Result<()> {
     for kubelet in stage.kubelets.values() {
         kubelet.caught_up().await?;

@@ -23,20 +23,20 @@
 //! token of one hour that is issued now. A server that is asked within half a second sees them to the second.
 
 use super::server::seconds;
-use crate::observation::{Item, Observation};
-use crate::scenario::command::Written;
+use crate::credentials::ISSUER;
 use crate::stage::Stage;
-use crate::target::ISSUER;
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::command::RawCommand;
+use controller::controllers::tokens::LEGACY_ISSUER;
 use controller::keys::SigningKey;
-use controller::tokens::LEGACY_ISSUER;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// One of the verbs above.
+/// A verb about tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenVerb {
     /// `claims of TOKEN`.
@@ -72,21 +72,21 @@ struct Times {
 
 impl TokenVerb {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<TokenVerb, String> {
-        match (written.verb, &written.words()[..]) {
+    pub fn parse(command: &RawCommand) -> Result<TokenVerb, String> {
+        match (command.verb.as_str(), &command.words()[..]) {
             ("claims", ["of", token]) => Ok(TokenVerb::Claims((*token).to_owned())),
-            ("claims", _) => Err(written.usage("claims of $token")),
+            ("claims", _) => Err(command.usage("claims of $token")),
             (_, ["token", "for", reference, uid, "as", token, times @ ..]) => {
                 let kind = Kind::Bound(Times::parse(times)?);
-                Signed::parse(reference, uid, token, kind).map(TokenVerb::Sign).ok_or_else(|| written.usage(SIGN))
+                Signed::parse(reference, uid, token, kind).map(TokenVerb::Sign).ok_or_else(|| command.usage(SIGN))
             }
             (_, ["legacy", "token", "for", reference, uid, secret, "as", token]) => {
                 let kind = secret.strip_prefix("secret=").map(|secret| Kind::Legacy(secret.to_owned()));
                 let signed = kind.and_then(|kind| Signed::parse(reference, uid, token, kind));
-                signed.map(TokenVerb::Sign).ok_or_else(|| written.usage(SIGN_LEGACY))
+                signed.map(TokenVerb::Sign).ok_or_else(|| command.usage(SIGN_LEGACY))
             }
-            (_, ["legacy", ..]) => Err(written.usage(SIGN_LEGACY)),
-            _ => Err(written.usage(SIGN)),
+            (_, ["legacy", ..]) => Err(command.usage(SIGN_LEGACY)),
+            _ => Err(command.usage(SIGN)),
         }
     }
 

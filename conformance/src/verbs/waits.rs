@@ -17,22 +17,24 @@
 
 use super::requests::{Arguments, Headers, Query, object_item};
 use super::watches;
-use crate::history::Request;
-use crate::names::Names;
-use crate::observation::Observation;
+use crate::deadline::DEADLINE;
 use crate::resources::Reference;
-use crate::scenario::command::{Prefixes, Written};
-use crate::scenario::field::Field;
-use crate::scenario::path::Path;
-use crate::stage::{DEADLINE, Stage};
+use crate::stage::Stage;
 use anyhow::{Context as _, Result, ensure};
+use conformance_judge::history::Request;
+use conformance_judge::names::Names;
+use conformance_judge::observation::Observation;
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::field::Field;
+use conformance_judge::scenario::path::Path;
+use conformance_judge::scenario::prefixes::Prefixes;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One of the verbs above.
+/// A verb that waits for objects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
-    /// How many objects there have to be.
+    /// The number of objects that have to match.
     count: usize,
     reference: Reference,
     query: Query,
@@ -45,8 +47,8 @@ type Objects = BTreeMap<(String, String), Value>;
 
 impl Wait {
     /// Reads the command; `None` if it waits for a watch.
-    pub fn parse(written: &Written<'_>) -> Result<Option<Wait>, String> {
-        let words = written.words();
+    pub fn parse(command: &RawCommand) -> Result<Option<Wait>, String> {
+        let words = command.words();
         let (count, reference, rest) = match words[..] {
             [reference, "gone"] if reference.contains('/') => (0, reference, &words[2..]),
             [reference, ..] if reference.contains('/') => (1, reference, &words[1..]),
@@ -60,7 +62,7 @@ impl Wait {
             [rest @ .., "as", list] => (rest, Some((list, Path::parse("name")?))),
             rest => (rest, None),
         };
-        let (query, conditions) = Arguments::parse(rest, written.details)?.condition()?;
+        let (query, conditions) = Arguments::parse(rest, &command.details)?.condition()?;
         Ok(Some(Wait {
             count,
             reference: Reference::parse(reference)?,
@@ -132,7 +134,7 @@ impl Wait {
 
     fn matching(&self, objects: &Objects, stage: &Stage<'_>) -> Vec<Value> {
         let like = |object: &&Value| {
-            let mut names = stage.names.clone();
+            let mut names = stage.dialogue.names.clone();
             self.conditions.iter().all(|field| field.holds(object, &mut names))
         };
         objects.values().filter(like).cloned().collect()
@@ -165,7 +167,7 @@ fn apply(frame: Value, objects: &mut Objects) -> bool {
     true
 }
 
-/// What the name in `pattern` stands for in each of `objects`.
+/// The value of the name in `pattern` in each of `objects`.
 fn gather(pattern: &Value, path: &Path, objects: &[Value]) -> Result<(String, Vec<Value>)> {
     let mut list = None;
     let mut values = Vec::new();

@@ -18,15 +18,17 @@
 //! that end the initial events are shown. The checks judge all.
 
 use super::requests::{Arguments, Headers, Query, items};
-use crate::history::Request;
-use crate::observation::{Item, Observation};
+use crate::deadline::DEADLINE;
 use crate::resources::Reference;
-use crate::scenario::command::{Prefixes, Written};
-use crate::stage::{DEADLINE, Outgoing, Stage, Stream};
+use crate::stage::{Outgoing, Stage, Stream};
 use anyhow::{Context as _, Result};
+use conformance_judge::history::Request;
+use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::command::RawCommand;
+use conformance_judge::scenario::prefixes::Prefixes;
 use serde_json::Value;
 
-/// One of the verbs above.
+/// A verb of watches.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Watch {
     /// `watch RESOURCE as NAME …`.
@@ -44,12 +46,12 @@ pub enum Watch {
     Await {
         /// The watch.
         name: String,
-        /// What ends the waiting.
+        /// The condition that ends the wait.
         until: Until,
     },
 }
 
-/// What ends the waiting.
+/// The condition that ends a wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Until {
     /// The end of the stream.
@@ -64,10 +66,10 @@ const CLOSED: &str = "closed";
 
 impl Watch {
     /// Reads the command.
-    pub fn parse(written: &Written<'_>) -> Result<Watch, String> {
-        match (written.verb, &written.words()[..]) {
+    pub fn parse(command: &RawCommand) -> Result<Watch, String> {
+        match (command.verb.as_str(), &command.words()[..]) {
             ("watch", [reference, "as", name, rest @ ..]) => {
-                let (query, headers) = Arguments::parse(rest, written.details)?.without_body()?;
+                let (query, headers) = Arguments::parse(rest, &command.details)?.without_body()?;
                 Ok(Watch::Open { reference: Reference::parse(reference)?, name: (*name).to_owned(), query, headers })
             }
             ("await", [name, until @ ..]) if !until.is_empty() => {
@@ -80,8 +82,8 @@ impl Watch {
                 };
                 Ok(Watch::Await { name: (*name).to_owned(), until })
             }
-            ("watch", _) => Err(written.usage("watch RESOURCE as NAME …")),
-            _ => Err(written.usage("await NAME N events | await NAME TYPE OBJECT | await NAME closed")),
+            ("watch", _) => Err(command.usage("watch RESOURCE as NAME …")),
+            _ => Err(command.usage("await NAME N events | await NAME TYPE OBJECT | await NAME closed")),
         }
     }
 
@@ -98,7 +100,7 @@ impl Watch {
             Watch::Await { name, until } => {
                 let stream = stage.watches.get_mut(name).with_context(|| format!("no watch is called {name:?}"))?;
                 let mut seen = Vec::new();
-                let names = stage.names.clone();
+                let names = stage.dialogue.names.clone();
                 let done = |items: &[Item]| match until {
                     Until::Closed => items.last().is_some_and(|item| item.head == CLOSED),
                     Until::Count(count) => items.len() >= *count,

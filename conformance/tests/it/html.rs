@@ -1,12 +1,13 @@
 //! The HTML report in a browser, if there is one: driven by its keys alone, wide and narrow.
 
 use crate::fixtures;
-use conformance::check::Finding;
-use conformance::report;
-use conformance::scenario::Scenario;
-use conformance::suite::{self, Report, Truth};
-use conformance::target::Embedded;
-use conformance::verdict::Outcome;
+use conformance::subject::Embedded;
+use conformance::suite;
+use conformance_judge::baseline::Baseline;
+use conformance_judge::check::Finding;
+use conformance_judge::report::{self, Report};
+use conformance_judge::scenario::Scenario;
+use conformance_judge::verdict::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -69,8 +70,8 @@ async fn a_run() -> String {
     let read = std::fs::read_to_string(fixtures("scenarios/skew/skewed-nbf.txt")).unwrap();
     let scenarios = [("skew/skewed-nbf", read.as_str()), ("made-up/wrong", WRONG)];
     let scenarios = scenarios.map(|(name, text)| Scenario::parse(name, text).unwrap());
-    let truth = Truth::load(&fixtures(""), &scenarios).unwrap();
-    let played = suite::run(&scenarios, &Embedded, &truth, |_| {}).await;
+    let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
+    let played = suite::run(&scenarios, &Embedded, &baseline, |_| {}).await;
     let skipped = Report {
         scenario: scenarios[0].name.clone(),
         outcome: Outcome::Skipped { reason: "a stone has no clock".into() },

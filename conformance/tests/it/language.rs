@@ -1,99 +1,38 @@
-//! The scenario language: every scenario is written properly, and what is not is refused with a reason.
+//! The verbs of the scenario language: what is not a command is refused with its line.
 
 use crate::fixtures;
-use conformance::scenario::Scenario;
-use conformance::scenario::text::Text;
-use conformance::suite::Truth;
-use conformance::target::Power;
-use std::path::Path;
+use conformance::play::Script;
+use conformance_judge::scenario::Scenario;
 
 #[test]
-fn every_scenario_is_written_as_it_would_be_printed() {
+fn every_scenario_can_be_played() {
     for scenario in Scenario::load_all(&fixtures("scenarios")).unwrap() {
-        let path = fixtures("scenarios").join(format!("{}.txt", scenario.name));
-        assert_eq!(scenario.text.to_string(), std::fs::read_to_string(path).unwrap(), "{}", scenario.name);
-        for step in &scenario.steps {
-            let written = &scenario.text.blocks[step.block].observed;
-            let printed = step.expectation.as_ref().map(|expectation| expectation.lines());
-            assert_eq!(&printed, written, "{} line {}", scenario.name, step.line);
-        }
+        let script = Script::parse(&scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        assert_eq!(script.commands().len(), scenario.steps.len(), "{}", scenario.name);
     }
-}
-
-#[test]
-fn text_that_a_real_server_can_check_was_checked_and_recorded_by_one() {
-    let scenarios = Scenario::load_all(&fixtures("scenarios")).unwrap();
-    let truth = Truth::load(&fixtures(""), &scenarios).unwrap();
-    let mut recorded = 0;
-    for scenario in &scenarios {
-        let beyond = [Power::Clock, Power::Controllers, Power::Faults, Power::Legacy, Power::Replicas];
-        let blessed = scenario.text.blessed_by().is_some();
-        let possible = !scenario.needs.iter().any(|need| beyond.contains(need));
-        assert!(blessed || !possible, "{}: run `cargo xtask conformance bless`", scenario.name);
-        assert_eq!(blessed, truth.recorded(&scenario.name).is_some(), "{}: bless it again", scenario.name);
-        recorded += usize::from(blessed);
-    }
-    assert_eq!(recorded, count(&fixtures("recordings")), "recordings without a scenario");
-}
-
-/// How many files there are under `folder`.
-fn count(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()
-}
-
-#[test]
-fn blocks_survive_the_round_trip() {
-    let text = "# Why.\n# And why not.\n\n# Commentary.\n\nneeds clock\n\n# About the command.\ncreate configmaps/a\n  \
-                data.k = v\n----\n201\n  | text\n\ndelete configmaps/a\n----\n";
-    let parsed = Text::parse(text).unwrap();
-    assert_eq!(parsed.to_string(), text);
-    assert_eq!(parsed.summary(), "Why. And why not.");
-    let shape: Vec<_> =
-        parsed.blocks.iter().map(|b| (b.line, b.comment.len(), b.command.len(), b.observed.clone())).collect();
-    let observed = vec!["201".to_owned(), "  | text".to_owned()];
-    assert_eq!(
-        shape,
-        [(1, 2, 0, None), (4, 1, 0, None), (6, 0, 1, None), (9, 1, 2, Some(observed)), (15, 0, 1, Some(vec![]))]
-    );
 }
 
 #[test]
 fn nonsense_is_refused_with_its_line() {
-    for (text, error) in [
-        ("create configmaps/a\n", "line 1: a scenario opens with a paragraph (`# …`) that says why it exists"),
-        ("# Why.\n", "line 1: a scenario without a command"),
+    for (command, error) in [
         (
-            "# Why.\n\ncreate configmaps/a\ncreate configmaps/b\n",
-            "line 4: expected `----`, a blank line or an indented line, not \"create configmaps/b\"",
-        ),
-        ("# Why.\n\n----\n200\n", "line 3: `----` without a command"),
-        ("# Why.\n\n  data.k = v\n", "line 3: an indented line belongs to a command, and none is open here"),
-        (
-            "# Why.\n\ncreate configmaps/a\n----\n201\n  nonsense\n",
-            "line 6: expected `path = value`, `Header: value` or `| text`, not \"nonsense\"",
-        ),
-        (
-            "# Why.\n\ncreate things/a\n",
+            "create things/a",
             "line 3: no resource called \"things\" is listed in resources.rs; `request METHOD /path` reaches any",
         ),
-        ("# Why.\n\nexplode configmaps/a\n", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
+        ("explode configmaps/a", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
+        ("clock advance soon", "line 3: \"soon\" is not a number of seconds like \"-60s\""),
+        ("compact now", "line 3: compact now: expected `compact`"),
         (
-            "# Why.\n\nneeds magic\n",
-            "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
-             retries, signing, steps",
-        ),
-        ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),
-        ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),
-        ("# Why.\n\nclock advance soon\n", "line 3: \"soon\" is not a number of seconds like \"-60s\""),
-        ("# Why.\n\ncompact now\n", "line 3: compact now: expected `compact`"),
-        (
-            "# Why.\n\nsign token for serviceaccounts/a uid=$u as $t jti=x\n",
+            "sign token for serviceaccounts/a uid=$u as $t jti=x",
             "line 3: \"jti=x\" is none of nbf=60s, iat=60s, exp=60s",
         ),
-        ("# Why.\n\nfault create secrets\n", "line 3: a fault needs the status=N it answers with"),
-        ("# Why.\n\nget configmaps\n", "line 3: get needs RESOURCE/NAME"),
+        ("fault create secrets", "line 3: a fault needs the status=N it answers with"),
+        ("get configmaps", "line 3: get needs RESOURCE/NAME"),
+        ("as alice: clock advance 1s", "line 3: \"clock\" takes no prefixes"),
+        ("until 200: repeat 2: get configmaps/a", "line 3: `until` is for single requests"),
+        ("until 200: watch pods as w", "line 3: `until` is for single requests"),
     ] {
-        assert_eq!(Scenario::parse("area/name", text).unwrap_err().to_string(), error, "{text}");
+        let scenario = Scenario::parse("area/name", &format!("# Why.\n\n{command}\n")).unwrap();
+        assert_eq!(Script::parse(&scenario).err().map(|error| error.to_string()).as_deref(), Some(error), "{command}");
     }
 }

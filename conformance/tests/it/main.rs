@@ -1,8 +1,7 @@
-//! The judge, judged: its language, its checks, its command line; and the suite on the embedded server and, if it was built, a real one.
+//! The player: its verbs, its command line; and the suite on the embedded server and, if it was built, a real one.
 
 mod cli;
 mod html;
-mod judge;
 mod language;
 mod real;
 mod soak;

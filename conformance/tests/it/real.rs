@@ -2,11 +2,12 @@
 
 use crate::fixtures;
 use conformance::control_plane::cache;
-use conformance::report;
-use conformance::scenario::Scenario;
-use conformance::suite::{self, Truth};
-use conformance::target::Real;
-use conformance::verdict::Outcome;
+use conformance::subject::Real;
+use conformance::suite;
+use conformance_judge::baseline::Baseline;
+use conformance_judge::report;
+use conformance_judge::scenario::Scenario;
+use conformance_judge::verdict::Outcome;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_real_control_plane_plays_scenarios() {
@@ -21,9 +22,9 @@ async fn a_real_control_plane_plays_scenarios() {
     let chosen = ["create/twice", "skew/signed-claims", "tokens/delete-token-gets-recreated", "watch/compacted"];
     scenarios.retain(|scenario| chosen.contains(&scenario.name.as_str()));
     assert_eq!(scenarios.len(), chosen.len());
-    let truth = Truth::load(&fixtures(""), &scenarios).unwrap();
+    let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
     let real = Real::start(false).await.unwrap();
-    let reports = suite::run(&scenarios, &real, &truth, |_| {}).await;
+    let reports = suite::run(&scenarios, &real, &baseline, |_| {}).await;
     let others = reports.iter().filter(|report| report.outcome != Outcome::Passed);
     let others: Vec<String> = others.map(|report| report::progress(report, 0, 0)).collect();
     assert!(others.is_empty(), "{}", others.join("\n"));

@@ -1,7 +1,7 @@
 //! The flags of `controller-manager`, named as kube-controller-manager names them.
 
-use crate::catalogue::{Choice, Kind, is_wanted};
-use crate::leader_election::ElectionConfig;
+use crate::client_go::leader_election::ElectionConfig;
+use crate::manager::catalogue::{Choice, Kind, is_wanted};
 use clap::{ArgAction, Parser};
 use jiff::SignedDuration;
 use std::net::IpAddr;
@@ -123,7 +123,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::legacy_token_cleaner::DEFAULT_CLEAN_UP_PERIOD;
+    use crate::controllers::legacy_token_cleaner::DEFAULT_CLEAN_UP_PERIOD;
 
     fn parse(arguments: &[&str]) -> Result<Flags, String> {
         let arguments = std::iter::once(&"controller-manager").chain(arguments);

@@ -4,20 +4,22 @@
 //! controller-manager v0.37.1 `options/generic.go` and `app/helper.go`. Unlike upstream, files are read before the
 //! election and not after it is won, so that a mistake shows at once.
 
+pub mod catalogue;
 mod flags;
+pub mod fleet;
 pub mod serving;
 
 pub use flags::Flags;
 
-use crate::catalogue::Kind;
-use crate::client;
+use crate::client_go::client;
+use crate::client_go::leader_election::LeaderElector;
+use crate::client_go::workqueue::metrics::QueueMetrics;
 use crate::clock::system_clock;
-use crate::fleet::Fleet;
+use crate::controllers::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use crate::keys::{SigningKey, check_certificates};
-use crate::leader_election::LeaderElector;
+use crate::manager::catalogue::Kind;
+use crate::manager::fleet::Fleet;
 use crate::program::Cluster;
-use crate::workqueue::metrics::QueueMetrics;
-use crate::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use anyhow::{Context, Result};
 use prometheus_client::registry::Registry;
 use serving::{Endpoint, Identity, Site};

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// How to reach the API server.
 pub struct Cluster {
-    /// For clients.
+    /// The configuration for clients.
     pub config: Config,
     /// The CA bundle that is written into the kubeconfig, PEM; empty if it is elsewhere.
     pub ca_data: Vec<u8>,

@@ -1,7 +1,7 @@
 //! Of many candidates one leads at a time.
 
 use crate::setup::{client, server};
-use controller::leader_election::{ElectionConfig, LeaderElector, LeadershipLost};
+use controller::client_go::leader_election::{ElectionConfig, LeaderElector, LeadershipLost};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::fault::{Action, Fault, Match};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};

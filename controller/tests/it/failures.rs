@@ -2,7 +2,7 @@
 
 use crate::objects::{ACCOUNT, COMPLETE, TOKEN_SECRET, TokenData, account, opaque_secret};
 use crate::setup::Setup;
-use controller::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
+use controller::controllers::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{DeleteParams, PostParams};
 use kube::{Api, ResourceExt};

@@ -6,8 +6,8 @@ use aws_lc_rs::signature::{
 };
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use controller::controllers::tokens::{LegacyClaims, TokenGenerator};
 use controller::keys::{SigningKey, check_certificates};
-use controller::tokens::{LegacyClaims, TokenGenerator};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, from_value, json};

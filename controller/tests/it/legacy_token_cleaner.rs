@@ -8,11 +8,11 @@
 use crate::calls::{line, records, text};
 use crate::objects::{ACCOUNT, COMPLETE, TOKEN_SECRET, account, opaque_secret, token_secret};
 use crate::setup::{USER_AGENT, client, fail, server, settle};
-use controller::informer::Informer;
-use controller::legacy_token_cleaner::{
+use controller::client_go::informer::Informer;
+use controller::controllers::legacy_token_cleaner::{
     self, EVALUATION, INVALID_SINCE_LABEL, LAST_USED_LABEL, Options, Stores, TRACKED_SINCE_KEY, TRACKING_CONFIG_MAP,
 };
-use controller::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
+use controller::controllers::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
 use fake_apiserver::FakeApiServer;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
@@ -234,7 +234,7 @@ async fn it_looks_at_once_and_then_after_each_interval() {
     });
     // Nobody listens there, so reading the config map fails at once.
     let config = kube::Config::new("http://127.0.0.1:1".parse().expect("an address"));
-    let client = controller::client::new(config, USER_AGENT).expect("a sound configuration");
+    let client = controller::client_go::client::new(config, USER_AGENT).expect("a sound configuration");
     let controller = legacy_token_cleaner::controller(client.clone(), stores, clock, Options::default());
     let controller = controller.expect("the options make sense");
     let begin = tokio::time::Instant::now();
@@ -282,7 +282,7 @@ fn it_refuses_options_that_make_no_sense() {
             pods: Arc::new(Informer::new()),
         };
         let config = kube::Config::new("http://127.0.0.1:1".parse().expect("an address"));
-        let client = controller::client::new(config, USER_AGENT).expect("a sound configuration");
+        let client = controller::client_go::client::new(config, USER_AGENT).expect("a sound configuration");
         let options =
             Options { clean_up_period: Duration::from_secs(period), sync_interval: Duration::from_secs(interval) };
         let refused = legacy_token_cleaner::controller(client, stores, Arc::new(|| noon(TODAY)), options);

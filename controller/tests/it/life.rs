@@ -5,11 +5,11 @@
 
 use crate::objects::{ACCOUNT, NAMESPACE, ROOT_CA, TokenData, account, token_secret};
 use crate::setup::{USER_AGENT, client};
+use controller::client_go::informer::Informer;
+use controller::client_go::mutation_cache::MutationCache;
 use controller::controller::Controller;
-use controller::informer::Informer;
+use controller::controllers::tokens::{self, Options, SERVICE_ACCOUNT_TOKEN};
 use controller::keys::SigningKey;
-use controller::mutation_cache::MutationCache;
-use controller::tokens::{self, Options, SERVICE_ACCOUNT_TOKEN};
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use kube::api::{DeleteParams, ListParams, PostParams};
@@ -88,7 +88,8 @@ impl Cluster {
     async fn status_for(&self, token: &str) -> u16 {
         let mut config = self.server.kube_config();
         config.auth_info.token = Some(token.to_owned().into());
-        let client = controller::client::new(config, "holder").expect("the server's own configuration is sound");
+        let client =
+            controller::client_go::client::new(config, "holder").expect("the server's own configuration is sound");
         match Api::<ConfigMap>::namespaced(client, NAMESPACE).list(&ListParams::default()).await {
             Ok(_) => 200,
             Err(kube::Error::Api(status)) => status.code,

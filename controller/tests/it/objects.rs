@@ -1,6 +1,6 @@
 //! The service account and the secrets that the tests are about.
 
-use controller::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_TOKEN, SERVICE_ACCOUNT_UID_KEY};
+use controller::controllers::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_TOKEN, SERVICE_ACCOUNT_UID_KEY};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use serde_json::{from_value, json};

@@ -5,9 +5,9 @@
 
 use crate::calls::{line, records, text};
 use crate::setup::{USER_AGENT, client, fail, server, settle};
+use controller::client_go::informer::Informer;
 use controller::controller::Controller;
-use controller::informer::Informer;
-use controller::root_ca::{self, DESCRIPTION};
+use controller::controllers::root_ca::{self, DESCRIPTION};
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::Api;

@@ -3,9 +3,9 @@
 
 use crate::calls::{line, records};
 use crate::setup::{USER_AGENT, client, fail, server, settle};
+use controller::client_go::informer::Informer;
 use controller::controller::Controller;
-use controller::informer::Informer;
-use controller::service_accounts::{self, Options};
+use controller::controllers::service_accounts::{self, Options};
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::Api;

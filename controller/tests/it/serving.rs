@@ -2,14 +2,14 @@
 
 use crate::objects::{ACCOUNT, NAMESPACE, account};
 use crate::setup::{USER_AGENT, client, fail, server};
-use controller::catalogue::Kind;
+use controller::client_go::leader_election::{ElectionConfig, LeaderElector};
+use controller::client_go::workqueue::metrics::QueueMetrics;
 use controller::clock::system_clock;
-use controller::fleet::Fleet;
-use controller::leader_election::{ElectionConfig, LeaderElector};
+use controller::controllers::root_ca;
+use controller::controllers::service_accounts::Options;
+use controller::manager::catalogue::Kind;
+use controller::manager::fleet::Fleet;
 use controller::manager::serving::{Endpoint, Identity, Site};
-use controller::root_ca;
-use controller::service_accounts::Options;
-use controller::workqueue::metrics::QueueMetrics;
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::api::PostParams;

@@ -4,11 +4,11 @@ use crate::calls::calls;
 use crate::objects::{
     ACCOUNT, CACHED_ACCOUNT_UID, CACHED_SECRET_UID, NAMESPACE, ROOT_CA, TOKEN, TokenData, account, token_secret,
 };
+use controller::client_go::informer::Informer;
+use controller::client_go::mutation_cache::MutationCache;
 use controller::controller::Controller;
-use controller::informer::Informer;
+use controller::controllers::tokens::{self, LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator};
 use controller::keys::SigningError;
-use controller::mutation_cache::MutationCache;
-use controller::tokens::{self, LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator};
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::fault::{Action, Fault, Match};
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
@@ -30,7 +30,8 @@ pub(crate) async fn server() -> FakeApiServer {
 
 /// A client that calls itself `user_agent`.
 pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
-    controller::client::new(server.kube_config(), user_agent).expect("the server's own configuration is sound")
+    controller::client_go::client::new(server.kube_config(), user_agent)
+        .expect("the server's own configuration is sound")
 }
 
 /// A fault that answers requests of the controller with `code`.

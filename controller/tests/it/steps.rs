@@ -1,9 +1,9 @@
 //! A controller in the hands of a test: paused, it does one thing at a time, and tells which.
 
 use crate::setup::{USER_AGENT, client, fail, server};
+use controller::client_go::informer::Informer;
 use controller::controller::Controller;
-use controller::informer::Informer;
-use controller::service_accounts::{self, Options};
+use controller::controllers::service_accounts::{self, Options};
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{DeleteParams, ListParams, PostParams};

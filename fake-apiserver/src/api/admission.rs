@@ -1,54 +1,48 @@
-//! Where the verbs meet admission: the plugins that are always on, and those of the cluster's chain, in upstream's order.
+//! Where the verbs meet admission: the chain's two phases, given what a request writes.
 
-use super::{Request, namespaces};
-use crate::admission::{Attributes, Operation, Refusal, displayed_name};
-use crate::error::{ApiError, ApiResult};
+use super::Request;
+use crate::admission::{Attributes, Operation};
+use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::Strategy;
 use serde_json::Value;
 
 /// The mutating phase for a new object, or for what is posted to a subresource. It happens before the name is made.
-pub(super) fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
-    namespaces::admit_content(request, object)?;
-    mutate(request, Operation::Create, object, None)
+pub(super) async fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+    mutate(request, Operation::Create, object, None).await
 }
 
 /// The mutating phase for a changed object.
-pub(super) fn update(request: &mut Request<'_>, new: &mut Value, old: &Value) -> ApiResult<()> {
-    mutate(request, Operation::Update, new, Some(old))
+pub(super) async fn update(request: &mut Request<'_>, new: &mut Value, old: &Value) -> ApiResult<()> {
+    mutate(request, Operation::Update, new, Some(old)).await
 }
 
 /// The validating phase, when all else is found to be right: `old` is none of a creation.
-pub(super) fn validate(request: &mut Request<'_>, object: &Value, old: Option<&Value>) -> ApiResult<()> {
+pub(super) fn validate(request: &Request<'_>, object: &Value, old: Option<&Value>) -> ApiResult<()> {
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
-    let name = name(request, object).to_string();
-    let verdict = request.cluster.admission.validate(&attributes(request, &name, operation, old), object);
-    settle(request, verdict)
+    request.cluster.admission.validate(&attributes(request, name(request, object), operation, old), object)
 }
 
 /// Both phases for an object that is to be deleted; it exists, and the preconditions hold.
-pub(super) fn delete(request: &mut Request<'_>, old: &Value) -> ApiResult<()> {
-    namespaces::admit_delete(request)?;
+pub(super) async fn delete(request: &Request<'_>, old: &Value) -> ApiResult<()> {
     let chain = &request.cluster.admission;
     let attributes = attributes(request, request.name, Operation::Delete, Some(old));
     let mut object = Value::Null;
-    let verdict = chain.admit(&attributes, &mut object).and_then(|()| chain.validate(&attributes, &object));
-    settle(request, verdict)
+    chain.admit(&attributes, &mut object, request.shutdown).await?;
+    chain.validate(&attributes, &object)
 }
 
-fn mutate(request: &mut Request<'_>, operation: Operation, object: &mut Value, old: Option<&Value>) -> ApiResult<()> {
+async fn mutate(
+    request: &mut Request<'_>,
+    operation: Operation,
+    object: &mut Value,
+    old: Option<&Value>,
+) -> ApiResult<()> {
     let name = name(request, object).to_string();
-    let verdict = request.cluster.admission.admit(&attributes(request, &name, operation, old), object);
-    settle(request, verdict)?;
-    (strategy(request).admit)(object, old).map_err(|why| {
-        let name = displayed_name(request.name, object);
-        ApiError::forbidden(request.kind.qualified(), name, why)
-    })
-}
-
-/// The rules for what the request writes.
-fn strategy(request: &Request<'_>) -> &'static Strategy {
-    request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy)
+    let attributes = attributes(request, &name, operation, old);
+    request.cluster.admission.admit(&attributes, object, request.shutdown).await?;
+    // A plugin may have waited.
+    request.now = request.clock.now();
+    Ok(())
 }
 
 /// The name on the URL or, for want of one, that of the object.
@@ -62,8 +56,12 @@ fn attributes<'a>(
     operation: Operation,
     old: Option<&'a Value>,
 ) -> Attributes<'a> {
+    let cluster = request.cluster;
     Attributes {
-        cluster: request.cluster,
+        objects: cluster,
+        store: &cluster.store,
+        ids: &cluster.ids,
+        authorizer: &*cluster.authorizer,
         view: request.view,
         user: &request.user,
         operation,
@@ -73,11 +71,4 @@ fn attributes<'a>(
         name,
         old,
     }
-}
-
-fn settle(request: &mut Request<'_>, verdict: Result<(), Refusal>) -> ApiResult<()> {
-    verdict.map_err(|refusal| {
-        request.awaited = refusal.awaited;
-        refusal.error
-    })
 }

@@ -1,7 +1,7 @@
 //! Get: one object, not older than asked.
 
 use super::list::seen;
-use super::options::{ResourceVersion, parse_resource_version};
+use super::request::options::{ResourceVersion, parse_resource_version};
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};
 

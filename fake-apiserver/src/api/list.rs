@@ -11,7 +11,7 @@
 //! ```
 
 use super::continue_token::{ContinueToken, INCONSISTENT};
-use super::options::{ListOptions, ResourceVersion, VersionMatch};
+use super::request::options::{ListOptions, ResourceVersion, VersionMatch};
 use super::selection::Selection;
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};

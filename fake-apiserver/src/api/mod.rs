@@ -1,75 +1,32 @@
 //! The verbs, one a file: options, then the store, then the reply. Knows no HTTP.
 
 mod admission;
-mod binding;
-mod cluster_roles;
 mod continue_token;
 mod create;
-mod decode;
 mod delete;
 mod delete_collection;
-mod draft;
 mod escalation;
 mod get;
 mod list;
-mod namespace_controller;
-mod namespaces;
-mod options;
 mod patch;
 mod preconditions;
-mod rbac_policy;
-mod reviews;
+pub(crate) mod request;
 mod selection;
-mod token;
-mod token_tracking;
+mod special;
 mod update;
 mod watch;
+mod write;
 
-pub(crate) use cluster_roles::Aggregator;
 pub(crate) use list::{Items, Listing};
-pub(crate) use rbac_policy::node_rules;
-pub(crate) use token::record_use as record_token_use;
-pub(crate) use token_tracking::TokenTracking;
+pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 
-use crate::auth::User;
-use crate::cluster::Cluster;
 use crate::error::{ApiError, ApiResult};
-use crate::http::{Body, Query};
-use crate::registry::{Kind, Subresource};
 use crate::schema;
-use crate::store::{Key, ResourceId};
-use crate::view::View;
 use bytes::Bytes;
-use decode::Expected;
-use jiff::Timestamp;
+use request::decode::Expected;
 use serde_json::Value;
-use std::sync::Arc;
-
-/// A request for a served resource: routed, authenticated and authorized.
-pub(crate) struct Request<'r> {
-    pub(crate) cluster: &'r Cluster,
-    /// How far the replica sees.
-    pub(crate) view: &'r View,
-    /// What the clock of the replica that serves it shows.
-    pub(crate) now: Timestamp,
-    pub(crate) user: Arc<User>,
-    pub(crate) kind: &'static Kind,
-    pub(crate) resource: ResourceId,
-    /// Empty for cluster-scoped resources, and for all namespaces.
-    pub(crate) namespace: &'r str,
-    /// Empty for the collection.
-    pub(crate) name: &'r str,
-    pub(crate) subresource: Option<&'static Subresource>,
-    pub(crate) query: &'r Query<'r>,
-    pub(crate) body: Body<'r>,
-    /// To be sent as `Warning` headers.
-    pub(crate) warnings: Vec<String>,
-    /// For the audit event.
-    pub(crate) annotations: Vec<(&'static str, String)>,
-    /// What a refusal may have been for want of.
-    pub(crate) awaited: Option<Key>,
-}
+use special::{binding, reviews, token};
 
 /// What a verb answers.
 pub(crate) enum Reply {
@@ -99,16 +56,6 @@ impl Reply {
     }
 }
 
-impl Request<'_> {
-    fn key(&self) -> Key {
-        Key::new(self.resource, self.namespace, self.name)
-    }
-
-    fn not_found(&self) -> ApiError {
-        ApiError::not_found(self.kind.qualified(), self.name)
-    }
-}
-
 /// A created object that is not stored.
 fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     let mut line = schema::encode(object, expected.type_ref()?).json;
@@ -116,40 +63,27 @@ fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     Ok(Reply::object(201, line.into()))
 }
 
-/// Makes what a real server makes at its first start.
-pub(crate) fn create_initial_objects(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
-    namespaces::create_initial(cluster, now)?;
-    if cluster.rbac.is_some() {
-        rbac_policy::create(cluster, now)?;
-    }
-    token_tracking::sync(cluster, now)
-}
-
 /// Serves a request whose resource, subresource and verb are known to exist.
-pub(crate) fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    token_tracking::catch_up(request.cluster, request.now);
-    let reply = serve(request, verb);
-    if !matches!(verb, "get" | "list" | "watch") {
-        // Also if it was refused: a deletecollection may have come halfway.
-        token_tracking::follow(request);
-        cluster_roles::follow(request)?;
-    }
+pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    let reply = serve(request, verb).await;
+    // Also if it was refused: a deletecollection may have come halfway.
+    request.cluster.reconcilers.settle(request.now).await;
     reply
 }
 
-fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
         ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
-        ("create", None) => create::create(request),
-        ("create", Some("token")) => token::create(request),
-        ("create", Some("binding")) => binding::create(request),
+        ("create", None) => create::create(request).await,
+        ("create", Some("token")) => token::create(request).await,
+        ("create", Some("binding")) => binding::create(request).await,
         ("get", _) => get::get(request),
         ("list", None) => list::list(request),
         ("watch", None) => watch::watch(request),
-        ("update", _) => update::update(request),
-        ("patch", _) => patch::patch(request),
-        ("delete", None) => delete::delete(request),
-        ("deletecollection", None) => delete_collection::delete_collection(request),
+        ("update", _) => update::update(request).await,
+        ("patch", _) => patch::patch(request).await,
+        ("delete", None) => delete::delete(request).await,
+        ("deletecollection", None) => delete_collection::delete_collection(request).await,
         _ => Err(ApiError::method_not_routed()),
     }
 }

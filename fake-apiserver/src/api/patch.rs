@@ -1,23 +1,23 @@
 //! Patch: the current object, changed by a document, then written as an update.
 
-use super::decode::{Expected, type_meta};
-use super::options::{FieldValidation, WriteOptions};
-use super::update::{check_identity, undeterminable_name, write};
-use super::{Reply, Request};
+use super::request::decode::{Expected, type_meta};
+use super::request::media::{PatchFormat, patch_format};
+use super::request::options::{FieldValidation, WriteOptions};
+use super::request::{check_identity, undeterminable_name};
+use super::{Reply, Request, write};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use crate::http::content_type::{PatchFormat, patch_format};
 use crate::object::{meta, patch, validate};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
-pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let format = patch_format(request.body.content_type)?;
     let options = WriteOptions::parse(request.query, "PatchOptions")?;
     let (document, repeated) = patch::parse(&request.body.bytes)?;
     let checked = options.field_validation != FieldValidation::Ignore;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
     let mut warned = false;
-    write(request, &options, |request, _, old| {
+    let update = write::update(request, &options, |request, _, old| {
         let (patched, findings) = match format {
             PatchFormat::Json => {
                 let (patched, unknown) = patch::json::apply(old.clone(), &document, checked)?;
@@ -42,7 +42,8 @@ pub(crate) fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
             return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &[error]));
         }
         Ok(new)
-    })
+    });
+    update.await
 }
 
 /// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.

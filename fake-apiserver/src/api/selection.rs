@@ -1,7 +1,7 @@
 //! Which objects a list, watch or deletecollection is about: a scope of the store, and selectors.
 
 use super::Request;
-use super::options::ListOptions;
+use super::request::options::ListOptions;
 use crate::error::ApiResult;
 use crate::object::selector::{FieldSelector, LabelSelector};
 use crate::store::{Entry, Filter, Scope};

@@ -11,7 +11,7 @@
 //! The bookmark that ends the initial events is sent only if bookmarks are allowed.
 
 use super::list::{require_revision, seen};
-use super::options::{ListOptions, ResourceVersion};
+use super::request::options::{ListOptions, ResourceVersion};
 use super::selection::Selection;
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};

@@ -16,13 +16,6 @@ const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
 /// How long a client may take to send what nobody wants to read.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
-/// A request's body, read whole.
-pub(crate) struct Body<'r> {
-    /// The `Content-Type` header, or "".
-    pub(crate) content_type: &'r str,
-    pub(crate) bytes: Bytes,
-}
-
 /// Reads a request's body.
 ///
 /// # Errors

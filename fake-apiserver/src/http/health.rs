@@ -4,7 +4,7 @@
 //! ask for by name. All pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
 
 use super::documents::plain_text;
-use super::query::Query;
+use crate::api::request::Query;
 use bytes::Bytes;
 use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{Response, StatusCode};

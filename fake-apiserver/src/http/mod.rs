@@ -2,7 +2,6 @@
 
 mod aggregated_discovery;
 mod body;
-pub(crate) mod content_type;
 mod discovery;
 mod documents;
 mod health;
@@ -12,7 +11,6 @@ mod list;
 mod negotiate;
 mod openapi;
 mod pipeline;
-mod query;
 mod replica;
 mod respond;
 mod route;
@@ -23,8 +21,6 @@ mod stream;
 mod table;
 mod version;
 
-pub(crate) use body::Body;
 pub(crate) use documents::Documents;
 pub(crate) use pipeline::serve;
-pub(crate) use query::Query;
 pub(crate) use replica::Replica;

@@ -5,7 +5,7 @@
 //! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
 //! JSON is the only encoding produced; clients that prefer protobuf always list JSON as well.
 
-use super::query::Query;
+use crate::api::request::Query;
 use crate::error::{ApiError, ApiResult};
 use crate::store::FormId;
 use http::HeaderMap;

@@ -4,9 +4,9 @@
 //! There are no schemas, so `kubectl explain` has nothing to show, and no version 2 document.
 
 use super::aggregated_discovery::sha512_hex;
-use super::content_type::patch_types;
 use super::discovery::{Group, Version, groups};
 use super::json::encode;
+use crate::api::request::media::patch_types;
 use crate::registry::Kind;
 use crate::version::{MAJOR, MINOR};
 use bytes::Bytes;

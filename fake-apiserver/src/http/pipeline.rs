@@ -5,17 +5,19 @@
 //!             401             400, 403       403          any       413      api/, discovery
 //! ```
 
-use super::body::{self, Body, ReplyBody};
+use super::body::{self, ReplyBody};
 use super::documents::DocumentRequest;
 use super::issuer;
 use super::negotiate::Preferences;
-use super::query::Query;
 use super::replica::Replica;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
 use super::served::Served;
 use crate::api;
-use crate::audit::{self, RequestRecord};
+use crate::api::request::Body;
+use crate::api::request::Query;
+use crate::api::request::decode::readable;
+use crate::audit::RequestRecord;
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::impersonation::{self, Impersonated};
 use crate::auth::{ClientCertificate, User};
@@ -32,8 +34,6 @@ use hyper::body::Incoming;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 
 /// A request whose path is understood.
 struct Exchange<'r> {
@@ -118,7 +118,10 @@ impl<'r> Exchange<'r> {
     }
 
     async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
-        let user = self.impersonate(self.authenticate(trace)?, trace)?;
+        let requester = self.authenticate(trace);
+        // The use of a legacy token is recorded also if it is refused.
+        self.replica.cluster.reconcilers.settle(self.now).await;
+        let user = self.impersonate(requester?, trace)?;
         self.authorize(&user)?;
         if let Err(fault) = self.suffer(&user).await {
             // What was asked for is worth recording, even if it is not looked at.
@@ -140,6 +143,7 @@ impl<'r> Exchange<'r> {
         let mut request = api::Request {
             cluster: &self.replica.cluster,
             view: &self.replica.view,
+            clock: &*self.replica.clock,
             now: self.now,
             user,
             kind: served.kind,
@@ -151,9 +155,9 @@ impl<'r> Exchange<'r> {
             body,
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
-            awaited: None,
+            shutdown: &self.replica.shutdown,
         };
-        let result = self.dispatch(&mut request).await;
+        let result = api::dispatch(&mut request, self.verb).await;
         let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
@@ -162,22 +166,6 @@ impl<'r> Exchange<'r> {
         add_warnings(&mut response, &request.warnings);
         trace.annotations = request.annotations;
         Ok(response)
-    }
-
-    /// Lets the verb do its work; again, if it was refused for want of an object that then comes into being. Everybody
-    /// else is served meanwhile.
-    async fn dispatch(&self, request: &mut api::Request<'_>) -> ApiResult<api::Reply> {
-        let warnings = request.warnings.len();
-        let mut deadline = None;
-        loop {
-            let result = api::dispatch(request, self.verb);
-            let Some(key) = request.awaited.take() else { return result };
-            let deadline = *deadline.get_or_insert_with(|| Instant::now() + patience());
-            let appearance = timeout_at(deadline, request.cluster.appearance(key));
-            let Some(Ok(())) = self.replica.shutdown.run_until_cancelled(appearance).await else { return result };
-            request.warnings.truncate(warnings);
-            request.now = self.replica.clock.now();
-        }
     }
 
     /// A refusal before any verb was tried.
@@ -317,7 +305,7 @@ impl<'r> Exchange<'r> {
 
     fn record(&self, trace: Trace, audit_id: &str, code: u16) {
         let path = self.resource.clone().unwrap_or_default();
-        let body = audit::readable(header(self.parts, CONTENT_TYPE), &trace.body);
+        let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
         self.replica.cluster.log.add(RequestRecord {
             replica: self.replica.index,
             audit_id: audit_id.into(),
@@ -340,11 +328,6 @@ impl<'r> Exchange<'r> {
             annotations: trace.annotations,
         });
     }
-}
-
-/// How long something that may be about to exist is waited for: as long as `getServiceAccount` sleeps between 10 attempts.
-fn patience() -> Duration {
-    9 * Duration::from_millis(fastrand::u64(100..200))
 }
 
 /// 400 for a `timeout` that is no Go duration. A request that the server holds no longer than it computes cannot time out.

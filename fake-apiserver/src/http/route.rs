@@ -1,5 +1,6 @@
 //! From method and path to what is asked for: `RequestInfo` of `k8s.io/apiserver` (pkg/endpoints/request). Pure.
 
+use crate::api::request::query::decode;
 use http::Method;
 use std::borrow::Cow;
 
@@ -67,30 +68,6 @@ pub(crate) fn route(path: &str) -> Route<'_> {
     found.subresource = rest.get(1).copied().unwrap_or_default();
     found.overlong = rest.len() > 2 || found.name.contains('/') || (rest.len() == 2 && rest[0].is_empty());
     Route::Resource(found)
-}
-
-/// Percent-decoding; what is malformed stays as it is.
-pub(crate) fn decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digit = |offset: usize| bytes.get(at + offset).and_then(|byte| (*byte as char).to_digit(16));
-        match (bytes[at], digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
 }
 
 /// The verb that authorization, auditing and faults see.

@@ -124,9 +124,6 @@ pub struct RowCondition {
 pub struct Strategy {
     /// Fills in defaults, on create, update and patch (`SetDefaults_*` upstream).
     pub default: fn(&mut Value),
-    /// What the always-enabled admission plugins add or refuse; arguments: new, old unless created.
-    /// The refusal is the reason of a `Forbidden`.
-    pub admit: fn(&mut Value, Option<&Value>) -> Result<(), String>,
     /// Resets what a client cannot set at creation (`PrepareForCreate`); name and system metadata are set by then.
     pub prepare_create: fn(&mut Value),
     /// Carries over what a client cannot change (`PrepareForUpdate`); arguments: new, old.
@@ -158,7 +155,6 @@ impl Strategy {
     /// No rules of its own.
     pub const NONE: Strategy = Strategy {
         default: |_| {},
-        admit: |_, _| Ok(()),
         prepare_create: |_| {},
         prepare_update: |_, _| {},
         validate: |_| Vec::new(),

@@ -54,7 +54,7 @@ pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
 }
 
 /// Makes a field of the object what it is in another.
-fn carry_over(object: &mut Value, from: &Value, field: &str) {
+pub(crate) fn carry_over(object: &mut Value, from: &Value, field: &str) {
     let Some(fields) = object.as_object_mut() else { return };
     match from.get(field) {
         Some(value) => fields.insert(field.into(), value.clone()),

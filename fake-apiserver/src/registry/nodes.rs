@@ -6,10 +6,10 @@
 
 use super::columns::{AGE, NAME, column, or};
 use super::kind::{Column, FieldLabel, Kind, Strategy, Subresource};
-use super::{carry_over, child, default_to, items, quantity, sync_first, text};
+use super::{carry_over, default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -32,7 +32,6 @@ pub(super) const KIND: Kind = Kind {
     columns: COLUMNS,
     strategy: Strategy {
         default,
-        admit,
         prepare_create: drop_config,
         prepare_update: |new, old| {
             carry_over(new, old, "status");
@@ -65,20 +64,6 @@ fn default(node: &mut Value) {
     {
         default_to(status, "allocatable", capacity);
     }
-}
-
-/// TaintNodesByCondition: a new node is not ready.
-fn admit(node: &mut Value, old: Option<&Value>) -> Result<(), String> {
-    let taint = json!({ "key": "node.kubernetes.io/not-ready", "effect": "NoSchedule" });
-    let same = |other: &Value| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
-    if old.is_none() && !items(node, "/spec/taints").iter().any(same) {
-        let taints = child(child(node, "spec"), "taints");
-        match taints.as_array_mut() {
-            Some(taints) => taints.push(taint),
-            None => *taints = json!([taint]),
-        }
-    }
-    Ok(())
 }
 
 /// Drops the fields of the removed dynamic configuration.

@@ -84,6 +84,14 @@ impl Entry {
         &self.line[..self.line.len() - 1]
     }
 
+    /// The object as a tree, parsed anew each time.
+    ///
+    /// # Panics
+    /// If something else than JSON was stored.
+    pub fn object(&self) -> Value {
+        serde_json::from_slice(self.json()).expect("a stored object is JSON")
+    }
+
     /// The members that an item of a list has, and the object's last brace.
     pub fn body(&self) -> Bytes {
         self.line.slice(self.body_range())
@@ -96,14 +104,6 @@ impl Entry {
 
     fn body_range(&self) -> Range<usize> {
         self.body..self.line.len() - 1
-    }
-
-    /// The object as a tree, parsed anew each time.
-    ///
-    /// # Panics
-    /// If something else than JSON was stored.
-    pub fn object(&self) -> Value {
-        serde_json::from_slice(self.json()).expect("a stored object is JSON")
     }
 
     /// The same content under another revision: what a DELETED event shows.

@@ -78,19 +78,24 @@ pub enum Updated {
     Unchanged(Arc<Entry>),
 }
 
-/// Why a write was refused.
+/// Why an object was not created.
 #[derive(Debug, Clone)]
-pub enum WriteError {
-    /// There is no such object.
-    NotFound,
+pub enum CreateError {
     /// There is one already.
     Exists(Arc<Entry>),
-    /// It is not at the expected revision any more; here is what it is now.
-    Modified(Arc<Entry>),
     /// The object that this one must live in is not there.
     NoParent,
     /// The object that this one must live in takes no more content.
     ParentClosed,
+}
+
+/// Why an object was neither updated nor deleted: it is not at the expected revision any more.
+#[derive(Debug, Clone)]
+pub enum Conflict {
+    /// There is no such object.
+    NotFound,
+    /// The object as it is now.
+    Modified(Arc<Entry>),
 }
 
 /// The asked-for past is forgotten.
@@ -150,7 +155,7 @@ impl Store {
         Ok(now.rewound(revision, &later))
     }
 
-    /// The current revision, once all subscriptions hold the events up to it: waits for a delivery that is going on.
+    /// The current revision, once all subscriptions hold the events up to it: delivers them, or waits until that is done.
     pub fn delivered_revision(&self) -> u64 {
         self.deliver();
         self.revision()
@@ -164,24 +169,24 @@ impl Store {
     /// Stores a new object.
     ///
     /// # Errors
-    /// [`WriteError::Exists`], [`WriteError::NoParent`], [`WriteError::ParentClosed`].
-    pub fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, WriteError> {
+    /// [`CreateError`], and then nothing is stored.
+    pub fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
         self.write(|state| state.create(draft, parent))
     }
 
     /// Replaces the object that is at revision `expected`.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`], [`WriteError::Modified`].
-    pub fn update(&self, draft: Draft, expected: u64) -> Result<Updated, WriteError> {
+    /// [`Conflict`], and then nothing changes.
+    pub fn update(&self, draft: Draft, expected: u64) -> Result<Updated, Conflict> {
         self.write(|state| state.update(draft, expected))
     }
 
     /// Removes the object that is at revision `expected`; returns it under the revision of its removal.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`], [`WriteError::Modified`].
-    pub fn delete(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, WriteError> {
+    /// [`Conflict`], and then nothing changes.
+    pub fn delete(&self, key: &Key, expected: u64) -> Result<Arc<Entry>, Conflict> {
         let event = self.write(|state| state.delete(key, expected))?;
         Ok(event.object(Change::Deleted).clone())
     }

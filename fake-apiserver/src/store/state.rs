@@ -2,7 +2,7 @@
 
 use super::history::History;
 use super::tree::Tree;
-use super::{Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Snapshot, Updated, WriteError};
+use super::{Conflict, CreateError, Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Snapshot, Updated};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -64,22 +64,22 @@ impl State {
         News { events, revision: self.revision, compacted: self.history.compacted() }
     }
 
-    pub(super) fn create(&mut self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, WriteError> {
+    pub(super) fn create(&mut self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
         if let Some(parent) = parent {
             let (field, value) = parent.closed_when;
             match self.objects.get(&parent.key) {
-                None => return Err(WriteError::NoParent),
-                Some(entry) if entry.meta.field(field) == Some(value) => return Err(WriteError::ParentClosed),
+                None => return Err(CreateError::NoParent),
+                Some(entry) if entry.meta.field(field) == Some(value) => return Err(CreateError::ParentClosed),
                 Some(_) => {}
             }
         }
         if let Some(existing) = self.objects.get(&draft.key) {
-            return Err(WriteError::Exists(existing.clone()));
+            return Err(CreateError::Exists(existing.clone()));
         }
         Ok(self.put(draft))
     }
 
-    pub(super) fn update(&mut self, draft: Draft, expected: u64) -> Result<Updated, WriteError> {
+    pub(super) fn update(&mut self, draft: Draft, expected: u64) -> Result<Updated, Conflict> {
         let current = self.expect(&draft.key, expected)?;
         if current.is_same_as(&draft) {
             return Ok(Updated::Unchanged(current.clone()));
@@ -87,7 +87,7 @@ impl State {
         Ok(Updated::Changed(self.put(draft)))
     }
 
-    pub(super) fn delete(&mut self, key: &Key, expected: u64) -> Result<Arc<Event>, WriteError> {
+    pub(super) fn delete(&mut self, key: &Key, expected: u64) -> Result<Arc<Event>, Conflict> {
         self.expect(key, expected)?;
         self.revision += 1;
         let removed = self.objects.remove(key);
@@ -103,10 +103,10 @@ impl State {
     }
 
     /// The object, if it is at the expected revision.
-    fn expect(&self, key: &Key, expected: u64) -> Result<&Arc<Entry>, WriteError> {
-        let current = self.objects.get(key).ok_or(WriteError::NotFound)?;
+    fn expect(&self, key: &Key, expected: u64) -> Result<&Arc<Entry>, Conflict> {
+        let current = self.objects.get(key).ok_or(Conflict::NotFound)?;
         if current.revision != expected {
-            return Err(WriteError::Modified(current.clone()));
+            return Err(Conflict::Modified(current.clone()));
         }
         Ok(current)
     }

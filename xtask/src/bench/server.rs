@@ -40,7 +40,14 @@ impl Server {
     pub(super) fn new(name: &'static str, target: Target, process: Option<Process>) -> Self {
         let namespace = format!("bench-{}", std::process::id());
         let list_namespace = format!("{namespace}-list");
-        Server { name, target, process: process.map(Arc::new), namespace, list_namespace, number: AtomicU64::new(OBJECTS) }
+        Server {
+            name,
+            target,
+            process: process.map(Arc::new),
+            namespace,
+            list_namespace,
+            number: AtomicU64::new(OBJECTS),
+        }
     }
 
     /// The same server for another user.

@@ -21,7 +21,7 @@ mod pool;
 pub use endpoint::DialError;
 pub use pool::Pool;
 
-use controller::client::{named, with_retries};
+use controller::client_go::client::{named, with_retries};
 use http_body_util::BodyExt;
 use kube::client::{ClientBuilder, ConfigExt, DynBody};
 use kube::{Client, Config};

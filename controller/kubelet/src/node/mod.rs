@@ -26,6 +26,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::objects::{Settings, Strategy};
 use crate::tokens::{SWEEP_PERIOD, TokenManager};
 use crate::volumes::mounter::Mounter;
+use crate::volumes::set_up::Volumes;
 use crate::volumes::sources::Sources;
 use caches::Caches;
 use events::Recorder;
@@ -142,7 +143,7 @@ impl Node {
         };
         let worker = Worker {
             client: client.clone(),
-            mounter: Mounter::new(&root, sources, clock.clone()),
+            volumes: Volumes { sources, mounter: Mounter::new(&root, clock.clone()) },
             recorder: Recorder::new(client.clone(), &name, clock.clone()),
             finish_deletions,
         };
@@ -272,7 +273,7 @@ impl Actor {
             let waiting = self.state.pods().next_due().filter(|_| tasks.len() < CONCURRENT_PODS);
             tokio::select! {
                 event = events.next() => match event {
-                    Some(event) => self.observe(event, &mut listed),
+                    Some(event) => self.observe(event, &mut listed).await,
                     None => break,
                 },
                 Some(done) = tasks.join_next() => self.done(done),
@@ -287,7 +288,7 @@ impl Actor {
         }
         tasks.shutdown().await;
         // What was begun on disk goes on without them.
-        self.worker.mounter.finished().await;
+        self.worker.volumes.mounter.finished().await;
     }
 
     /// Ends at that time; never without one.
@@ -298,7 +299,7 @@ impl Actor {
         }
     }
 
-    fn observe(&self, event: Result<watcher::Event<Pod>, watcher::Error>, listed: &mut Vec<Pod>) {
+    async fn observe(&self, event: Result<watcher::Event<Pod>, watcher::Error>, listed: &mut Vec<Pod>) {
         let now = self.state.clock.now();
         let wanted = match event {
             Ok(watcher::Event::Init) => {
@@ -312,7 +313,7 @@ impl Actor {
             Ok(watcher::Event::InitDone) => {
                 let (wanted, first) = self.state.pods().listed(std::mem::take(listed), now);
                 if first {
-                    self.remove_orphans();
+                    self.remove_orphans().await;
                 }
                 wanted
             }
@@ -338,13 +339,13 @@ impl Actor {
     }
 
     /// Removes the directories of pods that are not this node's.
-    fn remove_orphans(&self) {
-        let on_disk = self.worker.mounter.pods_on_disk().unwrap_or_else(|error| {
+    async fn remove_orphans(&self) {
+        let on_disk = self.worker.volumes.mounter.pods_on_disk().await.unwrap_or_else(|error| {
             warn!(%error, "could not look for orphaned pods");
             Vec::new()
         });
         for uid in on_disk.into_iter().filter(|uid| !self.state.pods().is_known(uid)) {
-            match self.worker.mounter.tear_down(&uid) {
+            match self.worker.volumes.tear_down(&uid).await {
                 Ok(()) => info!(uid, "Cleaned up orphaned pod volumes dir"),
                 Err(error) => error!(uid, %error, "Failed to remove orphaned pod volumes dir"),
             }

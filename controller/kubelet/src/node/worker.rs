@@ -3,7 +3,7 @@
 use super::events::Recorder;
 use super::pods::Work;
 use crate::go::quote;
-use crate::volumes::mounter::Mounter;
+use crate::volumes::set_up::Volumes;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
@@ -15,7 +15,7 @@ const FAILED_MOUNT: &str = "FailedMount";
 /// Does things about pods.
 pub(super) struct Worker {
     pub(super) client: Client,
-    pub(super) mounter: Mounter,
+    pub(super) volumes: Volumes,
     pub(super) recorder: Recorder,
     pub(super) finish_deletions: bool,
 }
@@ -33,7 +33,7 @@ impl Worker {
         let (namespace, name) = (pod.namespace().unwrap_or_default(), pod.name_any());
         let mut all = true;
         for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
-            match self.mounter.set_up(pod, volume).await {
+            match self.volumes.set_up(pod, volume).await {
                 Ok(true) => info!(namespace, pod = name, volume = volume.name, "MountVolume.SetUp succeeded"),
                 Ok(false) => debug!(namespace, pod = name, volume = volume.name, "volume is up to date"),
                 Err(error) => {
@@ -50,7 +50,7 @@ impl Worker {
     async fn tear_down(&self, pod: &Pod, gone: bool) -> bool {
         let (namespace, name, uid) = (pod.namespace().unwrap_or_default(), pod.name_any(), pod.uid());
         let uid = uid.unwrap_or_default();
-        if let Err(error) = self.mounter.tear_down_in_background(&uid).await {
+        if let Err(error) = self.volumes.tear_down(&uid).await {
             error!(namespace, pod = name, %error, "UnmountVolume.TearDown failed");
             return false;
         }

@@ -13,7 +13,7 @@
 use super::registry::Store;
 use super::{GetError, NodeTtl, PodObject};
 use crate::clock::Clock;
-use controller::informer::ObjectKey;
+use controller::client_go::informer::ObjectKey;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use kube::api::GetParams;

@@ -22,7 +22,7 @@
 use super::PodObject;
 use super::backoff::Backoff;
 use crate::clock::Clock;
-use controller::api_errors::{has_status_cause, is_expired, is_too_many_requests};
+use controller::client_go::api_errors::{has_status_cause, is_expired, is_too_many_requests};
 use futures::io::{AsyncBufRead, AsyncBufReadExt};
 use http::Request;
 use jiff::{SignedDuration, Timestamp};

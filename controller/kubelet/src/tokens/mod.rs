@@ -14,7 +14,7 @@ pub use spec::{BoundObject, TokenSpec};
 
 use crate::clock::Clock;
 use cache::TokenCache;
-use controller::api_errors;
+use controller::client_go::api_errors;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::ServiceAccount;

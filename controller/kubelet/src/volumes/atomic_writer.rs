@@ -14,11 +14,12 @@
 //! only if it points into `..data`; anything else of that name is somebody else's. And a file may become a directory, or
 //! a directory a file, where upstream would fail from then on.
 //!
-//! Whoever may not give files away (anybody but root) keeps them, with a warning; upstream the write fails.
+//! A user that may not change owners (all but root) keeps the files, with a warning; upstream the write fails.
 
 use super::paths::{self, InvalidPath};
+use super::payload::Payload;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, lchown, symlink};
@@ -28,21 +29,7 @@ use tracing::{debug, warn};
 const DATA_DIR: &str = "..data";
 const NEW_DATA_DIR: &str = "..data_tmp";
 
-/// A file to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileProjection {
-    /// Its content.
-    pub data: Vec<u8>,
-    /// Its permissions.
-    pub mode: u32,
-    /// The user it is to belong to; if unset, the writer's.
-    pub owner: Option<u32>,
-}
-
-/// Files by their paths within the volume.
-pub type Payload = BTreeMap<String, FileProjection>;
-
-/// Why files were not written.
+/// An error of writing the files of a volume.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A path may not be written to; nothing was.
@@ -51,11 +38,11 @@ pub enum WriteError {
     /// The operating system refused.
     #[error("{action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The action that was tried.
         action: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -67,7 +54,7 @@ pub enum Step {
     MakeDirectory,
     /// Make the file of that path in it, and what directories it needs.
     WriteFile(String),
-    /// Give all files to whom they are to belong.
+    /// Set the owners of all files.
     SetPermissions,
     /// Make `..data_tmp` point at the new directory.
     LinkNewData,

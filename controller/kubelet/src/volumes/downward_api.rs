@@ -3,8 +3,8 @@
 //! Follows kubernetes v1.37.1 `CollectData` of `pkg/volume/downwardapi/downwardapi.go`.
 
 use super::VolumeError;
-use super::atomic_writer::{FileProjection, Payload};
 use super::paths;
+use super::payload::{FileProjection, Payload};
 use crate::field_path;
 use crate::resources::{self, ResourceList};
 use k8s_openapi::api::core::v1::{DownwardAPIVolumeFile, Pod};

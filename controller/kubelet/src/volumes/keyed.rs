@@ -5,7 +5,7 @@
 //! ported.
 
 use super::VolumeError;
-use super::atomic_writer::{FileProjection, Payload};
+use super::payload::{FileProjection, Payload};
 use k8s_openapi::api::core::v1::{ConfigMap, KeyToPath, Secret};
 use std::collections::BTreeMap;
 

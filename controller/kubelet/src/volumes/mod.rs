@@ -1,4 +1,4 @@
-//! Volumes of pods: secrets, config maps, tokens and what a pod may know of itself, as files that change all at once.
+//! Volumes of pods: secrets, config maps, tokens and fields of the pod, as files that change all at once.
 //!
 //! | Go file (kubernetes v1.37.1, `pkg/volume/`) | module |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `projected/projected.go` | [`sources`] |
 //! | `util/atomic_writer.go` | [`atomic_writer`] |
 //! | `volume_linux.go` | [`ownership`] |
-//! | `SetUpAt` and `TearDownAt` of them all | [`mounter`] |
+//! | `SetUpAt` and `TearDownAt` of them all | [`set_up`], [`mounter`] |
 //!
 //! Volumes are plain directories: nothing is mounted, not even a memory file system for secrets. The kinds that
 //! are not named here, and the projections of cluster trust bundles and of pod certificates, are refused by name.
@@ -18,6 +18,8 @@ pub mod keyed;
 pub mod mounter;
 pub mod ownership;
 mod paths;
+pub mod payload;
+pub mod set_up;
 pub mod sources;
 
 pub use paths::InvalidPath;
@@ -25,17 +27,17 @@ pub use paths::InvalidPath;
 use crate::objects::GetError;
 use crate::tokens::TokenError;
 use atomic_writer::WriteError;
-use controller::api_errors::aggregate;
+use controller::client_go::api_errors::aggregate;
 use k8s_openapi::api::core::v1::{
     ConfigMapVolumeSource, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, Volume,
 };
 use std::io;
 use std::path::PathBuf;
 
-/// Why a volume is not as it should be.
+/// An error of setting up or tearing down a volume.
 #[derive(Debug, thiserror::Error)]
 pub enum VolumeError {
-    /// The API server fills it in; a pod without has not been there.
+    /// The volume has no default mode; the API server sets it.
     #[error("no defaultMode used, not even the default value for it")]
     NoDefaultMode,
     /// An item names a key that the secret does not have.
@@ -44,22 +46,22 @@ pub enum VolumeError {
     /// An item names a key that the config map does not have.
     #[error("configmap references non-existent config key: {0}")]
     NoConfigMapKey(String),
-    /// A secret or config map could not be had.
+    /// A secret or config map could not be read.
     #[error(transparent)]
     Object(#[from] GetError),
-    /// A token could not be had.
+    /// A token could not be requested.
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The node could not be read.
     #[error("error retrieving node: {0}")]
     Node(kube::Error),
-    /// Several things went wrong, or one of several.
+    /// The errors of several files, joined as Kubernetes does.
     #[error("{}", aggregate(.0))]
     Aggregate(Vec<String>),
-    /// The kind of volume is none of those above.
+    /// The kind of volume is not supported; the field that names it.
     #[error("volume source {0} is not supported")]
     UnsupportedVolume(String),
-    /// The kind of projection is none of those above.
+    /// The kind of projection is not supported; the field that names it.
     #[error("projected volume source {0} is not supported")]
     UnsupportedProjection(String),
     /// The files could not be written.
@@ -68,14 +70,14 @@ pub enum VolumeError {
     /// A directory could not be made or removed.
     #[error("{}: {source}", path.display())]
     Directory {
-        /// Which.
+        /// The directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// What a volume is made of.
+/// The kind of a volume.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind<'a> {
     /// A secret.
@@ -84,11 +86,11 @@ pub enum Kind<'a> {
     ConfigMap(&'a ConfigMapVolumeSource),
     /// Fields of the pod.
     DownwardApi(&'a DownwardAPIVolumeSource),
-    /// Several of these, and tokens.
+    /// Several sources, tokens among them.
     Projected(&'a ProjectedVolumeSource),
-    /// Nothing.
+    /// An empty directory.
     EmptyDir,
-    /// What the machine has there already.
+    /// A path of the machine.
     HostPath,
 }
 
@@ -109,7 +111,7 @@ impl<'a> Kind<'a> {
         })
     }
 
-    /// The name of the plugin as a directory; none for what is elsewhere.
+    /// The directory named after the plugin; none for a volume that lies elsewhere.
     pub fn directory(self) -> Option<&'static str> {
         match self {
             Kind::Secret(_) => Some("kubernetes.io~secret"),

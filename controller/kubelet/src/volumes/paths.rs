@@ -2,7 +2,7 @@
 //!
 //! Follows kubernetes v1.37.1 `pkg/volume/util/atomic_writer.go`.
 
-use super::atomic_writer::{FileProjection, Payload};
+use super::payload::{FileProjection, Payload};
 use crate::go::quote;
 use std::collections::BTreeSet;
 

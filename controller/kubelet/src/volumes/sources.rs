@@ -4,9 +4,9 @@
 //! the secret, configmap and downwardapi plugins. One source that fails fails the volume; the others are asked
 //! nevertheless, so that all that is wrong is said. If the node does not exist, it has nothing to give.
 
-use super::atomic_writer::{FileProjection, Payload};
 use super::keyed::{Selection, config_map_payload, secret_payload};
 use super::ownership::Owners;
+use super::payload::{FileProjection, Payload};
 use super::{Kind, VolumeError, downward_api, other_field};
 use crate::objects::ObjectManager;
 use crate::resources::ResourceList;
@@ -21,18 +21,18 @@ use std::sync::Arc;
 /// A token that is for one user or one group is for nobody else; the pass over the volume lets the group in.
 const PRIVATE: u32 = 0o600;
 
-/// Where the content of volumes comes from.
+/// The sources of the content of volumes.
 #[derive(Clone)]
 pub struct Sources {
-    /// Secrets.
+    /// The cache of secrets.
     pub secrets: Arc<dyn ObjectManager<Secret>>,
-    /// Config maps.
+    /// The cache of config maps.
     pub config_maps: Arc<dyn ObjectManager<ConfigMap>>,
-    /// Tokens.
+    /// The token cache.
     pub tokens: Arc<TokenManager>,
-    /// Nodes, of which one is read: what containers may use that have no limits is up to it.
+    /// The API of nodes; the allocatable resources of one are the limits of containers without any.
     pub nodes: Api<Node>,
-    /// That one.
+    /// The name of that node.
     pub node_name: String,
 }
 
@@ -40,7 +40,7 @@ impl Sources {
     /// The files of a volume of `pod`; `None` if it has none of its own.
     ///
     /// # Errors
-    /// If something is missing that may not, or cannot be had.
+    /// If an object is missing that is not optional, or cannot be read.
     pub async fn collect(&self, pod: &Pod, kind: Kind<'_>, owners: Owners) -> Result<Option<Payload>, VolumeError> {
         Ok(Some(match kind {
             Kind::Secret(source) => {

@@ -1,7 +1,8 @@
 //! What a writer leaves on disk: the rows of upstream's `atomic_writer_test.go`, and what those leave out.
 
 use crate::killed_writer::{NOW, content, payload, write};
-use kubelet::volumes::atomic_writer::{AtomicWriter, FileProjection, Payload};
+use kubelet::volumes::atomic_writer::AtomicWriter;
+use kubelet::volumes::payload::{FileProjection, Payload};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;

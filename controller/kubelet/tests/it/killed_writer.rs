@@ -1,7 +1,8 @@
 //! Writers that die: at every step, and at any moment.
 
 use jiff::Timestamp;
-use kubelet::volumes::atomic_writer::{AtomicWriter, FileProjection, Observer, Payload, Step, WriteError};
+use kubelet::volumes::atomic_writer::{AtomicWriter, Observer, Step, WriteError};
+use kubelet::volumes::payload::{FileProjection, Payload};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;

@@ -11,6 +11,7 @@ use kubelet::clock::ManualClock;
 use kubelet::objects::{GetError, ObjectManager};
 use kubelet::tokens::TokenManager;
 use kubelet::volumes::mounter::Mounter;
+use kubelet::volumes::set_up::Volumes;
 use kubelet::volumes::sources::Sources;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -81,18 +82,19 @@ impl Setup {
 
     /// A client for the code under test.
     pub(crate) fn client(&self) -> Client {
-        controller::client::new(self.server.kube_config(), USER_AGENT).expect("the server's own configuration is sound")
+        controller::client_go::client::new(self.server.kube_config(), USER_AGENT)
+            .expect("the server's own configuration is sound")
     }
 
     pub(crate) fn tokens(&self) -> Arc<TokenManager> {
         Arc::new(TokenManager::new(self.client(), Arc::new(self.clock.clone()), fastrand::Rng::with_seed(1)))
     }
 
-    pub(crate) fn mounter(&self, tokens: Arc<TokenManager>) -> Mounter {
+    pub(crate) fn volumes(&self, tokens: Arc<TokenManager>) -> Volumes {
         let live = Arc::new(Live(self.client()));
         let nodes = Api::all(self.client());
         let sources = Sources { secrets: live.clone(), config_maps: live, tokens, nodes, node_name: NODE.to_owned() };
-        Mounter::new(self.root.path(), sources, Arc::new(self.clock.clone()))
+        Volumes { sources, mounter: Mounter::new(self.root.path(), Arc::new(self.clock.clone())) }
     }
 
     pub(crate) fn advance(&self, by: SignedDuration) {

@@ -192,7 +192,7 @@ async fn server_without_token_requests() -> kube::Config {
 #[tokio::test]
 async fn a_server_without_token_requests_is_named() {
     let config = server_without_token_requests().await;
-    let client = controller::client::new(config, "kubelet-test").expect("a client");
+    let client = controller::client_go::client::new(config, "kubelet-test").expect("a client");
     let clock = ManualClock::new(crate::killed_writer::NOW);
     let tokens = TokenManager::new(client, Arc::new(clock), fastrand::Rng::with_seed(1));
     for _ in 0..2 {

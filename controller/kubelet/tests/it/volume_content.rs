@@ -5,18 +5,17 @@ use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Node, Pod, Secret};
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
-use kubelet::volumes::mounter::Mounter;
+use kubelet::volumes::set_up::Volumes;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// Sets up all volumes of the pod, in their order; the last error, if any.
-async fn set_up(mounter: &Mounter, pod: &Pod) -> Result<(), String> {
-    let volumes = pod.spec.as_ref().and_then(|spec| spec.volumes.clone()).unwrap_or_default();
+async fn set_up(volumes: &Volumes, pod: &Pod) -> Result<(), String> {
     let mut result = Ok(());
-    for volume in &volumes {
-        if let Err(error) = mounter.set_up(pod, volume).await {
+    for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
+        if let Err(error) = volumes.set_up(pod, volume).await {
             result = Err(error.to_string());
         }
     }
@@ -61,8 +60,8 @@ async fn all_kinds_are_filled() {
     ]);
     let pod = setup.create_pod("web", json!({}), volumes).await;
     let tokens = setup.tokens();
-    let mounter = setup.mounter(tokens.clone());
-    set_up(&mounter, &pod).await.expect("set up");
+    let volumes = setup.volumes(tokens.clone());
+    set_up(&volumes, &pod).await.expect("set up");
     assert_eq!(tokens.count(), 1);
     let volume = |plugin: &str, name: &str| setup.volume(&pod, plugin, name);
     assert_eq!(text(volume("secret", "s").join("user")), "admin");
@@ -79,12 +78,12 @@ async fn all_kinds_are_filled() {
     assert!(names(&volume("empty-dir", "e")).is_empty());
     assert_eq!(mode(&volume("empty-dir", "e")), 0o777);
     assert_eq!(names(&setup.root.path().join("pods")).len(), 1);
-    assert_eq!(mode(&mounter.pod_directory(pod.metadata.uid.as_deref().expect("a uid"))), 0o750);
+    assert_eq!(mode(&volumes.mounter.pod_directory(pod.metadata.uid.as_deref().expect("a uid"))), 0o750);
 
-    mounter.tear_down(pod.metadata.uid.as_deref().expect("a uid")).expect("torn down");
+    volumes.tear_down(pod.metadata.uid.as_deref().expect("a uid")).await.expect("torn down");
     assert!(names(&setup.root.path().join("pods")).is_empty());
     assert_eq!(tokens.count(), 0, "its tokens are forgotten");
-    mounter.tear_down(pod.metadata.uid.as_deref().expect("a uid")).expect("nothing is left to tear down");
+    volumes.tear_down(pod.metadata.uid.as_deref().expect("a uid")).await.expect("nothing is left to tear down");
 }
 
 // TestCollectDataWithServiceAccountToken.
@@ -107,7 +106,7 @@ async fn tokens_are_for_whom_the_pod_says() {
         let volumes = projected(json!([{"serviceAccountToken": source}]));
         let pod = setup.create_pod("web", owners.clone(), volumes).await;
         let me = fs::metadata(setup.root.path()).expect("a directory");
-        set_up(&setup.mounter(setup.tokens()), &pod).await.expect("set up");
+        set_up(&setup.volumes(setup.tokens()), &pod).await.expect("set up");
         let file = setup.volume(&pod, "projected", "all").join(source["path"].as_str().expect("a path"));
         assert_eq!(mode(&file), mode_expected, "{source} {owners}");
         let metadata = fs::metadata(&file).expect("a file");
@@ -162,7 +161,7 @@ async fn what_is_missing_is_named_and_leaves_no_directory() {
         let mut named = volume.clone();
         named["name"] = "v".into();
         let pod = setup.create_pod(&format!("web-{index}"), json!({}), json!([named])).await;
-        let done = set_up(&setup.mounter(setup.tokens()), &pod).await;
+        let done = set_up(&setup.volumes(setup.tokens()), &pod).await;
         if expected.is_empty() {
             done.expect("a node that does not exist limits nothing");
             continue;
@@ -187,14 +186,14 @@ async fn what_is_optional_may_be_missing_but_only_if_the_server_says_so() {
         ]}},
     ]);
     let pod = setup.create_pod("web", json!({}), volumes).await;
-    let mounter = setup.mounter(setup.tokens());
-    set_up(&mounter, &pod).await.expect("set up");
+    let volumes = setup.volumes(setup.tokens());
+    set_up(&volumes, &pod).await.expect("set up");
     assert!(names(&setup.volume(&pod, "secret", "nothing")).is_empty());
     assert!(setup.volume(&pod, "secret", "nothing").join("..data").is_dir());
     assert_eq!(names(&setup.volume(&pod, "secret", "keys")), ["there"]);
     assert_eq!(names(&setup.volume(&pod, "projected", "all")), ["there"]);
     setup.fail("get", "secrets", "", 500);
-    set_up(&mounter, &pod).await.expect_err("a failing server does not say that there is nothing");
+    set_up(&volumes, &pod).await.expect_err("a failing server does not say that there is nothing");
     assert_eq!(names(&setup.volume(&pod, "secret", "keys")), ["there"], "what cannot be read anew stays");
 }
 
@@ -213,7 +212,7 @@ async fn limits_that_a_container_does_not_state_are_the_nodes() {
     let volumes =
         json!([{"name": "d", "downwardAPI": {"items": [item("limits.cpu", "1"), item("limits.memory", "1Gi")]}}]);
     let pod = setup.create_pod("web", json!({}), volumes).await;
-    set_up(&setup.mounter(setup.tokens()), &pod).await.expect("set up");
+    set_up(&setup.volumes(setup.tokens()), &pod).await.expect("set up");
     let directory = setup.volume(&pod, "downward-api", "d");
     assert_eq!([text(directory.join("limits.cpu")), text(directory.join("limits.memory"))], ["4", "8"]);
 }
@@ -226,8 +225,8 @@ async fn nothing_partial_is_written() {
     let sources =
         json!([{"secret": {"name": "s"}}, {"serviceAccountToken": {"path": "token", "expirationSeconds": 600}}]);
     let pod = setup.create_pod("web", json!({}), projected(sources)).await;
-    let mounter = setup.mounter(setup.tokens());
-    set_up(&mounter, &pod).await.expect("set up");
+    let volumes = setup.volumes(setup.tokens());
+    set_up(&volumes, &pod).await.expect("set up");
     let volume = setup.volume(&pod, "projected", "all");
     let (before, token) = (fs::read_link(volume.join("..data")).expect("a link"), text(volume.join("token")));
     setup
@@ -237,11 +236,11 @@ async fn nothing_partial_is_written() {
         .expect("patched");
     setup.fail("create", "serviceaccounts", "token", 500);
     setup.advance(SignedDuration::from_secs(601));
-    let error = set_up(&mounter, &pod).await.expect_err("the token has expired");
+    let error = set_up(&volumes, &pod).await.expect_err("the token has expired");
     assert!(error.contains(" expired and refresh failed: "), "{error}");
     assert_eq!(fs::read_link(volume.join("..data")).expect("a link"), before);
     setup.server.faults().clear();
-    set_up(&mounter, &pod).await.expect("set up");
+    set_up(&volumes, &pod).await.expect("set up");
     assert_eq!(text(volume.join("key")), "new");
     assert_ne!(text(volume.join("token")), token);
 }
@@ -261,15 +260,15 @@ async fn what_cannot_be_written_leaves_no_volume() {
         pod
     };
     let tokens = setup.tokens();
-    let mounter = setup.mounter(tokens.clone());
-    set_up(&mounter, &with_path("token")).await.expect("set up");
+    let volumes = setup.volumes(tokens.clone());
+    set_up(&volumes, &with_path("token")).await.expect("set up");
     let volume = setup.volume(&pod, "projected", "all");
     assert!(volume.join("token").exists());
-    let error = set_up(&mounter, &with_path("a/b")).await.expect_err("a file is no directory");
+    let error = set_up(&volumes, &with_path("a/b")).await.expect_err("a file is no directory");
     assert!(error.starts_with("mkdir ") || error.starts_with("write "), "{error}");
     assert!(!volume.exists());
     assert_eq!(tokens.count(), 0);
-    let error = set_up(&mounter, &with_path("../../etc/passwd")).await.expect_err("that leads out");
+    let error = set_up(&volumes, &with_path("../../etc/passwd")).await.expect_err("that leads out");
     assert_eq!(error, "invalid path: must not contain '..': ../../etc/passwd");
 }
 
@@ -285,7 +284,7 @@ async fn tokens_survive_what_happens_to_other_volumes() {
     ]);
     pod.spec.as_mut().expect("a spec").volumes = serde_json::from_value(volumes).expect("volumes");
     let tokens = setup.tokens();
-    set_up(&setup.mounter(tokens.clone()), &pod).await.expect_err("a file is no directory");
+    set_up(&setup.volumes(tokens.clone()), &pod).await.expect_err("a file is no directory");
     assert!(!setup.volume(&pod, "downward-api", "d").exists());
     assert_eq!(tokens.count(), 1);
 }
@@ -295,13 +294,13 @@ async fn tokens_survive_what_happens_to_other_volumes() {
 async fn an_empty_directory_is_made_and_then_left_alone() {
     let setup = Setup::new().await;
     let pod = setup.create_pod("web", json!({"fsGroup": 10_000}), json!([{"name": "e", "emptyDir": {}}])).await;
-    let mounter = setup.mounter(setup.tokens());
-    set_up(&mounter, &pod).await.expect("set up");
+    let volumes = setup.volumes(setup.tokens());
+    set_up(&volumes, &pod).await.expect("set up");
     let directory = setup.volume(&pod, "empty-dir", "e");
     assert_eq!(mode(&directory), 0o2777);
     let file = directory.join("mine");
     fs::write(&file, "private").expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("set");
-    set_up(&mounter, &pod).await.expect("set up");
+    set_up(&volumes, &pod).await.expect("set up");
     assert_eq!((text(&file), mode(&file)), ("private".to_owned(), 0o600));
 }

@@ -6,7 +6,7 @@
 mod access;
 mod health;
 
-use crate::leader_status::LeaderStatus;
+use crate::client_go::leader_status::LeaderStatus;
 use access::Access;
 use anyhow::{Context, Result};
 use health::Check;
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(32);
 /// The pause after a connection that could not be accepted, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What is served.
+/// The contents that are served.
 pub struct Site {
     /// Asks the API server who may see it.
     pub client: Client,
@@ -99,7 +99,7 @@ impl Endpoint {
         Ok(Endpoint { listener, tls: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
     /// If the operating system does not say.

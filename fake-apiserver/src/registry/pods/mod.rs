@@ -2,7 +2,6 @@
 //!
 //! Follows `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
-mod admission;
 mod columns;
 mod defaults;
 mod ephemeral;
@@ -68,7 +67,6 @@ pub(super) const KIND: Kind = Kind {
     row_condition: columns::row_condition,
     strategy: Strategy {
         default: defaults::default,
-        admit: admission::admit,
         prepare_create,
         prepare_update,
         validate: validate::create,

@@ -9,7 +9,6 @@ mod controllers;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission::{self as admission_chain, PluginError};
-use crate::api::{self, TokenTracking};
 use crate::audit::RequestLog;
 use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
@@ -17,12 +16,14 @@ use crate::auth::token_file::TokenFileError;
 use crate::auth::{self, Authenticator, AuthorityError, ConfigError, ParsedObjects};
 use crate::clock::{Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
+use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
+use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
 use std::collections::BTreeMap;
 use std::io;
@@ -248,9 +249,15 @@ impl Builder {
         let shutdown = CancellationToken::new();
         let store = Store::new(self.history);
         let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
+        let ids = Arc::new(ids);
+        let options =
+            reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
+        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), options));
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
+            commits: Commits::new(store.clone(), Some(reconcilers.clone())),
+            reconcilers,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
@@ -258,12 +265,9 @@ impl Builder {
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
-            token_tracking: TokenTracking::default(),
-            namespace_controller: self.namespace_controller,
-            aggregator: self.cluster_role_aggregation.then(api::Aggregator::default),
             documents: OnceLock::new(),
         });
-        api::create_initial_objects(&cluster, self.clock.now()).map_err(StartError::InitialObjects)?;
+        bootstrap::create(&cluster, self.clock.now()).await.map_err(StartError::InitialObjects)?;
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;

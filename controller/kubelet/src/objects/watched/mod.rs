@@ -8,7 +8,7 @@ mod references;
 use super::registry::Store;
 use super::{GetError, PodObject};
 use crate::clock::Clock;
-use controller::informer::ObjectKey;
+use controller::client_go::informer::ObjectKey;
 use futures::future::BoxFuture;
 use item::Item;
 use jiff::{SignedDuration, Timestamp};

@@ -1,0 +1,87 @@
+//! The checks: pure functions of a history. None of them knows the server; none stops at the first finding.
+//!
+//! [`dialogue`] compares with the scenario's text. All others are guarantees that hold whatever the scenario does: one a
+//! file, and what a violation says first *is* the definition of the guarantee.
+
+pub mod dialogue;
+pub mod facts;
+mod selector_syntax;
+
+mod bookmarkable;
+mod linear;
+mod monotonic;
+mod optimistic;
+mod ordered;
+mod reliable;
+mod resumable;
+mod selectors;
+mod unique;
+
+use crate::dialogue::Played;
+use crate::history::History;
+use crate::scenario::Scenario;
+use facts::Facts;
+use std::fmt;
+
+/// A finding: something that a check objects to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The check that found it.
+    pub check: &'static str,
+    /// The line of the command it is about, if it is about one.
+    pub line: Option<usize>,
+    /// Whether nothing from that command on was played.
+    pub breaks_off: bool,
+    /// The finding in words.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.check, self.text)
+    }
+}
+
+/// Something every API server promises at any time.
+pub struct Guarantee {
+    /// Its name.
+    pub name: &'static str,
+    /// The promise.
+    pub definition: &'static str,
+    /// Where the facts break the promise.
+    broken: fn(&Facts<'_>) -> Vec<String>,
+}
+
+/// All guarantees, by name.
+pub static GUARANTEES: [Guarantee; 9] = [
+    bookmarkable::GUARANTEE,
+    linear::GUARANTEE,
+    monotonic::GUARANTEE,
+    optimistic::GUARANTEE,
+    ordered::GUARANTEE,
+    reliable::GUARANTEE,
+    resumable::GUARANTEE,
+    selectors::GUARANTEE,
+    unique::GUARANTEE,
+];
+
+/// All violations of all guarantees in `history`.
+pub fn guarantees(history: &History) -> Vec<Finding> {
+    let facts = Facts::of(history);
+    let findings = |guarantee: &'static Guarantee| {
+        (guarantee.broken)(&facts).into_iter().map(|instance| Finding {
+            check: guarantee.name,
+            line: None,
+            breaks_off: false,
+            text: format!("{} But {instance}.", guarantee.definition),
+        })
+    };
+    GUARANTEES.iter().flat_map(findings).collect()
+}
+
+/// All findings of all checks about `scenario` as it was `played`.
+pub fn findings(scenario: &Scenario, played: &Played) -> Vec<Finding> {
+    let mut findings = dialogue::findings(scenario, &played.dialogue);
+    findings.extend(guarantees(&played.history));
+    findings
+}

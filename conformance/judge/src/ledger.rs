@@ -1,0 +1,176 @@
+//! The known differences from a real kube-apiserver, and why they are accepted.
+//!
+//! ```toml
+//! [[omitted]]                      # compared nowhere
+//! field = "managedFields"          # at any depth; or header = "date"
+//! reason = "…"
+//!
+//! [[difference]]
+//! scenario = "watch/slow-*"        # one `*` stands for any text
+//! step = "list configmaps *"       # the command; without it anything in the scenario may differ
+//! told_holds = true                # what the scenario tells of the answer does not
+//! targets = ["embedded", "process"]
+//! reason = "a slow watcher is served, not closed"
+//! ```
+//!
+//! A difference is a promise: what it names does differ. One that met nothing is stale, and that fails as a difference without
+//! an entry does.
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+
+/// All known differences.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ledger {
+    /// The fields and headers that are never compared.
+    #[serde(default)]
+    pub omitted: Vec<Omission>,
+    #[serde(default)]
+    difference: Vec<Entry>,
+}
+
+/// A field or a header that is compared nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Omission {
+    /// A field of any document, at any depth.
+    pub field: Option<String>,
+    /// A response header, lower case; one `*` stands for any text.
+    pub header: Option<String>,
+    /// The reason.
+    pub reason: String,
+}
+
+/// A known difference.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The scenarios it touches; may have one `*`.
+    pub scenario: String,
+    /// The commands it touches; may have one `*`. All, and what belongs to none, if it says nothing.
+    pub step: Option<String>,
+    /// Whether what the scenario tells of the answer holds nevertheless: only the rest of it differs.
+    #[serde(default)]
+    pub told_holds: bool,
+    /// The targets that differ.
+    pub targets: Vec<String>,
+    /// The reason why the difference is accepted.
+    pub reason: String,
+}
+
+impl Ledger {
+    /// Reads a ledger.
+    pub fn parse(text: &str) -> Result<Ledger> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// Reads the ledger at `path`.
+    pub fn load(path: &Path) -> Result<Ledger> {
+        let read = || Ledger::parse(&std::fs::read_to_string(path)?);
+        read().with_context(|| path.display().to_string())
+    }
+
+    /// The entries about a scenario with these commands on `target`.
+    pub fn entries(&self, scenario: &str, commands: &[&str], target: &str) -> Vec<&Entry> {
+        let has = |step: &String| commands.iter().any(|command| matches(step, command));
+        let about = |entry: &&Entry| {
+            entry.is_about(target) && matches(&entry.scenario, scenario) && entry.step.as_ref().is_none_or(has)
+        };
+        self.difference.iter().filter(about).collect()
+    }
+
+    /// The entries for `target` that name none of `scenarios`.
+    pub fn unmatched<'a>(&'a self, target: &str, scenarios: &[impl AsRef<str>]) -> Vec<&'a Entry> {
+        let unmatched = |entry: &&Entry| !scenarios.iter().any(|scenario| matches(&entry.scenario, scenario.as_ref()));
+        self.difference.iter().filter(|entry| entry.is_about(target)).filter(unmatched).collect()
+    }
+}
+
+impl Entry {
+    fn is_about(&self, target: &str) -> bool {
+        self.targets.iter().any(|known| known == target)
+    }
+
+    /// Whether it accepts differences in `command`; `None` is what belongs to no command.
+    pub fn accepts(&self, command: Option<&str>) -> bool {
+        match (&self.step, command) {
+            (None, _) => true,
+            (Some(step), Some(command)) => matches(step, command),
+            (Some(_), None) => false,
+        }
+    }
+}
+
+impl Omission {
+    /// Whether the response header `name` is left out.
+    pub fn omits_header(&self, name: &str) -> bool {
+        self.header.as_ref().is_some_and(|header| matches(header, name))
+    }
+
+    /// Takes the field out of `document`, wherever it is.
+    pub fn take_out_of(&self, document: &mut Value) {
+        match document {
+            Value::Object(fields) => {
+                if let Some(field) = &self.field {
+                    fields.remove(field);
+                }
+                fields.values_mut().for_each(|value| self.take_out_of(value));
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.take_out_of(item)),
+            _ => {}
+        }
+    }
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn entries_name_scenarios_of_targets() {
+        let ledger = Ledger::parse(
+            "[[difference]]\nscenario = \"watch/slow-*\"\ntargets = [\"embedded\"]\nreason = \"why\"\n\
+             [[difference]]\nscenario = \"crud/gone\"\nstep = \"get *\"\ntargets = [\"embedded\", \"process\"]\nreason = \"no longer\"\n",
+        )
+        .unwrap();
+        let reasons = |scenario, target, command| {
+            let entries =
+                ledger.entries(scenario, &["get x"], target).into_iter().filter(|entry| entry.accepts(command));
+            entries.map(|entry| entry.reason.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(reasons("watch/slow-reader", "embedded", Some("anything")), ["why"]);
+        assert_eq!(reasons("watch/slow-reader", "embedded", None), ["why"]);
+        assert_eq!(reasons("watch/slow-reader", "process", None), [""; 0]);
+        assert_eq!(reasons("crud/gone", "process", Some("get x")), ["no longer"]);
+        assert_eq!(reasons("crud/gone", "process", Some("list x")), [""; 0]);
+        assert_eq!(reasons("crud/gone", "process", None), [""; 0]);
+        let unmatched = ledger.unmatched("embedded", &["watch/slow-reader"]);
+        assert_eq!(unmatched.iter().map(|entry| entry.scenario.as_str()).collect::<Vec<_>>(), ["crud/gone"]);
+        assert!(ledger.unmatched("real", &[""; 0]).is_empty());
+        assert_eq!(Ledger::parse("").unwrap(), Ledger::default());
+        assert!(Ledger::parse("[[difference]]\nscenario = \"a\"\n").is_err());
+    }
+
+    #[test]
+    fn what_is_omitted_is_not_there() {
+        let ledger = Ledger::parse(
+            "[[omitted]]\nfield = \"managedFields\"\nreason = \"a\"\n[[omitted]]\nheader = \"x-pf-*\"\nreason = \"b\"\n",
+        )
+        .unwrap();
+        let mut document = json!({"items": [{"metadata": {"name": "a", "managedFields": []}}]});
+        ledger.omitted.iter().for_each(|omission| omission.take_out_of(&mut document));
+        assert_eq!(document, json!({"items": [{"metadata": {"name": "a"}}]}));
+        assert!(ledger.omitted[1].omits_header("x-pf-uid") && !ledger.omitted[1].omits_header("date"));
+    }
+}

@@ -1,0 +1,24 @@
+//! The judge: whether a server behaved as a scenario tells, as a real kube-apiserver did, and as every API server promises.
+//!
+//! * a [`scenario`] is a text that reads aloud: commands, and what is observed under each;
+//! * a [`history`] is the record of one run, a [`dialogue`] the same in the words of the scenario;
+//! * a [`check`] is a pure function of these: the dialogue with the text, and the guarantees that always hold;
+//! * an [`exchange`] is a whole answer with words in place of what differs from run to run ([`normalise`]), to be
+//!   compared with a recorded one;
+//! * the [`ledger`] lists the known differences, a [`verdict`] says what a finding means, [`report`] and [`score`] how it went.
+//!
+//! Nothing here sends a request, and nothing here can: the crate depends neither on the server nor on a client of it.
+
+pub mod baseline;
+pub mod check;
+pub mod dialogue;
+pub mod exchange;
+pub mod history;
+pub mod ledger;
+pub mod names;
+pub mod normalise;
+pub mod observation;
+pub mod report;
+pub mod scenario;
+pub mod score;
+pub mod verdict;

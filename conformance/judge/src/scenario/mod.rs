@@ -1,0 +1,170 @@
+//! Scenarios: text files that read aloud. `fixtures/README.md` is the manual of the language.
+//!
+//! A scenario is text only. Its commands are taken apart into words here; what a verb means is known to its player.
+
+pub mod command;
+pub mod expectation;
+pub mod field;
+pub mod path;
+pub mod power;
+pub mod prefixes;
+pub mod text;
+pub mod words;
+
+use anyhow::{Context as _, Result, ensure};
+use command::RawCommand;
+use expectation::Expectation;
+use power::Power;
+use prefixes::Prefixes;
+use std::path::Path;
+use text::{Block, SyntaxError, Text};
+
+/// A scenario, taken apart.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// `area/behaviour`.
+    pub name: String,
+    /// The text it was read from.
+    pub text: Text,
+    /// The powers that the target has to have.
+    pub needs: Vec<Power>,
+    /// How many API servers it is played on.
+    pub replicas: usize,
+    /// The flags that they are started with, beside those that all have.
+    pub flags: Vec<String>,
+    /// The commands, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One command and what should be observed.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its place in [`Text::blocks`].
+    pub block: usize,
+    /// Its line in the file.
+    pub line: usize,
+    /// Who sends the command, where to and how often.
+    pub prefixes: Prefixes,
+    /// The command without its prefixes.
+    pub command: RawCommand,
+    /// The observation expected; without one the command has to succeed and no more is said.
+    pub expectation: Option<Expectation>,
+}
+
+impl Scenario {
+    /// Reads the scenario called `name`.
+    ///
+    /// # Errors
+    /// If the text is not one of blocks, or a header, a prefix or an expectation cannot be read.
+    pub fn parse(name: &str, source: &str) -> Result<Scenario, SyntaxError> {
+        let text = Text::parse(source)?;
+        let name = name.to_owned();
+        let mut scenario = Scenario { name, needs: vec![], replicas: 1, flags: vec![], steps: vec![], text };
+        for (index, block) in scenario.text.blocks.iter().enumerate() {
+            let Some(first) = block.command.first() else { continue };
+            let header = match first.split_once(' ') {
+                Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
+                Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
+                Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),
+                _ => {
+                    scenario.steps.push(step(index, block)?);
+                    continue;
+                }
+            };
+            header.map_err(|problem| SyntaxError::new(block.line, problem))?;
+            if !scenario.steps.is_empty() {
+                return Err(SyntaxError::new(block.line, "this belongs before the first command"));
+            }
+        }
+        if scenario.replicas > 1 {
+            scenario.needs.push(Power::Replicas);
+        }
+        if !scenario.flags.is_empty() {
+            scenario.needs.push(Power::Flags);
+        }
+        if scenario.steps.is_empty() {
+            return Err(SyntaxError::new(1, "a scenario without a command"));
+        }
+        Ok(scenario)
+    }
+
+    /// The first line of a step's command.
+    pub fn command_line(&self, step: &Step) -> &str {
+        &self.text.blocks[step.block].command[0]
+    }
+
+    /// The first line of the command at that place; steps count from 1.
+    pub fn command(&self, step: usize) -> Option<&str> {
+        Some(self.command_line(self.steps.get(step.checked_sub(1)?)?))
+    }
+
+    /// The first lines of all commands.
+    pub fn commands(&self) -> Vec<&str> {
+        self.steps.iter().map(|step| self.command_line(step)).collect()
+    }
+
+    /// Whether several clients write at the same time, so that nothing can be said of the order of their writes.
+    pub fn has_several_writers(&self) -> bool {
+        let mut parallel = self.steps.iter().filter_map(|step| step.prefixes.repetition.as_ref());
+        let actors = self.steps.iter().filter(|step| step.command.starts_actor()).count();
+        // One controller is waited for, if a story says until when.
+        actors > 1 || parallel.any(|many| many.parallel) || self.needs.contains(&Power::Outages)
+    }
+
+    /// Its area: the folder it is in.
+    pub fn area(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// Reads all scenarios under `folder`, in the order of their names.
+    ///
+    /// # Errors
+    /// If there is none, or one cannot be read.
+    pub fn load_all(folder: &Path) -> Result<Vec<Scenario>> {
+        let mut scenarios = Vec::new();
+        let mut folders = vec![folder.to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in std::fs::read_dir(&next).with_context(|| next.display().to_string())? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "txt") {
+                    let source = std::fs::read_to_string(&path)?;
+                    let name = path.strip_prefix(folder)?.with_extension("");
+                    let scenario = Scenario::parse(&name.to_string_lossy(), &source);
+                    scenarios.push(scenario.with_context(|| path.display().to_string())?);
+                }
+            }
+        }
+        ensure!(!scenarios.is_empty(), "there are no scenarios under {}", folder.display());
+        scenarios.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(scenarios)
+    }
+}
+
+fn needs(powers: &str) -> Result<Vec<Power>, String> {
+    let known = || Power::ALL.map(|power| power.to_string()).join(", ");
+    let power = |name: &str| Power::parse(name).ok_or_else(|| format!("{name:?} is none of {}", known()));
+    powers.split(", ").map(power).collect()
+}
+
+fn flags(written: &str) -> Result<Vec<String>, String> {
+    let flag = |word: &str| match word.starts_with("--") && word.contains('=') {
+        true => Ok(word.to_owned()),
+        false => Err(format!("{word:?} is no --FLAG=VALUE")),
+    };
+    written.split(' ').map(flag).collect()
+}
+
+fn replicas(count: &str) -> Result<usize, String> {
+    count.parse().ok().filter(|count| *count > 0).ok_or_else(|| format!("{count:?} is not a number of replicas"))
+}
+
+fn step(index: usize, block: &Block) -> Result<Step, SyntaxError> {
+    let command = command::parse(&block.command).map_err(|problem| SyntaxError::new(block.line, problem))?;
+    let (prefixes, command) = command;
+    let first = block.line + block.command.len() + 1;
+    let expectation = block.observed.as_deref().map(Expectation::parse).transpose();
+    let expectation = expectation.map_err(|(line, problem)| SyntaxError::new(first + line, problem))?;
+    Ok(Step { block: index, line: block.line, prefixes, command, expectation })
+}

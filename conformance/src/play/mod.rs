@@ -1,0 +1,52 @@
+//! The player: carries out a scenario command after command and writes everything into a history. It does not judge; but the
+//! dialogue grows with it, because later commands use the names that earlier observations bound.
+
+mod script;
+
+pub use script::{Command, Script, check};
+
+use crate::recorder::Recorder;
+use crate::stage::Stage;
+use crate::subject::{Setup, Target};
+use anyhow::{Context as _, Result};
+use conformance_judge::dialogue::Played;
+use conformance_judge::history::Event;
+use conformance_judge::observation::Observation;
+use conformance_judge::scenario::Scenario;
+use std::sync::Arc;
+
+/// Plays `scenario` on a fresh cluster of `target`. A command that cannot be carried out ends the play; the history says so.
+///
+/// # Errors
+/// If the commands are not understood, or the target does not start or stop.
+pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
+    let script = Script::parse(scenario)?;
+    let setup = Setup::of(scenario);
+    let cluster = target.start(&setup).await.context("starting the target")?;
+    let recorder = Arc::new(Recorder::begin());
+    recorder.record(Event::Started {
+        scenario: scenario.name.clone(),
+        target: target.name().to_owned(),
+        namespace: cluster.namespace().to_owned(),
+    });
+    let mut stage = Stage::new(&*cluster, Arc::clone(&recorder));
+    for Command { step, verb } in script.commands() {
+        let command = scenario.command_line(step).to_owned();
+        recorder.record(Event::Step { line: step.line, command });
+        let observation = match verb.play(&step.prefixes, &mut stage).await {
+            Ok(observation) => observation,
+            Err(error) => Observation { problem: Some(format!("{error:#}")), ..Observation::default() },
+        };
+        stage.dialogue.observe(step, &observation);
+        // A refusal that the scenario does not mention takes away what later commands rest on.
+        let stop = observation.problem.is_some() || (observation.refused && step.expectation.is_none());
+        recorder.record(Event::Observed { line: step.line, observation });
+        if stop {
+            break;
+        }
+    }
+    let dialogue = std::mem::take(&mut stage.dialogue);
+    stage.close().await?;
+    let server_log = cluster.stop().await.context("stopping the target")?;
+    Ok(Played { history: recorder.history(), dialogue, server_log })
+}

@@ -1,0 +1,163 @@
+//! A running cluster: what a scenario is played on, and what can be done to it.
+
+use super::controller::{Controller, ControllerKind};
+use crate::client::Endpoint;
+use anyhow::{Result, bail};
+use conformance_judge::history::Call;
+use conformance_judge::scenario::Scenario;
+use conformance_judge::scenario::power::Power;
+use controller::clock::{Clock, system_clock};
+use futures::future::BoxFuture;
+use std::fmt;
+
+/// The cluster that a scenario asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setup {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The number of API servers.
+    pub replicas: usize,
+    /// The flags of its API servers, as kube-apiserver would have them: `--name=value`.
+    pub flags: Vec<String>,
+    /// Whether time stands still until the scenario moves it.
+    pub manual_clock: bool,
+}
+
+impl Setup {
+    /// The cluster that `scenario` asks for.
+    pub fn of(scenario: &Scenario) -> Setup {
+        Setup {
+            scenario: scenario.name.clone(),
+            replicas: scenario.replicas,
+            flags: scenario.flags.clone(),
+            manual_clock: scenario.needs.contains(&Power::Clock),
+        }
+    }
+}
+
+/// A disruption of one API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disruption {
+    /// Its watches end.
+    Cut,
+    /// Its cache stops following the store.
+    Hold,
+    /// Its cache catches up.
+    Release,
+    /// It starts again.
+    Start,
+    /// It stops.
+    Stop,
+}
+
+impl Disruption {
+    /// All disruptions, by name.
+    pub const ALL: [Disruption; 5] =
+        [Disruption::Cut, Disruption::Hold, Disruption::Release, Disruption::Start, Disruption::Stop];
+}
+
+impl fmt::Display for Disruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Disruption::Cut => "cut",
+            Disruption::Hold => "hold",
+            Disruption::Release => "release",
+            Disruption::Start => "start",
+            Disruption::Stop => "stop",
+        })
+    }
+}
+
+/// A fault to inject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The verb of the requests that fail: `create`, `update`, …
+    pub verb: String,
+    /// The resource: `secrets`.
+    pub resource: String,
+    /// The name of the only object whose requests fail.
+    pub name: Option<String>,
+    /// The only user whose requests fail.
+    pub user: Option<String>,
+    /// The HTTP status of the answer.
+    pub status: u16,
+    /// The number of requests that fail; `None` is all.
+    pub times: Option<u32>,
+}
+
+/// A running cluster. A target implements what it has the powers for.
+pub trait Cluster: Send + Sync {
+    /// Its API servers.
+    fn endpoints(&self) -> &[Endpoint];
+
+    /// The certificate authority of its API servers, PEM; none without TLS.
+    fn ca_pem(&self) -> Option<String>;
+
+    /// The namespace of the scenario.
+    fn namespace(&self) -> &str;
+
+    /// The bearer token of `user`.
+    fn token(&self, user: &str) -> Option<String>;
+
+    /// The private key that service account tokens are signed with, PEM.
+    fn signing_key_pem(&self) -> Result<String> {
+        bail!("this target does not hand out its signing key")
+    }
+
+    /// Starts the target's own controller as `user`; `None` if scenarios are to run the port.
+    fn controller<'a>(
+        &'a self,
+        _user: &'a str,
+        _kind: ControllerKind,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Controller>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    /// All calls of `user` so far, without the lists and watches.
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        Box::pin(async move { bail!("this target does not report the calls of {user}") })
+    }
+
+    /// The cluster's clock.
+    fn clock(&self) -> Clock {
+        system_clock()
+    }
+
+    /// Compacts the history up to now.
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async { bail!("this target cannot forget on purpose") })
+    }
+
+    /// Moves the clock.
+    fn advance_clock(&self, seconds: i64) -> Result<()> {
+        bail!("this target's clock cannot be moved by {seconds} s")
+    }
+
+    /// Sets the error of a replica's clock. Replicas count from 1.
+    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
+        bail!("the clock of replica {replica} cannot be set off by {seconds} s")
+    }
+
+    /// Disrupts a replica. Replicas count from 1.
+    fn disrupt(&self, replica: usize, disruption: Disruption) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move { bail!("replica {replica} of this target cannot be disrupted: {disruption}") })
+    }
+
+    /// Injects a fault.
+    fn add_fault(&self, fault: Fault) -> Result<()> {
+        bail!("this target cannot fail on purpose: {fault:?}")
+    }
+
+    /// Removes all injected faults.
+    fn clear_faults(&self) -> Result<()> {
+        bail!("this target cannot fail on purpose")
+    }
+
+    /// The reasons for which `replica` did not authenticate requests, in order, from the start.
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        bail!("this target does not show the log of replica {replica}")
+    }
+
+    /// Stops it and returns what it logged.
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>>;
+}

@@ -1,0 +1,217 @@
+//! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
+
+use super::controller::{Controller, ControllerKind};
+use super::kcm::Managers;
+use super::{Cluster, Disruption, Fault, Setup, Target, own_namespace, with_rbac};
+use crate::client::Endpoint;
+use crate::credentials::{ADMINISTRATOR, USERS, static_token};
+use anyhow::{Context as _, Result, ensure};
+use conformance_judge::history::Call;
+use conformance_judge::scenario::power::Power;
+use fake_apiserver::audit::RequestRecord;
+use fake_apiserver::cli::Flags;
+use fake_apiserver::clock::{Clock, ManualClock};
+use fake_apiserver::fault::{Action, Fault as Rule, Match};
+use fake_apiserver::{Builder, FakeApiServer};
+use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The fake as a library.
+pub struct Embedded;
+
+/// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
+const START: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+const SIGNING_KEY_PEM: &str = include_str!("../../../fixtures/keys/service-account.key");
+
+/// A fake server in this process.
+pub(crate) struct Running {
+    server: FakeApiServer,
+    endpoints: Vec<Endpoint>,
+    namespace: String,
+    clock: Option<ManualClock>,
+    /// The real controllers on it, on the target `kcm`.
+    pub(super) managers: Option<Managers>,
+}
+
+impl Target for Embedded {
+    fn name(&self) -> &'static str {
+        "embedded"
+    }
+
+    fn powers(&self) -> &'static [Power] {
+        &Power::ALL
+    }
+
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
+        Box::pin(async move { Ok(Box::new(Running::start(setup, Builder::insecure).await?) as Box<dyn Cluster>) })
+    }
+}
+
+impl Running {
+    /// The fake server.
+    pub(crate) fn server(&self) -> &FakeApiServer {
+        &self.server
+    }
+
+    /// Starts a server for that scenario; `adapt` changes its builder last.
+    pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
+        let clock = setup.manual_clock.then(|| ManualClock::new(START));
+        let flags = with_rbac(&setup.flags);
+        let flags = Flags::from_arguments(flags.iter().map(String::as_str)).map_err(anyhow::Error::msg)?;
+        let mut builder = flags
+            .builder()?
+            .secure_port(0)
+            .replicas(setup.replicas)
+            .record_requests(true)
+            .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;
+        for (user, groups) in USERS {
+            builder = builder.static_token(&static_token(user), user, groups);
+        }
+        if let Some(clock) = &clock {
+            builder = builder.clock(Arc::new(clock.clone()));
+        }
+        let server = adapt(builder).start().await?;
+        let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
+        let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_>>()?;
+        let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
+        Ok(Running { server, endpoints, namespace, clock, managers: None })
+    }
+}
+
+impl Cluster for Running {
+    fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    fn ca_pem(&self) -> Option<String> {
+        self.server.ca_pem().map(str::to_owned)
+    }
+
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn token(&self, user: &str) -> Option<String> {
+        USERS.iter().any(|(known, _)| *known == user).then(|| static_token(user))
+    }
+
+    fn signing_key_pem(&self) -> Result<String> {
+        Ok(SIGNING_KEY_PEM.to_owned())
+    }
+
+    fn controller<'a>(
+        &'a self,
+        user: &'a str,
+        kind: ControllerKind,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Controller>>>> {
+        Box::pin(async move {
+            let Some(managers) = &self.managers else { return Ok(None) };
+            Ok(Some(managers.controller(self, user, kind).await?))
+        })
+    }
+
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        let records = self.server.requests();
+        let here = |record: &&Arc<RequestRecord>| record.namespace == self.namespace();
+        let calls = records.iter().filter(here).filter_map(|record| call(record, user)).collect();
+        Box::pin(async move { Ok(calls) })
+    }
+
+    fn clock(&self) -> controller::clock::Clock {
+        match self.clock.clone() {
+            Some(clock) => Arc::new(move || clock.now()),
+            None => controller::clock::system_clock(),
+        }
+    }
+
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        self.server.compact();
+        Box::pin(async { Ok(()) })
+    }
+
+    fn advance_clock(&self, seconds: i64) -> Result<()> {
+        let clock = self.clock.as_ref().context("the scenario does not say `needs clock`")?;
+        clock.advance(SignedDuration::from_secs(seconds));
+        Ok(())
+    }
+
+    fn set_clock_offset(&self, replica: usize, seconds: i64) -> Result<()> {
+        ensure!(replica <= self.endpoints.len(), "there is no replica {replica}");
+        self.server.replica(replica - 1).set_clock_offset(seconds);
+        Ok(())
+    }
+
+    fn disrupt(&self, replica: usize, disruption: Disruption) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let replica = self.server.replicas().get(replica - 1).context("there is no such replica")?;
+            match disruption {
+                Disruption::Cut => replica.disconnect_watches(),
+                Disruption::Hold => replica.hold(),
+                Disruption::Release => replica.release(),
+                Disruption::Start => replica.start().await?,
+                Disruption::Stop => replica.stop().await,
+            }
+            Ok(())
+        })
+    }
+
+    fn add_fault(&self, fault: Fault) -> Result<()> {
+        let when = Match {
+            verb: fault.verb,
+            resource: fault.resource,
+            namespace: self.namespace().to_owned(),
+            name: fault.name.unwrap_or_default(),
+            user: fault.user.unwrap_or_default(),
+            ..Match::default()
+        };
+        let what = Action::Status { code: fault.status, retry_after_seconds: 0 };
+        self.server.faults().add(Rule { when, what, times: fault.times });
+        Ok(())
+    }
+
+    fn clear_faults(&self) -> Result<()> {
+        self.server.faults().clear();
+        Ok(())
+    }
+
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        let records = self.server.requests();
+        let here = records.iter().filter(|record| record.replica == replica - 1);
+        Ok(here.filter_map(|record| record.authentication_error.clone()).collect())
+    }
+
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
+        Box::pin(async move {
+            let mut log = String::new();
+            for record in self.server.requests() {
+                let RequestRecord { replica, method, uri, code, user_agent, .. } = &*record;
+                let user = record.user.as_ref().map_or("nobody", |user| &user.name);
+                let error = record.authentication_error.as_deref().unwrap_or_default();
+                writeln!(log, "replica {} {code} {method} {uri} {user} {user_agent:?} {error}", replica + 1)?;
+            }
+            if let Some(managers) = self.managers {
+                log += &managers.stop().await?;
+            }
+            self.server.shutdown().await;
+            Ok(log)
+        })
+    }
+}
+
+/// A recorded request as a call, if it is one of `user`.
+fn call(record: &RequestRecord, user: &str) -> Option<Call> {
+    let by_user = record.user.as_ref().is_some_and(|known| known.name == user);
+    if !by_user || record.resource.is_empty() || ["list", "watch"].contains(&record.verb.as_str()) {
+        return None;
+    }
+    Some(Call {
+        user: user.to_owned(),
+        method: record.method.clone(),
+        target: Call::target(&record.verb, &record.resource, &record.name, &record.subresource),
+        status: record.code,
+        body: record.body.clone().unwrap_or_default(),
+    })
+}

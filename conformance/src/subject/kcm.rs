@@ -1,0 +1,194 @@
+//! The fake as a library, with real kube-controller-managers in place of the port of the tokens controller.
+//!
+//! ```text
+//!                  ┌── serviceaccount, root-ca-cert-publisher, namespace: from the start to the end, with the credentials
+//! fake, over TLS ◀─┤   of service accounts
+//!                  └── serviceaccount-token: one for each `controller start`, with the token of its user
+//! ```
+//!
+//! All four controllers work, but in two processes, so that the calls of the tokens controller have a user of their own. (The first
+//! is given no signing key: from that alone a manager starts a tokens controller, whatever else it is told.) The fake's
+//! own namespace controller is off. The account `default`, which the others make in the scenario's namespace too, is given a
+//! token secret here before the scenario begins: no tokens controller has anything to do for it.
+//!
+//! The library rather than the program: it can be told to fail, which half of the stories about controllers need.
+
+use super::controller::{Controller, ControllerKind};
+use super::embedded::Running;
+use super::{Cluster, Setup, Target};
+use crate::control_plane::cache::{self, TOKEN_GENERATING_VERSION, VERSION};
+use crate::control_plane::manager::{Invocation, Manager};
+use crate::control_plane::sentinel::{ACCOUNT_UID, Sentinel, token_secret, until};
+use crate::controllers::{AlwaysOn, Real, client};
+use crate::credentials::ADMINISTRATOR;
+use anyhow::{Context as _, Result, anyhow, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use conformance_judge::scenario::power::Power;
+use conformance_judge::scenario::{Scenario, Step};
+use futures::future::BoxFuture;
+use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
+use kube::api::{PostParams, WatchEvent};
+use kube::{Api, Client};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The number of clusters at once: each is a busy process or two for its first second.
+const AT_ONCE: usize = 2;
+/// The time in which the managers have to make the account `default`.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The fake with the real controllers.
+pub struct Kcm {
+    places: Arc<Semaphore>,
+}
+
+/// The real managers on one fake.
+pub(super) struct Managers {
+    folder: TempDir,
+    others: Manager,
+    sentinel: Arc<Sentinel>,
+    started: AtomicUsize,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Kcm {
+    /// Finds the programs.
+    ///
+    /// # Errors
+    /// If one was not built.
+    pub fn find() -> Result<Kcm> {
+        for version in [VERSION, TOKEN_GENERATING_VERSION] {
+            cache::program(version, "kube-controller-manager")?;
+        }
+        Ok(Kcm { places: Arc::new(Semaphore::new(AT_ONCE)) })
+    }
+
+    /// A fresh cluster that says which server it is.
+    pub(crate) async fn launch(&self, setup: &Setup) -> Result<Running> {
+        let place = Arc::clone(&self.places).acquire_owned().await?;
+        let mut running = Running::start(setup, |builder| builder.namespace_controller(false)).await?;
+        running.managers = Some(Managers::start(&running, place).await?);
+        Ok(running)
+    }
+}
+
+impl Target for Kcm {
+    fn name(&self) -> &'static str {
+        "kcm"
+    }
+
+    fn powers(&self) -> &'static [Power] {
+        &[
+            Power::Calls,
+            Power::Clock,
+            Power::Compaction,
+            Power::Controllers,
+            Power::Faults,
+            Power::Flags,
+            Power::Legacy,
+            Power::Log,
+            Power::Outages,
+            Power::Replicas,
+            Power::Signing,
+        ]
+    }
+
+    /// The rest is about the API server alone, and would meet objects that the controllers make. Of controllers that run from the
+    /// start to the end only what they make can be told, not their calls.
+    fn concerns(&self, scenario: &Scenario) -> bool {
+        let asks_for_calls = |step: &Step| match (step.command.verb.as_str(), &step.command.words()[..]) {
+            ("calls" | "tally", ["of", user, ..]) => !user.starts_with("tokens"),
+            _ => false,
+        };
+        let about_controllers = scenario.needs.contains(&Power::Controllers);
+        (about_controllers && !scenario.steps.iter().any(asks_for_calls)) || scenario.name.starts_with("namespaces/")
+    }
+
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
+        Box::pin(async move { Ok(Box::new(self.launch(setup).await?) as Box<dyn Cluster>) })
+    }
+}
+
+impl Managers {
+    async fn start(cluster: &Running, place: OwnedSemaphorePermit) -> Result<Managers> {
+        let folder = tempfile::tempdir()?;
+        let invocation = Invocation {
+            version: VERSION,
+            controllers: &["serviceaccount", "root-ca-cert-publisher", "namespace"],
+            url: &cluster.endpoints()[0].url,
+            ca_pem: &cluster.ca_pem().context("they need TLS")?,
+            token: &cluster.token(ADMINISTRATOR).context("no administrator")?,
+            flags: &["--use-service-account-credentials"],
+        };
+        let others = Manager::start(&folder.path().join("others"), &invocation)?;
+        let client = client(cluster, ADMINISTRATOR)?;
+        let settled = tokio::time::timeout(DEADLINE, settle(&client, cluster.namespace(), invocation.ca_pem)).await;
+        settled.map_err(|_| anyhow!("no account `default` after {DEADLINE:?}: {}", logs(&folder)))??;
+        let sentinel = Arc::new(Sentinel::new(&client).await?);
+        Ok(Managers { folder, others, sentinel, started: AtomicUsize::new(0), _place: place })
+    }
+
+    /// The controller of that kind, as `user` if it does not run already.
+    pub(super) async fn controller(
+        &self,
+        cluster: &dyn Cluster,
+        user: &str,
+        kind: ControllerKind,
+    ) -> Result<Box<dyn Controller>> {
+        let settings = match kind {
+            ControllerKind::Tokens(settings) => settings,
+            ControllerKind::RootCa | ControllerKind::ServiceAccounts => return Ok(Box::new(AlwaysOn)),
+            ControllerKind::LegacyTokenCleaner => {
+                bail!("the real one looks once a day, and no clock can tell it that a day is over")
+            }
+        };
+        let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
+        let folder = self.folder.path().join(format!("{user}-{number}"));
+        let controller = Real::start(cluster, user, settings, Arc::clone(&self.sentinel), &folder).await?;
+        Ok(Box::new(controller))
+    }
+
+    /// Stops what still runs; returns what all have logged.
+    pub(super) async fn stop(self) -> Result<String> {
+        self.others.kill().await?;
+        Ok(logs(&self.folder))
+    }
+}
+
+/// Waits for the account `default` and gives it a token secret that is complete, but for its token, which is not a JWT.
+async fn settle(client: &Client, namespace: &str, ca_pem: &str) -> Result<()> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), namespace);
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    until(&accounts, "default", "0".to_owned(), |event| matches!(event, WatchEvent::Added(_))).await?;
+    let mut account = accounts.get("default").await?;
+    let mut secret = token_secret(json!({"name": "default-token"}), "default")?;
+    let annotations = secret.metadata.annotations.get_or_insert_default();
+    annotations.insert(ACCOUNT_UID.to_owned(), account.metadata.uid.clone().unwrap_or_default());
+    let data = [("token", "settled"), ("namespace", namespace), ("ca.crt", ca_pem)];
+    let data = data.map(|(key, value)| (key, BASE64.encode(value)));
+    secret.data = serde_json::from_value(data.into_iter().collect())?;
+    secrets.create(&PostParams::default(), &secret).await?;
+    account.secrets = serde_json::from_value(json!([{"name": "default-token"}]))?;
+    accounts.replace("default", &PostParams::default(), &account).await?;
+    Ok(())
+}
+
+/// The logs of the managers with their files in `folder`.
+fn logs(folder: &TempDir) -> String {
+    let entries = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    logs.retain(|path| path.extension().is_some_and(|extension| extension == "log"));
+    logs.sort();
+    logs.iter().fold(String::new(), |mut text, log| {
+        let (name, log) = (log.file_stem().unwrap_or_default(), std::fs::read_to_string(log).unwrap_or_default());
+        let _ = write!(text, "--- kube-controller-manager {}\n{log}", name.display());
+        text
+    })
+}

@@ -1,0 +1,59 @@
+//! Subjects of the scenarios: what they can be played against. The suite is a function of the target.
+
+mod audit;
+pub mod cluster;
+pub mod controller;
+mod embedded;
+mod kcm;
+mod process;
+mod real;
+
+pub use cluster::{Cluster, Disruption, Fault, Setup};
+pub use embedded::Embedded;
+pub use kcm::Kcm;
+pub use process::Process;
+pub use real::Real;
+
+use crate::client::Endpoint;
+use anyhow::{Context as _, Result};
+use conformance_judge::scenario::Scenario;
+use conformance_judge::scenario::power::Power;
+use futures::future::BoxFuture;
+use serde_json::json;
+
+/// A kind of API server that scenarios can be played against.
+pub trait Target: Send + Sync {
+    /// Its name in the ledger and in reports.
+    fn name(&self) -> &'static str;
+
+    /// Its powers: what it can do beyond serving the API.
+    fn powers(&self) -> &'static [Power];
+
+    /// Whether all its clusters are one server, so that a scenario which sees a whole server has to be played alone.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Whether `scenario` says something about this target that it does not say about another.
+    fn concerns(&self, _scenario: &Scenario) -> bool {
+        true
+    }
+
+    /// A fresh cluster for one scenario.
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>>;
+}
+
+/// The flags of a fake that is told `flags` beside what all targets have: RBAC, unless they say otherwise.
+fn with_rbac(flags: &[String]) -> Vec<String> {
+    let decided = flags.iter().any(|flag| flag.starts_with("--authorization-mode="));
+    let usual = if decided { None } else { Some("--authorization-mode=RBAC".to_owned()) };
+    usual.into_iter().chain(flags.iter().cloned()).collect()
+}
+
+/// Creates a namespace for `scenario` alone, as the administrator with `token`.
+async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
+    let slug = scenario.replace('/', "-");
+    let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});
+    let created = endpoint.ask(Some(token), "POST", "/api/v1/namespaces", &body).await?;
+    Ok(created["metadata"]["name"].as_str().with_context(|| format!("no namespace: {created}"))?.to_owned())
+}

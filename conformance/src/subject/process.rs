@@ -1,0 +1,174 @@
+//! The fake as a program, over TLS: a fresh process for each scenario. Its audit log tells the requests.
+
+use super::{Cluster, Setup, Target, audit, own_namespace, with_rbac};
+use crate::client::Endpoint;
+use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
+use anyhow::{Context as _, Result, anyhow, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use conformance_judge::history::Call;
+use conformance_judge::scenario::power::Power;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+
+/// How long the process may take to start and to stop.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// The fake as a program.
+pub struct Process {
+    binary: PathBuf,
+}
+
+struct Running {
+    process: Child,
+    /// Its standard input; it stops when this is closed, so that it cannot outlive us.
+    stdin: ChildStdin,
+    endpoints: Vec<Endpoint>,
+    namespace: String,
+    ca_pem: String,
+    folder: TempDir,
+}
+
+impl Process {
+    /// The release build, in the target folder that this program was built into, whatever its own profile.
+    pub fn find() -> Result<Process> {
+        let name = format!("release/fake-apiserver{}", std::env::consts::EXE_SUFFIX);
+        let own = std::env::current_exe()?;
+        let target = own.parent().and_then(Path::parent).context("a program in no folder")?;
+        let binary = target.join(name);
+        ensure!(binary.exists(), "{} was not built; `cargo xtask conformance` does that", binary.display());
+        Ok(Process { binary })
+    }
+
+    async fn launch(&self, setup: &Setup) -> Result<Running> {
+        let folder = tempfile::tempdir()?;
+        let path = |name: &str| folder.path().join(name);
+        let user = |(user, groups): &(&str, &[&str])| {
+            format!("{},{user},{user},\"{}\"\n", static_token(user), groups.join(","))
+        };
+        std::fs::write(path("tokens.csv"), USERS.iter().map(user).collect::<String>())?;
+        let mut process = Command::new(&self.binary)
+            .args(["--secure-port", "0", "--exit-with-stdin", "-v", "1"])
+            .args(["--service-account-signing-key-file", SIGNING_KEY])
+            .args(["--replicas", &setup.replicas.to_string()])
+            .args(with_rbac(&setup.flags))
+            .arg("--token-auth-file")
+            .arg(path("tokens.csv"))
+            .arg("--audit-log-path")
+            .arg(path("audit.log"))
+            .arg("--write-kubeconfig")
+            .arg(path("kubeconfig"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(path("server.log"))?)
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| self.binary.display().to_string())?;
+        let stdin = process.stdin.take().context("its standard input is piped")?;
+        let stdout = process.stdout.take().context("its standard output is piped")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let ready = tokio::time::timeout(DEADLINE, lines.next_line()).await.context("it did not get ready")??;
+        let log = || std::fs::read_to_string(path("server.log")).unwrap_or_default();
+        let ready = ready.with_context(|| format!("it ended before it was ready: {}", log()))?;
+        let ca_pem = certificate_authority(&std::fs::read_to_string(path("kubeconfig"))?)?;
+        let urls = ready.strip_prefix("ready ").with_context(|| format!("unexpected: {ready:?}"))?.split(' ');
+        let endpoints: Vec<Endpoint> = urls.map(|url| Endpoint::new(url, Some(&ca_pem))).collect::<Result<_>>()?;
+        let namespace = own_namespace(&endpoints[0], &static_token(ADMINISTRATOR), &setup.scenario).await?;
+        Ok(Running { process, stdin, endpoints, namespace, ca_pem, folder })
+    }
+}
+
+impl Target for Process {
+    fn name(&self) -> &'static str {
+        "process"
+    }
+
+    fn powers(&self) -> &'static [Power] {
+        &[
+            Power::Calls,
+            Power::Controllers,
+            Power::Flags,
+            Power::Legacy,
+            Power::Log,
+            Power::Replicas,
+            Power::Retries,
+            Power::Signing,
+            Power::Steps,
+        ]
+    }
+
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
+        Box::pin(async move { Ok(Box::new(self.launch(setup).await?) as Box<dyn Cluster>) })
+    }
+}
+
+impl Running {
+    /// The audit log so far.
+    fn events(&self) -> Result<Vec<Value>> {
+        audit::read(&self.folder.path().join("audit.log"))
+    }
+}
+
+impl Cluster for Running {
+    fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    fn ca_pem(&self) -> Option<String> {
+        Some(self.ca_pem.clone())
+    }
+
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn token(&self, user: &str) -> Option<String> {
+        USERS.iter().any(|(known, _)| *known == user).then(|| static_token(user))
+    }
+
+    fn signing_key_pem(&self) -> Result<String> {
+        Ok(std::fs::read_to_string(SIGNING_KEY)?)
+    }
+
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        Box::pin(
+            async move { audit::calls(&self.events()?, user, &self.namespace).context("a request without an end") },
+        )
+    }
+
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        let events = self.events()?;
+        let number = (replica - 1).to_string();
+        let here = |event: &&Value| event["annotations"]["fake-apiserver/replica"].as_str() == Some(&number);
+        let error =
+            |event: &Value| event["annotations"]["fake-apiserver/authentication-error"].as_str().map(str::to_owned);
+        Ok(events.iter().filter(here).filter_map(error).collect())
+    }
+
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
+        Box::pin(async move {
+            let Running { mut process, stdin, folder, .. } = *self;
+            drop(stdin);
+            let status = tokio::time::timeout(DEADLINE, process.wait()).await.context("it did not stop")??;
+            let read = |name: &str| std::fs::read_to_string(folder.path().join(name));
+            let log = format!("{}{}", read("server.log")?, read("audit.log")?);
+            ensure!(status.success(), "it ended with {status}: {log}");
+            Ok(log)
+        })
+    }
+}
+
+/// The certificate authority in a kubeconfig.
+fn certificate_authority(kubeconfig: &str) -> Result<String> {
+    let key = "certificate-authority-data: ";
+    let line = kubeconfig.lines().find_map(|line| line.trim().strip_prefix(key));
+    let data = line.ok_or_else(|| anyhow!("no {key}in the kubeconfig"))?;
+    Ok(String::from_utf8(BASE64.decode(data.trim_matches('"'))?)?)
+}

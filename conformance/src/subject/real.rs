@@ -1,0 +1,285 @@
+//! A real kube-apiserver, in a control plane of our own or one that runs already. All scenarios share it, but for those that
+//! ask for flags: all with the same flags share one. Each gets a namespace of its own.
+
+use super::{Cluster, Setup, Target, audit, own_namespace};
+use crate::client::Endpoint;
+use crate::control_plane::{ControlPlane, Options};
+use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
+use crate::deadline::DEADLINE;
+use anyhow::{Context as _, Result, anyhow, ensure};
+use conformance_judge::history::Call;
+use conformance_judge::scenario::power::Power;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, OnceCell};
+
+/// A kube-apiserver.
+pub struct Real {
+    cached: bool,
+    server: Server,
+    /// Those with flags of scenarios' choice, started when first asked for.
+    others: Mutex<BTreeMap<Vec<String>, Arc<OnceCell<Server>>>>,
+}
+
+/// A running kube-apiserver.
+#[derive(Clone)]
+struct Server {
+    access: Access,
+    /// The control plane that it is part of, if it was started here.
+    plane: Option<Arc<ControlPlane>>,
+}
+
+/// The address of a server and the tokens of its users.
+#[derive(Clone)]
+struct Access {
+    endpoint: Endpoint,
+    ca_pem: Option<String>,
+    tokens: BTreeMap<String, String>,
+}
+
+struct Tenancy {
+    server: Server,
+    namespace: String,
+    /// How much of the server's log is about others.
+    log_before: u64,
+}
+
+/// The powers of every control plane that is started here.
+const POWERS: [Power; 7] =
+    [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
+/// With a watch cache the API server remembers what etcd has forgotten.
+const POWERS_WITHOUT_CACHE: [Power; 8] = [
+    Power::Calls,
+    Power::Compaction,
+    Power::Controllers,
+    Power::Flags,
+    Power::Log,
+    Power::Retries,
+    Power::Signing,
+    Power::Steps,
+];
+/// How often the audit log is looked at for the end of a request that has been answered.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Real {
+    /// A server at `url` that runs already. `tokens` are bearer tokens by user; one has to be the administrator's. `cached` is
+    /// whether it has a watch cache.
+    ///
+    /// # Errors
+    /// If that token is missing, or the address or the certificate authority is none.
+    pub fn at(url: &str, ca_pem: Option<String>, tokens: BTreeMap<String, String>, cached: bool) -> Result<Real> {
+        ensure!(tokens.contains_key(ADMINISTRATOR), "a token of {ADMINISTRATOR:?} is needed");
+        let endpoint = Endpoint::new(url, ca_pem.as_deref())?;
+        let server = Server { access: Access { endpoint, ca_pem, tokens }, plane: None };
+        Ok(Real { cached, server, others: Mutex::default() })
+    }
+
+    /// Starts a control plane, which ends with the result. `cached` is whether it has a watch cache.
+    ///
+    /// # Errors
+    /// If it was not built, or does not start.
+    pub async fn start(cached: bool) -> Result<Real> {
+        Ok(Real { cached, server: Server::start(cached, Vec::new()).await?, others: Mutex::default() })
+    }
+
+    /// The server with those flags.
+    async fn server(&self, flags: &[String]) -> Result<Server> {
+        if flags.is_empty() {
+            return Ok(self.server.clone());
+        }
+        let cell = Arc::clone(self.others.lock().await.entry(flags.to_vec()).or_default());
+        Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
+    }
+
+    /// Its answer to the administrator's request without a body.
+    ///
+    /// # Errors
+    /// If it refuses.
+    pub async fn ask(&self, method: &str, path: &str) -> Result<Value> {
+        self.server.access.ask(method, path).await
+    }
+
+    /// Its version: `v1.37.1`.
+    ///
+    /// # Errors
+    /// If it does not tell.
+    pub async fn version(&self) -> Result<String> {
+        let version = self.ask("GET", "/version").await?;
+        Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
+    }
+}
+
+impl Target for Real {
+    fn name(&self) -> &'static str {
+        if self.cached { "real" } else { "real-uncached" }
+    }
+
+    fn powers(&self) -> &'static [Power] {
+        match (&self.server.plane, self.cached) {
+            (None, _) => &[],
+            (Some(_), true) => &POWERS,
+            (Some(_), false) => &POWERS_WITHOUT_CACHE,
+        }
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
+        Box::pin(async move {
+            let server = self.server(&setup.flags).await?;
+            let Access { endpoint, .. } = &server.access;
+            let namespace = own_namespace(endpoint, server.access.administrator(), &setup.scenario).await?;
+            let log = server.plane.as_ref().map(|plane| std::fs::metadata(plane.apiserver_log())).transpose()?;
+            let log_before = log.map_or(0, |log| log.len());
+            Ok(Box::new(Tenancy { server, namespace, log_before }) as Box<dyn Cluster>)
+        })
+    }
+}
+
+impl Server {
+    /// Starts a control plane with those flags.
+    async fn start(cached: bool, flags: Vec<String>) -> Result<Server> {
+        let options = Options { watch_cache: cached, audit: true, flags, ..Options::default() };
+        let plane = ControlPlane::start(options).await?;
+        let access = Access {
+            endpoint: Endpoint::new(&plane.url(), Some(plane.ca_pem()))?,
+            ca_pem: Some(plane.ca_pem().to_owned()),
+            tokens: USERS.iter().map(|(user, _)| ((*user).to_owned(), static_token(user))).collect(),
+        };
+        Ok(Server { access, plane: Some(Arc::new(plane)) })
+    }
+}
+
+impl Tenancy {
+    fn plane(&self) -> Result<&ControlPlane> {
+        self.server.plane.as_deref().context("this server is somebody else's")
+    }
+
+    /// The log of the API server since the scenario began.
+    fn log(&self) -> Result<String> {
+        from(&self.plane()?.apiserver_log(), self.log_before)
+    }
+}
+
+impl Cluster for Tenancy {
+    fn endpoints(&self) -> &[Endpoint] {
+        std::slice::from_ref(&self.server.access.endpoint)
+    }
+
+    fn ca_pem(&self) -> Option<String> {
+        self.server.access.ca_pem.clone()
+    }
+
+    fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    fn token(&self, user: &str) -> Option<String> {
+        self.server.access.tokens.get(user).cloned()
+    }
+
+    fn signing_key_pem(&self) -> Result<String> {
+        self.plane()?;
+        Ok(std::fs::read_to_string(SIGNING_KEY)?)
+    }
+
+    fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
+        Box::pin(async move {
+            let log = self.plane()?.audit_log();
+            let reading = async {
+                loop {
+                    if let Some(calls) = audit::calls(&audit::read(&log)?, user, &self.namespace) {
+                        return Ok(calls);
+                    }
+                    tokio::time::sleep(PAUSE).await;
+                }
+            };
+            tokio::time::timeout(DEADLINE, reading)
+                .await
+                .map_err(|_| anyhow!("a request has no end in the audit log"))?
+        })
+    }
+
+    fn compact(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let etcd = Endpoint::new(&self.plane()?.etcd_url(), None)?;
+            // Any key will do: every answer tells the revision.
+            let range = json!({"key": "AA==", "limit": 1});
+            let answer = etcd.ask(None, "POST", "/v3/kv/range", &range).await?;
+            let revision = &answer["header"]["revision"];
+            ensure!(revision.is_string(), "no revision: {answer}");
+            let compaction = json!({"revision": revision, "physical": true});
+            etcd.ask(None, "POST", "/v3/kv/compaction", &compaction).await?;
+            Ok(())
+        })
+    }
+
+    fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
+        ensure!(replica == 1, "there is no replica {replica}");
+        Ok(self.log()?.lines().filter_map(authentication_failure).collect())
+    }
+
+    fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
+        Box::pin(async move {
+            let namespace = format!("/api/v1/namespaces/{}", self.namespace);
+            // The namespace goes in its own time. What the controllers of other scenarios would look after goes now.
+            for path in ["/pods?gracePeriodSeconds=0", "/serviceaccounts", "/secrets", ""]
+                .map(|resource| format!("{namespace}{resource}"))
+            {
+                self.server.access.ask("DELETE", &path).await?;
+            }
+            if self.server.plane.is_some() { self.log() } else { Ok(String::new()) }
+        })
+    }
+}
+
+impl Access {
+    fn administrator(&self) -> &str {
+        &self.tokens[ADMINISTRATOR]
+    }
+
+    async fn ask(&self, method: &str, path: &str) -> Result<Value> {
+        self.endpoint.ask(Some(self.administrator()), method, path, &Value::Null).await
+    }
+}
+
+/// The text of `file` from byte `start` on.
+fn from(file: &Path, start: u64) -> Result<String> {
+    let mut file = File::open(file).with_context(|| file.display().to_string())?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Why a request was not authenticated, if that is what this line of the log says. The text is quoted as Go quotes it, which for
+/// these texts is as JSON does.
+fn authentication_failure(line: &str) -> Option<String> {
+    let (_, error) = line.split_once(r#""Unable to authenticate the request" err="#)?;
+    Some(serde_json::from_str(error).unwrap_or_else(|_| error.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_taken_out_of_the_log() {
+        let line = r#"E1121 11:37:30.000000   42 authentication.go:76] "Unable to authenticate the request" err="#;
+        let reason = |rest: &str| authentication_failure(&format!("{line}{rest}"));
+        assert_eq!(
+            reason(r#""[invalid bearer token, not \"yet\"]""#).as_deref(),
+            Some("[invalid bearer token, not \"yet\"]")
+        );
+        assert_eq!(reason("<\n").as_deref(), Some("<\n"));
+        assert_eq!(authentication_failure("I1121 11:37:30.000000 42 a.go:1] \"Ready\""), None);
+    }
+}

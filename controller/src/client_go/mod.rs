@@ -1,0 +1,10 @@
+//! Pieces of client-go and apimachinery that controllers and kubelets stand on. None of them knows a controller.
+
+pub mod api_errors;
+pub mod client;
+pub mod informer;
+pub mod leader_election;
+pub mod leader_status;
+pub mod mutation_cache;
+pub mod retry;
+pub mod workqueue;

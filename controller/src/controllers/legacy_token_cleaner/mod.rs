@@ -1,0 +1,193 @@
+//! The controller that deletes the generated tokens of service accounts that nobody has used for long.
+//!
+//! Once a day it looks at all token secrets. One that nobody used for [`Options::clean_up_period`] is first marked, so
+//! that the API server refuses it, and deleted when the mark is that old too:
+//!
+//! ```text
+//!   in use ──unused for the period──▶ marked invalid ──for the period──▶ deleted
+//!      ▲                                    │
+//!      └──────── a user takes the mark off ─┘
+//! ```
+//!
+//! It does nothing before the API server has kept track of uses for as long: since when it does, it says in a config map,
+//! which is read anew each time. What to do with a secret is decided in `verdict.rs`.
+//!
+//! Follows kubernetes v1.37.1 `pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
+
+mod evaluation;
+mod verdict;
+
+pub use evaluation::EVALUATION;
+
+use crate::client_go::api_errors::{is_conflict, is_not_found};
+use crate::client_go::informer::{Informer, ObjectKey};
+use crate::clock::Clock;
+use crate::controller::{Controller, Source};
+use crate::controllers::tokens::SERVICE_ACCOUNT_NAME_KEY;
+use crate::controllers::tokens::keys::annotation;
+use crate::pods::visit_secret_names;
+use evaluation::Evaluations;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::{Api, Client, ResourceExt};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tracing::{error, info};
+use verdict::{CutOff, Verdict, day_after_tracking_began, judge};
+
+/// How often it looks (`DefaultCleanerSyncInterval`).
+pub const SYNC_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a token may be unused if nobody says otherwise: 365 days.
+pub const DEFAULT_CLEAN_UP_PERIOD: Duration = Duration::from_secs(8760 * 60 * 60);
+/// Where the API server says since when it keeps track of uses, in the namespace `kube-system`
+/// (`legacytokentracking.ConfigMapName`).
+pub const TRACKING_CONFIG_MAP: &str = "kube-apiserver-legacy-service-account-token-tracking";
+/// The key in it; the value is a date (`legacytokentracking.ConfigMapDataKey`).
+pub const TRACKED_SINCE_KEY: &str = "since";
+/// Label of a token secret: the date of its last use (`serviceaccount.LastUsedLabelKey`).
+pub const LAST_USED_LABEL: &str = "kubernetes.io/legacy-token-last-used";
+/// Label of a token secret: the date since which it is refused (`serviceaccount.InvalidSinceLabelKey`).
+pub const INVALID_SINCE_LABEL: &str = "kubernetes.io/legacy-token-invalid-since";
+
+/// How the controller works (`LegacySATokenCleanerOptions`).
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How long a token may be unused, and then how long it stays marked.
+    pub clean_up_period: Duration,
+    /// The pause between evaluations.
+    pub sync_interval: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { clean_up_period: DEFAULT_CLEAN_UP_PERIOD, sync_interval: SYNC_INTERVAL }
+    }
+}
+
+/// The options make no sense.
+#[derive(Debug, thiserror::Error)]
+pub enum OptionsError {
+    /// Every token would go at once.
+    #[error("invalid CleanUpPeriod: {0:?}")]
+    CleanUpPeriod(Duration),
+    /// It would never rest.
+    #[error("invalid SyncInterval: {0:?}")]
+    SyncInterval(Duration),
+}
+
+/// The informers that the cleaner looks at.
+#[derive(Clone)]
+pub struct Stores {
+    /// Who the tokens are for.
+    pub service_accounts: Arc<Informer<ServiceAccount>>,
+    /// The tokens.
+    pub secrets: Arc<Informer<Secret>>,
+    /// Who may be using them.
+    pub pods: Arc<Informer<Pod>>,
+}
+
+/// The controller: acts through `client` on what the informers know, by the time that `clock` tells.
+///
+/// # Errors
+/// If the options make no sense.
+pub fn controller(client: Client, stores: Stores, clock: Clock, options: Options) -> Result<Controller, OptionsError> {
+    if options.clean_up_period.is_zero() {
+        return Err(OptionsError::CleanUpPeriod(options.clean_up_period));
+    }
+    if options.sync_interval.is_zero() {
+        return Err(OptionsError::SyncInterval(options.sync_interval));
+    }
+    let informers: Vec<Arc<dyn Source>> =
+        vec![stores.service_accounts.clone(), stores.secrets.clone(), stores.pods.clone()];
+    let cleaner = Cleaner { client: client.clone(), stores, clock, clean_up_period: options.clean_up_period };
+    Ok(Controller::new(client, informers, vec![Box::new(Evaluations::new(cleaner, options.sync_interval))]))
+}
+
+struct Cleaner {
+    client: Client,
+    stores: Stores,
+    clock: Clock,
+    clean_up_period: Duration,
+}
+
+impl Cleaner {
+    /// Looks at all token secrets once.
+    async fn evaluate(&self) {
+        let now = (self.clock)();
+        let tracked_since = match self.latest_possible_tracked_since().await {
+            Ok(tracked_since) => tracked_since,
+            Err(error) => {
+                error!(%error, "getting latest possible tracked-since time");
+                return;
+            }
+        };
+        let Some(cut_off) = CutOff::new(now, tracked_since, self.clean_up_period) else { return };
+        let mut mounted = BTreeMap::new();
+        for secret in self.stores.secrets.all() {
+            let namespace = secret.namespace().unwrap_or_default();
+            let account = self.service_account(&namespace, &secret);
+            let used = |name: &str| {
+                let names = mounted.entry(namespace.clone()).or_insert_with(|| self.mounted_secrets(&namespace));
+                names.contains(name)
+            };
+            match judge(&secret, account.as_deref(), used, &cut_off) {
+                Ok(Verdict::Keep) => {}
+                Ok(Verdict::Mark) => self.mark(&namespace, &secret, &cut_off.today).await,
+                Ok(Verdict::Delete) => self.delete(&namespace, &secret).await,
+                Err(label) => error!(namespace, secret = secret.name_any(), label, "parsing last-used date"),
+            }
+        }
+    }
+
+    /// Since when uses are tracked for certain.
+    async fn latest_possible_tracked_since(&self) -> anyhow::Result<Timestamp> {
+        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), "kube-system");
+        let config_map = api.get(TRACKING_CONFIG_MAP).await?;
+        day_after_tracking_began(&config_map)
+    }
+
+    /// The cached service account of the name that the secret gives; `judge` looks whether it is meant for another one.
+    fn service_account(&self, namespace: &str, secret: &Secret) -> Option<Arc<ServiceAccount>> {
+        let name = annotation(secret, SERVICE_ACCOUNT_NAME_KEY);
+        self.stores.service_accounts.get(&ObjectKey::new(namespace, name))
+    }
+
+    fn mounted_secrets(&self, namespace: &str) -> BTreeSet<String> {
+        let pods = self.stores.pods.in_namespace(namespace);
+        pods.iter().flat_map(|pod| visit_secret_names(pod)).map(str::to_owned).collect()
+    }
+
+    async fn mark(&self, namespace: &str, secret: &Secret, today: &str) {
+        let name = secret.name_any();
+        info!(namespace, secret = name, invalid_since = today, "marking the auto-generated token as invalid");
+        let metadata = json!({
+            "name": name, "namespace": namespace, "uid": secret.uid(), "labels": {INVALID_SINCE_LABEL: today},
+        });
+        let patch = json!({"kind": "Secret", "apiVersion": "v1", "metadata": metadata});
+        let patched = self.secrets_in(namespace).patch(&name, &PatchParams::default(), &Patch::Merge(patch)).await;
+        if let Err(error) = patched {
+            error!(namespace, secret = name, %error, "failed to label the token with its invalid-since date");
+        }
+    }
+
+    /// Deletes the secret if nobody touched it since, such as by using it. What is gone is gone.
+    async fn delete(&self, namespace: &str, secret: &Secret) {
+        let name = secret.name_any();
+        info!(namespace, secret = name, "deleting auto-generated service account token");
+        let unchanged = Preconditions { uid: None, resource_version: secret.resource_version() };
+        let params = DeleteParams::default().preconditions(unchanged);
+        match self.secrets_in(namespace).delete(&name, &params).await {
+            Err(error) if !is_conflict(&error) && !is_not_found(&error) => {
+                error!(namespace, secret = name, %error, "deleting legacy service account token");
+            }
+            _ => {}
+        }
+    }
+
+    fn secrets_in(&self, namespace: &str) -> Api<Secret> {
+        Api::namespaced(self.client.clone(), namespace)
+    }
+}

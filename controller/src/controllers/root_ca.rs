@@ -1,0 +1,166 @@
+//! The controller that puts the certificates to trust the API server by into every namespace: the config map
+//! [`CONFIG_MAP_NAME`].
+//!
+//! | what happened | what the sync of the namespace does |
+//! |---|---|
+//! | a namespace is new, in whatever phase, or changed and active | creates the config map, or puts it right |
+//! | a config map of that name changed or is gone | the same |
+//!
+//! Right is when the data is [`ROOT_CA_KEY`] and nothing else, and there is some description. A namespace that fails is
+//! retried for ever, with growing delays; also if somebody else just created the config map.
+//!
+//! Follows kubernetes v1.37.1 `pkg/controller/certificates/rootcacertpublisher/publisher.go` and `metrics.go`. Unlike there, workers begin
+//! only when the namespaces are known too.
+
+use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_not_found};
+use crate::client_go::informer::{Event, Informer, ObjectKey};
+use crate::client_go::workqueue::RateLimitingQueue;
+use crate::controller::{Controller, Source};
+use crate::controllers::service_accounts::is_active;
+use crate::worker::{Outcome, Worker};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client, ResourceExt};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The config map of every namespace (`RootCACertConfigMapName`).
+pub const CONFIG_MAP_NAME: &str = "kube-root-ca.crt";
+/// Where the certificates are in it.
+pub const ROOT_CA_KEY: &str = "ca.crt";
+/// The annotation that tells people what it is for (`DescriptionAnnotation`).
+pub const DESCRIPTION_ANNOTATION: &str = "kubernetes.io/description";
+/// What it tells them (`Description`). Another text is left alone.
+pub const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal \
+    endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions \
+    of Kubernetes clusters.";
+
+/// How often namespaces were synced, how long it took, and how it ended: an HTTP status, 500 if there is none
+/// (`metrics.go`).
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    syncs: Family<Code, Counter>,
+    durations: Family<Code, Histogram, fn() -> Histogram>,
+}
+
+type Code = [(&'static str, u16); 1];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let seconds = || Histogram::new(exponential_buckets(0.001, 2.0, 15));
+        Metrics { syncs: Family::default(), durations: Family::new_with_constructor(seconds) }
+    }
+}
+
+impl Metrics {
+    /// Makes them known by their names.
+    pub fn register(&self, registry: &mut Registry) {
+        let registry = registry.sub_registry_with_prefix("root_ca_cert_publisher");
+        let help = "Number of namespace syncs happened in root ca cert publisher";
+        registry.register("sync", help, self.syncs.clone());
+        registry.register("sync_duration_seconds", help, self.durations.clone());
+    }
+
+    fn observe(&self, duration: Duration, result: &kube::Result<()>) {
+        let code = match result {
+            Ok(()) => 200,
+            Err(kube::Error::Api(status)) if status.code != 0 => status.code,
+            Err(_) => 500,
+        };
+        self.syncs.get_or_create(&[("code", code)]).inc();
+        self.durations.get_or_create(&[("code", code)]).observe(duration.as_secs_f64());
+    }
+}
+
+/// The controller: acts through `client` on what the informers report, and publishes `root_ca`, verbatim. Its keys are
+/// names of namespaces.
+pub fn controller(
+    client: Client,
+    config_maps: Arc<Informer<ConfigMap>>,
+    namespaces: Arc<Informer<Namespace>>,
+    root_ca: String,
+    metrics: Metrics,
+) -> Controller {
+    let queue = Arc::new(RateLimitingQueue::new());
+    config_maps.add_handler({
+        let queue = queue.clone();
+        move |event| match event {
+            Event::Updated { new: config_map, .. } | Event::Deleted(config_map) | Event::MissedDeletion(config_map) => {
+                if config_map.name_any() == CONFIG_MAP_NAME {
+                    queue.add(config_map.namespace().unwrap_or_default());
+                }
+            }
+            Event::Added(_) => {}
+        }
+    });
+    namespaces.add_handler({
+        let queue = queue.clone();
+        move |event| match event {
+            Event::Added(namespace) => queue.add(namespace.name_any()),
+            Event::Updated { new: namespace, .. } if is_active(namespace) => queue.add(namespace.name_any()),
+            Event::Updated { .. } | Event::Deleted(_) | Event::MissedDeletion(_) => {}
+        }
+    });
+    let informers: Vec<Arc<dyn Source>> = vec![config_maps.clone(), namespaces];
+    let data = BTreeMap::from([(ROOT_CA_KEY.to_owned(), root_ca)]);
+    let syncer = Arc::new(Syncer { client: client.clone(), config_maps, data, metrics });
+    let worker = Worker::new("root_ca_cert_publisher", queue, None, move |namespace: String| {
+        let syncer = syncer.clone();
+        async move {
+            let begin = Instant::now();
+            let result = syncer.sync(&namespace).await;
+            syncer.metrics.observe(begin.elapsed(), &result);
+            Outcome::of(&namespace, result)
+        }
+    });
+    Controller::new(client, informers, vec![Box::new(worker)])
+}
+
+struct Syncer {
+    client: Client,
+    config_maps: Arc<Informer<ConfigMap>>,
+    data: BTreeMap<String, String>,
+    metrics: Metrics,
+}
+
+impl Syncer {
+    async fn sync(&self, namespace: &str) -> kube::Result<()> {
+        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
+        let Some(cached) = self.config_maps.get(&ObjectKey::new(namespace, CONFIG_MAP_NAME)) else {
+            return self.create(&api).await;
+        };
+        if self.is_right(&cached) {
+            return Ok(());
+        }
+        let mut config_map = ConfigMap::clone(&cached);
+        config_map.data = Some(self.data.clone());
+        config_map.annotations_mut().insert(DESCRIPTION_ANNOTATION.to_owned(), DESCRIPTION.to_owned());
+        api.replace(CONFIG_MAP_NAME, &PostParams::default(), &config_map).await.map(|_| ())
+    }
+
+    /// A namespace that is gone or going needs none.
+    async fn create(&self, api: &Api<ConfigMap>) -> kube::Result<()> {
+        let annotations = BTreeMap::from([(DESCRIPTION_ANNOTATION.to_owned(), DESCRIPTION.to_owned())]);
+        let metadata = ObjectMeta {
+            name: Some(CONFIG_MAP_NAME.to_owned()),
+            annotations: Some(annotations),
+            ..ObjectMeta::default()
+        };
+        let config_map = ConfigMap { metadata, data: Some(self.data.clone()), ..ConfigMap::default() };
+        match api.create(&PostParams::default(), &config_map).await {
+            Err(error) if is_not_found(&error) || has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => Ok(()),
+            result => result.map(|_| ()),
+        }
+    }
+
+    fn is_right(&self, config_map: &ConfigMap) -> bool {
+        let described = config_map.annotations().get(DESCRIPTION_ANNOTATION).is_some_and(|text| !text.is_empty());
+        described && config_map.data.as_ref() == Some(&self.data)
+    }
+}

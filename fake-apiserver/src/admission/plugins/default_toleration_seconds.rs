@@ -1,0 +1,56 @@
+//! The plugin `DefaultTolerationSeconds`: a pod outlasts a node that does not answer for five minutes.
+//!
+//! Follows `plugin/pkg/admission/defaulttolerationseconds/admission.go` (v1.37.1).
+
+use crate::admission::{Attributes, Operation, Plugin};
+use crate::error::ApiResult;
+use crate::registry::{child, items, text};
+use serde_json::{Value, json};
+
+/// Taints that a pod outlasts for five minutes unless it says otherwise.
+const TOLERATED: &[&str] = &["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+
+/// See the module.
+pub(super) struct DefaultTolerationSeconds;
+
+impl Plugin for DefaultTolerationSeconds {
+    fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
+        if attributes.is_about("pods", "") && attributes.operation != Operation::Delete {
+            tolerate(pod);
+        }
+        Ok(())
+    }
+}
+
+fn tolerate(pod: &mut Value) {
+    for key in TOLERATED {
+        let covers = |toleration: &Value| {
+            ["", key].contains(&text(toleration, "/key")) && ["", "NoExecute"].contains(&text(toleration, "/effect"))
+        };
+        if items(pod, "/spec/tolerations").iter().any(covers) {
+            continue;
+        }
+        let toleration = json!({ "key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300 });
+        let tolerations = child(child(pod, "spec"), "tolerations");
+        match tolerations.as_array_mut() {
+            Some(tolerations) => tolerations.push(toleration),
+            None => *tolerations = json!([toleration]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerations_are_added_once() {
+        let mut pod =
+            json!({"spec": {"tolerations": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]}});
+        tolerate(&mut pod);
+        assert_eq!(items(&pod, "/spec/tolerations").len(), 2);
+        let once = pod.clone();
+        tolerate(&mut pod);
+        assert_eq!(pod, once);
+    }
+}

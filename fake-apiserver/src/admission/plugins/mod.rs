@@ -1,0 +1,170 @@
+//! The plugins by name: which there are, and which of them a server is to have.
+//!
+//! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
+
+mod default_toleration_seconds;
+mod namespace_lifecycle;
+mod node_restriction;
+mod priority;
+mod runtime_class;
+mod service_account;
+mod taint_nodes_by_condition;
+
+pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
+pub(crate) use service_account::Tokens;
+
+use super::{Chain, Plugin};
+use default_toleration_seconds::DefaultTolerationSeconds;
+use namespace_lifecycle::NamespaceLifecycle;
+use node_restriction::NodeRestriction;
+use priority::Priority;
+use runtime_class::RuntimeClass;
+use service_account::ServiceAccounts;
+use taint_nodes_by_condition::TaintNodesByCondition;
+
+/// How this server supports a plugin of the real one.
+enum Support {
+    /// Always on.
+    BuiltIn(fn() -> Box<dyn Plugin>),
+    /// Off unless enabled.
+    Optional(fn(&Config) -> Box<dyn Plugin>),
+    /// Not here.
+    Missing,
+}
+use Support::{BuiltIn, Missing, Optional};
+
+const PLUGINS: &[(&str, Support)] = &[
+    ("AlwaysAdmit", Missing),
+    ("NamespaceAutoProvision", Missing),
+    ("NamespaceLifecycle", BuiltIn(|| Box::new(NamespaceLifecycle))),
+    ("NamespaceExists", Missing),
+    ("LimitPodHardAntiAffinityTopology", Missing),
+    ("LimitRanger", Missing),
+    ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
+    ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
+    ("TaintNodesByCondition", BuiltIn(|| Box::new(TaintNodesByCondition))),
+    ("AlwaysPullImages", Missing),
+    ("ImagePolicyWebhook", Missing),
+    ("PodSecurity", Missing),
+    ("PodNodeSelector", Missing),
+    ("Priority", BuiltIn(|| Box::new(Priority))),
+    ("DefaultTolerationSeconds", BuiltIn(|| Box::new(DefaultTolerationSeconds))),
+    ("PodTolerationRestriction", Missing),
+    ("EventRateLimit", Missing),
+    ("ExtendedResourceToleration", Missing),
+    ("DefaultStorageClass", Missing),
+    ("StorageObjectInUseProtection", Missing),
+    ("PodGroupProtection", Missing),
+    ("OwnerReferencesPermissionEnforcement", Missing),
+    ("PersistentVolumeClaimResize", Missing),
+    ("RuntimeClass", BuiltIn(|| Box::new(RuntimeClass))),
+    ("CertificateApproval", Missing),
+    ("CertificateSigning", Missing),
+    ("ClusterTrustBundleAttest", Missing),
+    ("CertificateSubjectRestriction", Missing),
+    ("DefaultIngressClass", Missing),
+    ("DenyServiceExternalIPs", Missing),
+    ("PodTopologyLabels", Missing),
+    ("NodeDeclaredFeatureValidator", Missing),
+    ("PodResizeValidator", Missing),
+    ("MutatingAdmissionPolicy", Missing),
+    ("MutatingAdmissionWebhook", Missing),
+    ("ValidatingAdmissionPolicy", Missing),
+    ("ValidatingAdmissionWebhook", Missing),
+    ("ResourceQuota", Missing),
+    ("AlwaysDeny", Missing),
+];
+
+/// Why plugins cannot be chosen so. The first two are the real server's words.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum PluginError {
+    /// The real server has no plugin of that name either.
+    #[error("{flag} plugin {name:?} is unknown")]
+    Unknown {
+        /// The flag that names it.
+        flag: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Both on and off.
+    #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
+    Overlapped(Vec<String>),
+    /// The real server has it, this one has not.
+    #[error("fake-apiserver does not have the admission plugin {0}")]
+    Missing(String),
+    /// It is part of this server.
+    #[error("fake-apiserver cannot do without the admission plugin {0}")]
+    AlwaysOn(String),
+}
+
+/// The choice of plugins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Config {
+    /// `--enable-admission-plugins`.
+    pub(crate) enabled: Vec<String>,
+    /// `--disable-admission-plugins`. To disable what is not here is to say how it is.
+    pub(crate) disabled: Vec<String>,
+    /// For the plugin `ServiceAccount`.
+    pub(crate) tokens: Tokens,
+}
+
+/// The chain of a server.
+pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
+    let Config { enabled, disabled, .. } = config;
+    let support = |name: &String| PLUGINS.iter().find(|(known, _)| known == name).map(|(_, support)| support);
+    for (flag, names) in [("enable-admission-plugins", enabled), ("disable-admission-plugins", disabled)] {
+        if let Some(name) = names.iter().find(|name| support(name).is_none()) {
+            return Err(PluginError::Unknown { flag, name: name.clone() });
+        }
+    }
+    let mut both: Vec<String> = enabled.iter().filter(|name| disabled.contains(name)).cloned().collect();
+    if !both.is_empty() {
+        both.sort();
+        both.dedup();
+        return Err(PluginError::Overlapped(both));
+    }
+    if let Some(name) = disabled.iter().find(|name| matches!(support(name), Some(BuiltIn(_)))) {
+        return Err(PluginError::AlwaysOn(name.clone()));
+    }
+    let mut chain = Vec::new();
+    for (name, support) in PLUGINS {
+        let enabled = enabled.iter().any(|enabled| enabled == name);
+        match support {
+            BuiltIn(make) => chain.push(make()),
+            Optional(make) if enabled => chain.push(make(config)),
+            Missing if enabled => return Err(PluginError::Missing(name.to_string())),
+            Optional(_) | Missing => {}
+        }
+    }
+    Ok(Chain(chain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plugins_are_chosen_by_name() {
+        let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
+        for (enabled, disabled, expected) in [
+            ("", "", Ok(5)),
+            ("Priority,NamespaceLifecycle", "", Ok(5)),
+            ("ServiceAccount", "", Ok(6)),
+            ("ServiceAccount,NodeRestriction", "", Ok(7)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(5)),
+            ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
+            ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
+            (
+                "RuntimeClass,Priority",
+                "Priority,RuntimeClass",
+                Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
+            ),
+            ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
+            ("", "Priority", Err("fake-apiserver cannot do without the admission plugin Priority")),
+        ] {
+            let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
+            let found = chain(&config).map(|chain| chain.0.len());
+            assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_string));
+        }
+    }
+}

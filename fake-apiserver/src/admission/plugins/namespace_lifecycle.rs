@@ -1,0 +1,51 @@
+//! The plugin `NamespaceLifecycle`: what is created lives in a namespace that exists and is not on its way out, and some namespaces
+//! stay.
+//!
+//! Follows `k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go` (v0.37.1). The store holds a creation to the
+//! same once more, in the instant in which the object is stored.
+
+use crate::admission::{Attributes, Operation, Plugin};
+use crate::commit::namespace;
+use crate::error::{ApiError, ApiResult, Qualified};
+use serde_json::Value;
+
+/// The namespaces that cannot be deleted.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
+
+/// See the module.
+pub(super) struct NamespaceLifecycle;
+
+impl Plugin for NamespaceLifecycle {
+    fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
+        let (kind, namespace) = (attributes.kind, attributes.namespace);
+        match attributes.operation {
+            Operation::Create if kind.namespaced && !namespace.is_empty() => {
+                let entry = attributes.store.get(&namespace::key(namespace));
+                match entry.ok_or_else(|| missing(namespace))? {
+                    entry if namespace::is_terminating(&entry) => {
+                        Err(terminating(kind.qualified(), namespace, attributes.displayed_name(object)))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            Operation::Delete if namespace::is_namespace(kind) && IMMORTAL.contains(&attributes.name) => {
+                Err(ApiError::forbidden(NAMESPACES, attributes.name, "this namespace may not be deleted"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// 404: there is no such namespace.
+pub(crate) fn missing(namespace: &str) -> ApiError {
+    ApiError::not_found(NAMESPACES, namespace)
+}
+
+/// 403: the namespace takes no new content, such as an object of that resource and name.
+pub(crate) fn terminating(resource: Qualified<'_>, namespace: &str, name: &str) -> ApiError {
+    let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
+    let cause = format!("namespace {namespace} is being terminated");
+    ApiError::forbidden(resource, name, why).with_cause("NamespaceTerminating", cause, "metadata.namespace")
+}

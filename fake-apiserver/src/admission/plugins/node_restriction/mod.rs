@@ -1,0 +1,134 @@
+//! The plugin `NodeRestriction`: a node changes nothing but itself, its lease, and the pods that run on it.
+//!
+//! It is the other half of the node authorizer, which knows of a write only what its URL says. Ports
+//! `plugin/pkg/admission/noderestriction/admission.go` (v1.37.1) for the kinds that are served; evictions, claims, CSI nodes,
+//! resource slices, certificate and pod certificate requests are not.
+
+mod labels;
+mod pods;
+mod tokens;
+
+use crate::admission::{Attributes, Operation, Plugin};
+use crate::auth::node::NODE_LEASES;
+use crate::error::{ApiError, ApiResult, Qualified};
+use crate::object::meta;
+use crate::schema::quote;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// See the module.
+pub(super) struct NodeRestriction;
+
+impl Plugin for NodeRestriction {
+    fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
+        let Some(node) = attributes.user.node_name() else { return Ok(()) };
+        if node.is_empty() {
+            let user = quote(&attributes.user.name);
+            return Err(attributes.forbidden(object, format!("could not determine node from user {user}")));
+        }
+        let write = Write { node, attributes, object };
+        match (attributes.kind.group, attributes.kind.resource, attributes.subresource) {
+            ("", "pods", "") => pods::admit(&write),
+            ("", "pods", "status") => pods::admit_status(&write),
+            ("", "pods", other) => write.refuse(format!(
+                "unexpected pod subresource {}, only 'status' and 'eviction' are allowed",
+                quote(other)
+            )),
+            ("", "nodes", _) => write.to_node(),
+            ("", "serviceaccounts", "token") => tokens::admit(&write),
+            ("coordination.k8s.io", "leases", _) => write.to_lease(),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a node is about to do.
+struct Write<'a> {
+    node: &'a str,
+    attributes: &'a Attributes<'a>,
+    /// As it will be; null if it is being deleted.
+    object: &'a Value,
+}
+
+impl Write<'_> {
+    /// As it was; null if it is being created.
+    fn old(&self) -> &Value {
+        self.attributes.old.unwrap_or(&Value::Null)
+    }
+
+    fn operation(&self) -> Operation {
+        self.attributes.operation
+    }
+
+    /// `NewForbidden`.
+    fn refuse<T>(&self, why: impl std::fmt::Display) -> ApiResult<T> {
+        Err(self.attributes.forbidden(self.object, why))
+    }
+
+    /// An object as it is now. `singular` is what the 404 calls the resource, as upstream's listers do.
+    fn live(&self, resource: &str, singular: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
+        let missing = || ApiError::not_found(Qualified { group: "", resource: singular }, name);
+        self.attributes.objects.object(resource, namespace, name).ok_or_else(missing)
+    }
+
+    fn pod(&self, name: &str) -> ApiResult<Arc<Value>> {
+        self.live("pods", "pod", self.attributes.namespace, name)
+    }
+
+    /// Whether something that may be absent is as it was. An empty list is none.
+    fn leaves(&self, pointer: &str) -> bool {
+        let at = |object: &Value| match object.pointer(pointer) {
+            Some(Value::Array(items)) if items.is_empty() => Value::Null,
+            Some(Value::Object(fields)) if fields.is_empty() => Value::Null,
+            value => value.cloned().unwrap_or_default(),
+        };
+        at(self.object) == at(self.old())
+    }
+
+    /// `admitNode`.
+    fn to_node(&self) -> ApiResult<()> {
+        let (node, name) = (quote(self.node), self.attributes.name);
+        if name != self.node {
+            return self.refuse(format!("node {node} is not allowed to modify node {}", quote(name)));
+        }
+        let configured = self.object.pointer("/spec/configSource").is_some_and(|source| !source.is_null());
+        match self.operation() {
+            Operation::Create if configured => {
+                self.refuse(format!("node {node} is not allowed to create pods with a non-nil configSource"))
+            }
+            Operation::Create => match labels::forbidden(self.object, &Value::Null) {
+                labels if labels.is_empty() => Ok(()),
+                labels => self.refuse(format!("node {node} is not allowed to set the following labels: {labels}")),
+            },
+            Operation::Update if configured && !self.leaves("/spec/configSource") => {
+                self.refuse(format!("node {node} is not allowed to update configSource to a new non-nil configSource"))
+            }
+            Operation::Update if !self.leaves("/spec/taints") => {
+                self.refuse(format!("node {node} is not allowed to modify taints"))
+            }
+            Operation::Update if !self.leaves("/metadata/ownerReferences") => {
+                self.refuse(format!("node {node} is not allowed to modify ownerReferences"))
+            }
+            Operation::Update => match labels::forbidden(self.object, self.old()) {
+                labels if labels.is_empty() => Ok(()),
+                labels => self.refuse(format!("is not allowed to modify labels: {labels}")),
+            },
+            Operation::Delete => Ok(()),
+        }
+    }
+
+    /// `admitLease`.
+    fn to_lease(&self) -> ApiResult<()> {
+        if self.attributes.namespace != NODE_LEASES {
+            return self.refuse(format!("can only access leases in the {} system namespace", quote(NODE_LEASES)));
+        }
+        let name = match self.operation() {
+            Operation::Create => meta::name(self.object),
+            Operation::Update | Operation::Delete => self.attributes.name,
+        };
+        match name == self.node {
+            true => Ok(()),
+            false => self.refuse("can only access node lease with the same name as the requesting node"),
+        }
+    }
+}

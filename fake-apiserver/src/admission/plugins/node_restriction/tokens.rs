@@ -1,0 +1,87 @@
+//! Tokens that a node asks for: only for its pods, and for audiences that these have a use for.
+//!
+//! Ports `admitServiceAccount` with its default feature gates. Volumes that in-tree plugins would turn into CSI volumes are not
+//! looked at, and there are no CSI drivers, no claims and no volumes.
+
+use super::Write;
+use crate::auth::authorizer::{Attributes, Decision, Target};
+use crate::error::{ApiResult, aggregate};
+use crate::object::meta;
+use crate::registry::{items, text};
+use crate::schema::quote;
+use serde_json::Value;
+
+/// `admitServiceAccount`, for new tokens.
+pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {
+    let bound = &write.object["spec"]["boundObjectRef"];
+    let (name, uid) = (text(bound, "/name"), text(bound, "/uid"));
+    if text(bound, "/apiVersion") != "v1" || text(bound, "/kind") != "Pod" || name.is_empty() {
+        return write.refuse("node requested token not bound to a pod");
+    }
+    if uid.is_empty() {
+        return write.refuse("node requested token with a pod binding without a uid");
+    }
+    let pod = write.pod(name)?;
+    if uid != meta::uid(&pod) {
+        return write.refuse(format!(
+            "the UID in the bound object reference ({uid}) does not match the UID in record. \
+             The object might have been deleted and then recreated"
+        ));
+    }
+    if text(&pod, "/spec/nodeName") != write.node {
+        return write.refuse("node requested token bound to a pod scheduled on a different node");
+    }
+    check_audience(write, &pod).or_else(|why| write.refuse(why))
+}
+
+/// `validateNodeServiceAccountAudience`.
+fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
+    let audience = match items(write.object, "/spec/audiences") {
+        [] => "",
+        [audience] => audience.as_str().unwrap_or_default(),
+        _ => return Err("node may only request 0 or 1 audiences".into()),
+    };
+    let named = || format!("audience {}", quote(audience));
+    match uses(pod, audience) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        Err(why) => return Err(format!("error validating {}: {why}", named())),
+    }
+    let user = write.attributes.user;
+    let target = Target::Resource {
+        group: "",
+        version: "v1",
+        resource: audience,
+        subresource: "",
+        namespace: write.attributes.namespace,
+        name: write.attributes.name,
+    };
+    let right = Attributes::new(user, "request-serviceaccounts-token-audience", target);
+    match write.attributes.authorizer.authorize(&right) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(_) => Err(format!("{} is not authorized to request tokens for {}", user.name, named())),
+    }
+}
+
+/// Whether a volume of the pod wants a token for that audience: `podReferencesAudience`.
+fn uses(pod: &Value, audience: &str) -> Result<bool, String> {
+    let mut missing = Vec::new();
+    for volume in items(pod, "/spec/volumes") {
+        let mut tokens =
+            items(volume, "/projected/sources").iter().filter_map(|source| source.get("serviceAccountToken"));
+        if tokens.any(|token| text(token, "/audience") == audience) {
+            return Ok(true);
+        }
+        let claim = match volume.pointer("/ephemeral/volumeClaimTemplate") {
+            Some(_) => format!("{}-{}", meta::name(pod), text(volume, "/name")),
+            None => text(volume, "/persistentVolumeClaim/claimName").into(),
+        };
+        let driver = text(volume, "/csi/driver");
+        if !claim.is_empty() {
+            missing.push(format!("persistentvolumeclaim {} not found", quote(&claim)));
+        } else if !driver.is_empty() {
+            missing.push(format!("csidriver.storage.k8s.io {} not found", quote(driver)));
+        }
+    }
+    if missing.is_empty() { Ok(false) } else { Err(aggregate(missing)) }
+}

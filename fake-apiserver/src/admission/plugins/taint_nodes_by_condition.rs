@@ -1,0 +1,29 @@
+//! The plugin `TaintNodesByCondition`: a new node is not ready.
+//!
+//! Follows `plugin/pkg/admission/nodetaint/admission.go` (v1.37.1).
+
+use crate::admission::{Attributes, Operation, Plugin};
+use crate::error::ApiResult;
+use crate::registry::{child, items};
+use serde_json::{Value, json};
+
+/// See the module.
+pub(super) struct TaintNodesByCondition;
+
+impl Plugin for TaintNodesByCondition {
+    fn admit(&self, attributes: &Attributes<'_>, node: &mut Value) -> ApiResult<()> {
+        if attributes.operation != Operation::Create || !attributes.is_about("nodes", "") {
+            return Ok(());
+        }
+        let taint = json!({ "key": "node.kubernetes.io/not-ready", "effect": "NoSchedule" });
+        let same = |other: &Value| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
+        if !items(node, "/spec/taints").iter().any(same) {
+            let taints = child(child(node, "spec"), "taints");
+            match taints.as_array_mut() {
+                Some(taints) => taints.push(taint),
+                None => *taints = json!([taint]),
+            }
+        }
+        Ok(())
+    }
+}

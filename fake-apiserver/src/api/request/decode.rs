@@ -1,0 +1,164 @@
+//! From a request's body to an object of the expected kind, with the real decoder's refusals.
+
+use super::media::{BodyFormat, body_format};
+use super::options::{FieldValidation, WriteOptions};
+use super::{Request, ensure_namespace};
+use crate::error::{ApiError, ApiResult};
+use crate::schema::{self, Decoded, TypeRef};
+use serde_json::Value;
+
+/// Where upstream builds its scheme; it stands in the messages about unknown kinds.
+const SCHEME: &str = "pkg/runtime/scheme.go:111";
+
+/// A kind as a body must have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Expected<'k> {
+    pub(crate) api_version: String,
+    pub(crate) kind: &'k str,
+}
+
+impl Expected<'_> {
+    pub(crate) fn type_ref(&self) -> ApiResult<TypeRef> {
+        schema::lookup(&self.api_version, self.kind)
+            .ok_or_else(|| ApiError::not_implemented(format!("objects of kind {} {}", self.api_version, self.kind)))
+    }
+
+    fn version(&self) -> &str {
+        self.api_version.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// 400: it can be read, but it is not the expected kind. `api_version` and `kind` are the body's.
+    fn cannot_be_handled(&self, api_version: &str, kind: &str, why: impl std::fmt::Display) -> ApiError {
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let message =
+            format!("{kind} in version {version:?} cannot be handled as a {expected}: {why}", expected = self.kind);
+        ApiError::bad_request(message)
+    }
+
+    /// Why a body of that kind is not what is expected; none if it is. Empty means unset, hence as expected.
+    pub(crate) fn mismatch(&self, api_version: &str, kind: &str) -> Option<String> {
+        let api_version = if api_version.is_empty() { &self.api_version } else { api_version };
+        let kind = if kind.is_empty() { self.kind } else { kind };
+        if api_version == self.api_version && kind == self.kind {
+            return None;
+        }
+        if schema::lookup(api_version, kind).is_some() {
+            let (version, internal) = (api_version.rsplit('/').next().unwrap_or_default(), self.internal_package());
+            let expected = self.kind;
+            return Some(format!("converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"));
+        }
+        Some(not_registered(api_version, kind))
+    }
+
+    /// The package of upstream's internal type: `core`, `coordination`.
+    fn internal_package(&self) -> &str {
+        match self.api_version.split_once('/') {
+            None => "core",
+            Some((group, _)) => group.split('.').next().unwrap_or(group),
+        }
+    }
+}
+
+/// Why a kind that is not registered cannot be decoded.
+pub(crate) fn not_registered(api_version: &str, kind: &str) -> String {
+    format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}")
+}
+
+/// Decodes the options and the body of a request to create something.
+pub(crate) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
+    body_format(request.body.content_type)?;
+    let options = WriteOptions::parse(request.query, "CreateOptions")?;
+    let mut object = object(request, expected, options.field_validation)?;
+    ensure_namespace(request, &mut object)?;
+    Ok((options, object))
+}
+
+/// Decodes the body of a create, update or subresource action.
+pub(crate) fn object(
+    request: &mut Request<'_>,
+    expected: &Expected<'_>,
+    validation: FieldValidation,
+) -> ApiResult<Value> {
+    let decoded = match body_format(request.body.content_type)? {
+        BodyFormat::Json => json(&request.body.bytes, expected)?,
+        BodyFormat::Protobuf => protobuf(&request.body.bytes, expected)?,
+    };
+    report(request, expected, validation, &decoded.findings)?;
+    let mut object = decoded.object;
+    object["apiVersion"] = expected.api_version.clone().into();
+    object["kind"] = expected.kind.into();
+    Ok(object)
+}
+
+fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
+    let (api_version, kind) =
+        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    if let Some(why) = expected.mismatch(&api_version, &kind) {
+        let kind = if kind.is_empty() { expected.kind } else { &kind };
+        let api_version = if api_version.is_empty() { &expected.api_version } else { &api_version };
+        return Err(expected.cannot_be_handled(api_version, kind, why));
+    }
+    schema::decode_json(bytes, expected.type_ref()?)
+        .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
+}
+
+/// apiVersion and kind of a tree, "" when unset.
+pub(crate) fn type_meta(object: &Value) -> (String, String) {
+    let text = |key| object[key].as_str().unwrap_or_default().to_string();
+    (text("apiVersion"), text("kind"))
+}
+
+fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
+    let envelope = schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
+        return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
+    }
+    let object = schema::decode_protobuf_message(envelope.raw, expected.type_ref()?)
+        .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))?;
+    Ok(Decoded { object, findings: Vec::new() })
+}
+
+/// 400: it is no object at all. Shows the beginning of the body as `summarizeData` does.
+fn unrecognized(expected: &Expected<'_>, why: &str, body: &[u8]) -> ApiError {
+    const MAX: usize = 30;
+    let head = &body[..body.len().min(MAX)];
+    let ellipsis = if body.len() > MAX { " ..." } else { "" };
+    let summary = match head.first() {
+        None => "<empty>".to_string(),
+        Some(b'{') => format!("{}{ellipsis}", String::from_utf8_lossy(head)),
+        Some(_) => format!("{}{ellipsis}", head.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    };
+    ApiError::bad_request(format!(
+        "the object provided is unrecognized (must be of type {}): {why} ({summary})",
+        expected.kind
+    ))
+}
+
+fn report(
+    request: &mut Request<'_>,
+    expected: &Expected<'_>,
+    validation: FieldValidation,
+    findings: &[String],
+) -> ApiResult<()> {
+    match validation {
+        FieldValidation::Strict if !findings.is_empty() => {
+            let why = format!("strict decoding error: {}", findings.join(", "));
+            Err(expected.cannot_be_handled(expected.version(), expected.kind, why))
+        }
+        FieldValidation::Warn => {
+            request.warnings.extend(findings.iter().cloned());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A request's body as a tree, for the record of requests; `None` if it is empty or cannot be read.
+pub(crate) fn readable(content_type: &str, bytes: &[u8]) -> Option<Value> {
+    if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
+        let envelope = schema::decode_protobuf(bytes).ok()?;
+        let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
+        return schema::decode_protobuf_message(envelope.raw, type_ref).ok();
+    }
+    serde_json::from_slice(bytes).ok()
+}

@@ -1,0 +1,40 @@
+//! Which object a body is about: it must be the one of the URL.
+
+use super::Request;
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use serde_json::Value;
+
+/// The body must be about the object of the URL.
+pub(crate) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResult<()> {
+    let (sent, url) = (meta::name(body), request.name);
+    if sent.is_empty() {
+        return Err(undeterminable_name(url));
+    }
+    if sent != url {
+        let message = format!("the name of the object ({sent}) does not match the name on the URL ({url})");
+        return Err(ApiError::bad_request(message));
+    }
+    ensure_namespace(request, body)
+}
+
+/// 400: the body does not say which object it is.
+pub(crate) fn undeterminable_name(url: &str) -> ApiError {
+    let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
+    ApiError::bad_request(message)
+}
+
+/// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.
+pub(crate) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> ApiResult<()> {
+    let wanted = if request.kind.namespaced { request.namespace } else { "" };
+    let sent = meta::namespace(object);
+    if sent == wanted {
+        return Ok(());
+    }
+    if !sent.is_empty() && !wanted.is_empty() {
+        let message = "the namespace of the provided object does not match the namespace sent on the request";
+        return Err(ApiError::bad_request(message));
+    }
+    meta::set(object, "namespace", wanted);
+    Ok(())
+}

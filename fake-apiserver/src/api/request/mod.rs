@@ -1,0 +1,66 @@
+//! A request for a served resource: its parts, and how they are read.
+
+pub(crate) mod decode;
+mod identity;
+pub(crate) mod media;
+pub(crate) mod options;
+pub(crate) mod query;
+
+pub(crate) use identity::{check_identity, ensure_namespace, undeterminable_name};
+pub(crate) use query::Query;
+
+use crate::auth::User;
+use crate::clock::Clock;
+use crate::cluster::Cluster;
+use crate::error::ApiError;
+use crate::registry::{Kind, Subresource};
+use crate::store::{Key, ResourceId};
+use crate::view::View;
+use bytes::Bytes;
+use jiff::Timestamp;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A request's body, read whole.
+pub(crate) struct Body<'r> {
+    /// The `Content-Type` header, or "".
+    pub(crate) content_type: &'r str,
+    pub(crate) bytes: Bytes,
+}
+
+/// A request for a served resource: routed, authenticated and authorized.
+pub(crate) struct Request<'r> {
+    pub(crate) cluster: &'r Cluster,
+    /// How far the replica sees.
+    pub(crate) view: &'r View,
+    /// The clock of the replica that serves it.
+    pub(crate) clock: &'r dyn Clock,
+    /// What that clock showed when the request came, or when it had last waited.
+    pub(crate) now: Timestamp,
+    pub(crate) user: Arc<User>,
+    pub(crate) kind: &'static Kind,
+    pub(crate) resource: ResourceId,
+    /// Empty for cluster-scoped resources, and for all namespaces.
+    pub(crate) namespace: &'r str,
+    /// Empty for the collection.
+    pub(crate) name: &'r str,
+    pub(crate) subresource: Option<&'static Subresource>,
+    pub(crate) query: &'r Query<'r>,
+    pub(crate) body: Body<'r>,
+    /// To be sent as `Warning` headers.
+    pub(crate) warnings: Vec<String>,
+    /// For the audit event.
+    pub(crate) annotations: Vec<(&'static str, String)>,
+    /// Cancelled when the replica stops: the request waits for nothing then.
+    pub(crate) shutdown: &'r CancellationToken,
+}
+
+impl Request<'_> {
+    pub(super) fn key(&self) -> Key {
+        Key::new(self.resource, self.namespace, self.name)
+    }
+
+    pub(super) fn not_found(&self) -> ApiError {
+        ApiError::not_found(self.kind.qualified(), self.name)
+    }
+}

@@ -1,0 +1,76 @@
+//! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
+
+use crate::api::request::decode::{self, Expected};
+use crate::api::write::rewrite;
+use crate::api::{Reply, Request, admission, preconditions};
+use crate::clock::format_seconds;
+use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
+use crate::object::meta;
+use serde_json::{Value, json};
+
+const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
+
+pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected { api_version: "v1".into(), kind: "Binding" };
+    let (options, mut binding) = decode::creation(request, &expected)?;
+    admission::create(request, &mut binding).await?;
+    if meta::name(&binding) != request.name {
+        return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
+    }
+    // Upstream forgets to give these errors a type.
+    let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
+    admission::validate(request, &binding, None)?;
+    let now = format_seconds(request.now);
+    let assignment = rewrite(request, &options, |request, entry, pod| {
+        preconditions::check_uid(request.kind, &entry.key, meta::uid(&binding), Some(entry))?;
+        preconditions::check_revision(request.kind, meta::resource_version(&binding), entry)?;
+        let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
+        let name = request.name;
+        if meta::deletion_timestamp(pod).is_some() {
+            return conflict(format!("pod {name} is being deleted, cannot be assigned to a host"));
+        }
+        let assigned = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+        if !assigned.is_empty() {
+            return conflict(format!("pod {name} is already assigned to node {assigned:?}"));
+        }
+        if pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty()) {
+            return conflict(format!("pod {name} has non-empty .spec.schedulingGates"));
+        }
+        assign(pod, &node, &binding, &now);
+        Ok(())
+    });
+    assignment.await?;
+    Ok(Reply::Success { code: 201 })
+}
+
+fn node(binding: &Value) -> Result<String, Vec<FieldError>> {
+    let target = &binding["target"];
+    let kind = target["kind"].as_str().unwrap_or_default();
+    let name = target["name"].as_str().unwrap_or_default();
+    let mut errors = Vec::new();
+    if !matches!(kind, "" | "Node") {
+        errors.push(FieldError::unsupported("target.kind", &json!(kind), &["Node", "<empty>"]));
+    }
+    if name.is_empty() {
+        errors.push(FieldError::required("target.name", ""));
+    }
+    if errors.is_empty() { Ok(name.to_string()) } else { Err(errors) }
+}
+
+fn assign(pod: &mut Value, node: &str, binding: &Value, now: &str) {
+    pod["spec"]["nodeName"] = node.into();
+    for member in ["annotations", "labels"] {
+        for (key, value) in binding["metadata"][member].as_object().into_iter().flatten() {
+            pod["metadata"][member][key] = value.clone();
+        }
+    }
+    let scheduled = json!({"type": "PodScheduled", "status": "True", "lastTransitionTime": now});
+    let conditions = &mut pod["status"]["conditions"];
+    match conditions.as_array_mut() {
+        Some(list) => {
+            list.retain(|condition| condition["type"] != "PodScheduled");
+            list.push(scheduled);
+        }
+        None => *conditions = json!([scheduled]),
+    }
+}

@@ -1,0 +1,34 @@
+//! The kinds that are asked, not stored: each answers with itself, its status filled in.
+
+use crate::api::request::decode::{self, Expected};
+use crate::api::{Reply, Request, encode_reply};
+use crate::auth::reviews::{access, own, token};
+use crate::error::{ApiError, ApiResult};
+use crate::registry::Kind;
+use serde_json::Value;
+
+/// Whether objects of that kind are questions.
+pub(crate) fn is_review(kind: &Kind) -> bool {
+    matches!(kind.group, "authentication.k8s.io" | "authorization.k8s.io")
+}
+
+pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let (_, body) = decode::creation(request, &expected)?;
+    let answer = answer(request, body)?;
+    encode_reply(&expected, &answer)
+}
+
+fn answer(request: &Request<'_>, body: Value) -> ApiResult<Value> {
+    let (cluster, user) = (request.cluster, &*request.user);
+    let authorizer = &*cluster.authorizer;
+    match request.kind.kind {
+        "TokenReview" => token::review(&cluster.authenticator, body, request.now, cluster),
+        "SelfSubjectReview" => Ok(own::subject(user, request.now)),
+        "SubjectAccessReview" => access::subject(authorizer, body),
+        "LocalSubjectAccessReview" => access::local(authorizer, request.namespace, body),
+        "SelfSubjectAccessReview" => access::own(authorizer, user, body),
+        "SelfSubjectRulesReview" => own::rules(authorizer, user, &body),
+        other => Err(ApiError::not_implemented(format!("reviews of kind {other}"))),
+    }
+}

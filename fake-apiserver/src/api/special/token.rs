@@ -1,0 +1,24 @@
+//! `POST serviceaccounts/{name}/token`: issues a token for the account.
+
+use crate::api::request::decode::{self, Expected};
+use crate::api::{Reply, Request, admission, encode_reply};
+use crate::error::ApiResult;
+
+pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
+    let (_, mut body) = decode::creation(request, &expected)?;
+    admission::create(request, &mut body).await?;
+    admission::validate(request, &body, None)?;
+    let cluster = request.cluster;
+    let outcome = cluster.authenticator.token_request(
+        request.namespace,
+        request.name,
+        body,
+        request.now,
+        cluster,
+        &cluster.ids,
+    )?;
+    request.warnings.extend(outcome.notes.warnings);
+    request.annotations.extend(outcome.notes.annotations);
+    encode_reply(&expected, &outcome.response)
+}

@@ -1,0 +1,234 @@
+//! A write, from an object that a client wants to what is stored: the one place where it is defaulted, admitted, prepared and
+//! validated, in the order of the real server (`Store.Create`, `Store.Update`, `BeforeCreate`, `BeforeUpdate` of
+//! `k8s.io/apiserver/pkg/registry`, v0.37.1).
+//!
+//! ```text
+//!   default ─▶ mutating admission ─▶ escalation ─▶ prepare ─▶ validate ─▶ validating admission ─▶ commit
+//! ```
+
+use super::request::options::{WriteOptions, parse_uint};
+use super::{Reply, Request, admission, escalation};
+use crate::admission::{namespace_missing, namespace_terminating};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::clock::format_seconds;
+use crate::commit::{Change, draft, namespace, tree};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{generation, meta, validate};
+use crate::registry::Strategy;
+use crate::store::{CreateError, Entry};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// `maxNameGenerationCreateAttempts`.
+const NAME_ATTEMPTS: usize = 8;
+/// The field of `metadata` that clients may send and this server does not keep.
+const MANAGED_FIELDS: &str = "managedFields";
+
+/// Creates a decoded object.
+pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
+    (request.kind.strategy.default)(&mut object);
+    meta::wipe_system_fields(&mut object);
+    admission::create(request, &mut object).await?;
+    escalation::check(request, &object, None)?;
+    let base = meta::generate_name(&object).to_string();
+    if !meta::name(&object).is_empty() || base.is_empty() {
+        let created = create_named(request, &mut object, options).await?;
+        return created.map_err(|existing| already_exists(request, &object, &existing));
+    }
+    for _ in 0..NAME_ATTEMPTS {
+        meta::set(&mut object, "name", request.cluster.ids.name(&base));
+        if let Ok(reply) = create_named(request, &mut object, options).await? {
+            return Ok(reply);
+        }
+    }
+    let suffix = ", the server was not able to generate a unique name for the object";
+    let error = ApiError::already_exists(request.kind.qualified(), meta::name(&object));
+    Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
+}
+
+/// Creates the object under the name that it has. The inner error is the object that has the name already.
+async fn create_named(
+    request: &mut Request<'_>,
+    object: &mut Value,
+    options: &WriteOptions,
+) -> ApiResult<Result<Reply, Arc<Entry>>> {
+    let kind = request.kind;
+    prepare_create(request, object);
+    let errors = kind.validate_create(object);
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(kind.qualified_kind(), meta::name(object), &errors));
+    }
+    authorize_create(request)?;
+    admission::validate(request, object, None)?;
+    // What is not a number is not looked at, and a dry run shows what it was sent.
+    let sent = parse_uint(meta::resource_version(object)).ok();
+    if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
+        return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
+    }
+    request.warnings.extend((kind.strategy.warnings)(object, None));
+    let draft = draft(kind, request.resource, object)?;
+    if options.dry_run {
+        return Ok(match request.cluster.store.get(&draft.key) {
+            Some(existing) => Err(existing),
+            None => Ok(Reply::object(201, draft.line(sent))),
+        });
+    }
+    let parent = if kind.namespaced { namespace::parent(request.namespace) } else { None };
+    match request.cluster.commits.create(draft, parent.as_ref()).await {
+        Ok(entry) => Ok(Ok(Reply::object(201, entry.line().clone()))),
+        Err(CreateError::Exists(existing)) => Ok(Err(existing)),
+        Err(CreateError::ParentClosed) => {
+            Err(namespace_terminating(kind.qualified(), request.namespace, meta::name(object)))
+        }
+        Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
+    }
+}
+
+fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
+    let kind = request.kind;
+    meta::remove(object, MANAGED_FIELDS);
+    meta::set(object, "uid", request.cluster.ids.uid());
+    meta::set(object, "creationTimestamp", format_seconds(request.now));
+    if kind.owns_generation {
+        meta::set(object, "generation", 1);
+    }
+    (kind.strategy.prepare_create)(object);
+    request.warnings.extend(validate::dedup_owner_references(object, false));
+}
+
+/// A user who may update a missing object need not be allowed to create it (`withAuthorization`). Requests to create are
+/// authorized before they come here.
+fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
+    if request.name.is_empty() {
+        return Ok(());
+    }
+    let kind = request.kind;
+    let target = Target::Resource {
+        group: kind.group,
+        version: kind.version,
+        resource: kind.resource,
+        subresource: "",
+        namespace: request.namespace,
+        name: request.name,
+    };
+    let attributes = Attributes::new(&request.user, "create", target);
+    match request.cluster.authorizer.authorize(&attributes) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+    }
+}
+
+fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
+    let error = ApiError::already_exists(request.kind.qualified(), meta::name(object));
+    let deleting = tree(existing).is_ok_and(|object| meta::deletion_timestamp(&object).is_some());
+    if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
+}
+
+/// Stores what `wanted` makes of the current object, through the object itself or one of its subresources.
+pub(super) async fn update(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    mut wanted: impl FnMut(&mut Request<'_>, &Entry, &Value) -> ApiResult<Value>,
+) -> ApiResult<Reply> {
+    let key = request.key();
+    while let Some(entry) = request.cluster.store.get(&key) {
+        let old = tree(&entry)?;
+        let mut new = wanted(request, &entry, &old)?;
+        (request.kind.strategy.default)(&mut new);
+        admission::update(request, &mut new, &old).await?;
+        escalation::check(request, &new, Some(&old))?;
+        check_version(request, &new, &entry)?;
+        meta::set(&mut new, "resourceVersion", entry.revision.to_string());
+        let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
+        prepare_update(request, strategy, &mut new, &old);
+        let errors = request.kind.validate_update(strategy, &new, &old);
+        if !errors.is_empty() {
+            return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &errors));
+        }
+        admission::validate(request, &new, Some(&old))?;
+        let draft = draft(request.kind, request.resource, &new)?;
+        let removes = ends_deletion(request, &new, &old);
+        // A removed object is shown as updated, under the revision that it had.
+        let shown = (removes || options.dry_run).then(|| draft.line(Some(entry.revision)));
+        let change = match () {
+            () if options.dry_run => Change::Leave,
+            () if removes => Change::Remove,
+            () => Change::Put(draft),
+        };
+        if let Ok(entry) = request.cluster.commits.commit(&entry, change).await {
+            request.warnings.extend((strategy.warnings)(&new, Some(&old)));
+            return Ok(Reply::object(200, shown.unwrap_or_else(|| entry.line().clone())));
+        }
+    }
+    Err(request.not_found())
+}
+
+/// Changes the current object as an action of the server itself: nothing that clients may not touch is put back.
+pub(super) async fn rewrite(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut change: impl FnMut(&Request<'_>, &Entry, &mut Value) -> ApiResult<()>,
+) -> ApiResult<()> {
+    let key = request.key();
+    let stored = request.cluster.commits.change(&key, |entry| {
+        let mut object = tree(entry)?;
+        change(request, entry, &mut object)?;
+        if options.dry_run {
+            return Ok((Change::Leave, ()));
+        }
+        Ok((Change::Put(draft(request.kind, request.resource, &object)?), ()))
+    });
+    stored.await?.map(drop).ok_or_else(|| request.not_found())
+}
+
+/// 409 if the client means another revision than the current one.
+fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
+    let sent = meta::resource_version(new);
+    if matches!(sent, "" | "0") || parse_uint(sent).map_err(ApiError::untyped)? == entry.revision {
+        return Ok(());
+    }
+    Err(ApiError::modified(request.kind.qualified(), request.name))
+}
+
+/// Puts back whatever the endpoint may not change.
+fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
+    let kind = request.kind;
+    meta::remove(new, MANAGED_FIELDS);
+    match request.subresource.map(|subresource| subresource.name) {
+        None if kind.has_status() => restore(new, old, "status"),
+        None => {}
+        Some(name) => {
+            // Only metadata and what the subresource is about come from the client.
+            let own = if name == "status" { "status" } else { "spec" };
+            let foreign: Vec<String> = [&*new, old]
+                .into_iter()
+                .filter_map(|object| object.as_object())
+                .flat_map(|members| members.keys().cloned())
+                .filter(|key| key != "metadata" && key != own)
+                .collect();
+            foreign.iter().for_each(|key| restore(new, old, key));
+        }
+    }
+    (strategy.prepare_update)(new, old);
+    meta::keep_system_fields(new, old);
+    if kind.owns_generation && generation::spec_differs(new, old) {
+        meta::set(new, "generation", meta::generation(old) + 1);
+    }
+}
+
+/// Gives `new` the member that `old` has.
+fn restore(new: &mut Value, old: &Value, key: &str) {
+    let Some(members) = new.as_object_mut() else { return };
+    match old.get(key) {
+        Some(value) => members.insert(key.to_string(), value.clone()),
+        None => members.remove(key),
+    };
+}
+
+/// `ShouldDeleteDuringUpdate`: the last thing that held a deleted object is gone.
+fn ends_deletion(request: &Request<'_>, new: &Value, old: &Value) -> bool {
+    meta::deletion_timestamp(old).is_some()
+        && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
+        && meta::finalizers(new).next().is_none()
+        && !namespace::awaits_finalizers(request.kind, new)
+}

@@ -1,0 +1,226 @@
+//! Deletion: `BeforeDelete` and `deletionFinalizersForGarbageCollection` of `k8s.io/apiserver` (pkg/registry, v0.37.1).
+//!
+//! ```text
+//!            no finalizers, no grace
+//!   stored ───────────────────────────────────────────────▶ removed
+//!      │                                                       ▲
+//!      │ finalizers, or a pod with a grace period              │ last finalizer gone, grace 0
+//!      └──────────────▶ deleting (deletionTimestamp set) ──────┘
+//! ```
+//! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that takes those finalizers
+//! off, as on a server without controllers.
+
+use super::{Change, draft, namespace, tree};
+use crate::clock::format_seconds;
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::Kind;
+use crate::store::Entry;
+use bytes::Bytes;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// The finalizers that stand for a propagation policy: `FinalizerOrphanDependents`, `FinalizerDeleteDependents`.
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+/// What becomes of an object's dependents: `DeletionPropagation`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    Orphan,
+    Background,
+    Foreground,
+}
+
+/// Options of delete and deletecollection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeleteOptions {
+    pub(crate) dry_run: bool,
+    /// Seconds; negative ones were turned into 1.
+    pub(crate) grace_period: Option<i64>,
+    pub(crate) propagation: Option<Propagation>,
+    pub(crate) uid: Option<String>,
+    pub(crate) resource_version: Option<String>,
+    /// `orphanDependents` was false: upstream then answers 202 while the object remains.
+    pub(crate) waits: bool,
+}
+
+/// What a deletion, or the next step of one, does to an object.
+pub(crate) struct Plan {
+    /// The object as it was, if anything is to happen to it; `None` while its deletion waits for something.
+    pub(crate) old: Option<Value>,
+    /// To be committed.
+    pub(crate) change: Change,
+    /// What a dry run shows in place of the committed object.
+    pub(crate) shown: Option<Bytes>,
+    /// Whether the object is gone then.
+    pub(crate) removes: bool,
+}
+
+/// Plans the deletion of an object, or the next step of it.
+///
+/// # Errors
+/// 409 if the object does not meet the preconditions.
+pub(crate) fn plan(kind: &Kind, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
+    check_preconditions(kind, entry, options)?;
+    let old = tree(entry)?;
+    let (object, step) = next_step(kind, &old, options, now);
+    let draft = || draft(kind, entry.key.resource, &object);
+    let removes = matches!(step, Step::Remove | Step::MarkAndRemove);
+    let (change, shown) = match step {
+        Step::Wait => return Ok(Plan { old: None, change: Change::Leave, shown: None, removes }),
+        _ if options.dry_run => (Change::Leave, Some(draft()?.line(Some(entry.revision)))),
+        Step::Mark => (Change::Put(draft()?), None),
+        Step::Remove => (Change::Remove, None),
+        // Watchers see that a graceful deletion is over before they see the end.
+        Step::MarkAndRemove => (Change::PutAndRemove(draft()?), None),
+    };
+    Ok(Plan { old: Some(old), change, shown, removes })
+}
+
+fn check_preconditions(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    if namespace::is_namespace(kind) {
+        return check_preconditions_of_namespace(kind, entry, options);
+    }
+    let conflict = |why: String| Err(ApiError::conflict(kind.qualified_kind(), entry.key.name(), why));
+    if let Some(uid) = options.uid.as_deref().filter(|uid| **uid != *entry.meta.uid) {
+        return conflict(format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+             deleted and then recreated",
+            entry.meta.uid
+        ));
+    }
+    if let Some(version) = options.resource_version.as_ref().filter(|version| **version != entry.revision.to_string()) {
+        return conflict(format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+             The object might have been modified",
+            entry.revision
+        ));
+    }
+    Ok(())
+}
+
+/// The same in the words that namespaces have of their own.
+fn check_preconditions_of_namespace(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    let revision = entry.revision.to_string();
+    let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
+    for (what, wanted, found) in wanted {
+        if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != found) {
+            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
+            return Err(ApiError::conflict(kind.qualified(), entry.key.name(), why));
+        }
+    }
+    Ok(())
+}
+
+enum Step {
+    /// A deletion is under way; there is nothing to do.
+    Wait,
+    /// Store the object as deleting.
+    Mark,
+    /// Take it away.
+    Remove,
+    /// Store it as deleting, then take it away.
+    MarkAndRemove,
+}
+
+/// What a deletion makes of the object, and how it goes on. Pure.
+fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
+    let mut object = old.clone();
+    if namespace::is_namespace(kind) {
+        if meta::deletion_timestamp(old).is_none() {
+            // The first request only closes a namespace, whatever holds it: its content has yet to go.
+            namespace::close(&mut object);
+            meta::set(&mut object, "deletionTimestamp", format_seconds(now));
+            meta::set_finalizers(&mut object, finalizers(old, options.propagation));
+            return (object, Step::Mark);
+        }
+        if namespace::awaits_finalizers(kind, old) {
+            return (object, Step::Wait);
+        }
+    }
+    let graceful = match grace(kind, old, options, now) {
+        Grace::Pending => return (object, Step::Wait),
+        Grace::Until(time, seconds) => {
+            if meta::deletion_timestamp(old).is_none() {
+                bump_generation(&mut object);
+            }
+            meta::set(&mut object, "deletionTimestamp", format_seconds(time));
+            meta::set(&mut object, "deletionGracePeriodSeconds", seconds);
+            Some(seconds)
+        }
+        Grace::None => None,
+    };
+    let finalizers = finalizers(old, options.propagation);
+    let free = finalizers.is_empty();
+    meta::set_finalizers(&mut object, finalizers);
+    match graceful {
+        None if free => return (object, Step::Remove),
+        Some(0) if free => return (object, Step::MarkAndRemove),
+        _ => {}
+    }
+    if graceful.is_none() {
+        if meta::deletion_timestamp(old).is_none() {
+            bump_generation(&mut object);
+            meta::set(&mut object, "deletionTimestamp", format_seconds(now));
+        }
+        meta::set(&mut object, "deletionGracePeriodSeconds", 0);
+    }
+    (object, Step::Mark)
+}
+
+fn bump_generation(object: &mut Value) {
+    let generation = meta::generation(object);
+    if generation > 0 {
+        meta::set(object, "generation", generation + 1);
+    }
+}
+
+enum Grace {
+    /// The object goes as soon as its finalizers let it.
+    None,
+    /// It is to be gone by then, after so many seconds.
+    Until(Timestamp, i64),
+    /// It is going already, and may not be hurried by these options.
+    Pending,
+}
+
+/// Graceful deletion, of the kinds that have it: pods.
+fn grace(kind: &Kind, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
+    let Some(seconds) = (kind.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
+    let Some(deleting) = meta::deletion_timestamp(object) else {
+        return Grace::Until(later(now, seconds), seconds);
+    };
+    let current = meta::deletion_grace_period_seconds(object).unwrap_or(0);
+    match options.grace_period {
+        _ if current == 0 => Grace::None,
+        Some(seconds) if seconds < current => {
+            let begun = deleting.parse().unwrap_or(now);
+            let time = later(begun, seconds - current);
+            // It cannot be due in the past; what is left of a grace period then is a second.
+            if time < now { Grace::Until(now, seconds.min(1)) } else { Grace::Until(time, seconds) }
+        }
+        _ => Grace::Pending,
+    }
+}
+
+fn later(time: Timestamp, seconds: i64) -> Timestamp {
+    time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(time)
+}
+
+/// `deletionFinalizersForGarbageCollection`: the policy is written down as a finalizer.
+fn finalizers(object: &Value, policy: Option<Propagation>) -> Vec<String> {
+    let has = |wanted| meta::finalizers(object).any(|finalizer| finalizer == wanted);
+    let policy = policy.unwrap_or_else(|| match () {
+        () if has(ORPHAN) => Propagation::Orphan,
+        () if has(FOREGROUND) => Propagation::Foreground,
+        () => Propagation::Background,
+    });
+    let others = meta::finalizers(object).filter(|finalizer| !matches!(*finalizer, ORPHAN | FOREGROUND));
+    let own = match policy {
+        Propagation::Orphan => Some(ORPHAN),
+        Propagation::Foreground => Some(FOREGROUND),
+        Propagation::Background => None,
+    };
+    others.chain(own).map(str::to_string).collect()
+}

@@ -1,0 +1,84 @@
+//! What a server creates at its first start. `bootstrap.jsonl` holds the roles and bindings of a real one (`cargo xtask conformance
+//! policy` records them anew), an object a line, without what all of them have.
+//!
+//! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, and `systemnamespaces` of
+//! `pkg/controlplane/controller`.
+
+use crate::auth::rbac::Rule;
+use crate::clock::format_seconds;
+use crate::cluster::Cluster;
+use crate::commit::{draft, namespace};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::{RBAC_GROUP, by_kind};
+use crate::store::Draft;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+const POLICY: &str = include_str!("bootstrap.jsonl");
+
+/// A label and an annotation that all of them have.
+const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
+const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
+
+/// The rules of `system:node`, by which every node is judged whatever becomes of that role: `NodeRules`.
+pub(crate) fn node_rules() -> Vec<Rule> {
+    let roles = POLICY.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut nodes = roles.filter(|role| role["kind"] == "ClusterRole" && meta::name(role) == "system:node");
+    nodes.next().map(|role| Rule::all_of(&role)).unwrap_or_default()
+}
+
+/// Namespaces of a new cluster.
+const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/// Creates what a real server creates at its first start: namespaces, with RBAC its roles and bindings, and what the reconcilers
+/// add to them.
+///
+/// # Errors
+/// If the store is not empty.
+pub(crate) async fn create(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    namespaces(cluster, now).await?;
+    if cluster.rbac.is_some() {
+        policy(cluster, now).await?;
+    }
+    cluster.reconcilers.begin(now).await;
+    Ok(())
+}
+
+async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    let (resource, kind) = namespace::resource();
+    for name in NAMESPACES {
+        let mut object = json!({
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": name, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now)},
+        });
+        (kind.strategy.default)(&mut object);
+        (kind.strategy.prepare_create)(&mut object);
+        store(cluster, draft(kind, resource, &object)?).await?;
+    }
+    Ok(())
+}
+
+async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+    let now = format_seconds(now);
+    for line in POLICY.lines() {
+        let mut object: Value =
+            serde_json::from_str(line).map_err(|why| ApiError::internal(format!("the policy is not JSON: {why}")))?;
+        let kind = object["kind"].as_str().unwrap_or_default();
+        let id = by_kind(RBAC_GROUP, "v1", kind).ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?;
+        let kind = id.kind();
+        object["apiVersion"] = kind.api_version().into();
+        object["metadata"]["labels"][LABEL.0] = LABEL.1.into();
+        object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
+        meta::set(&mut object, "uid", cluster.ids.uid());
+        meta::set(&mut object, "creationTimestamp", now.as_str());
+        (kind.strategy.default)(&mut object);
+        store(cluster, draft(kind, id.into(), &object)?).await?;
+    }
+    Ok(())
+}
+
+async fn store(cluster: &Cluster, draft: Draft) -> ApiResult<()> {
+    let created = cluster.commits.create(draft, None).await;
+    created.map(drop).map_err(|_| ApiError::internal("a new cluster is not empty"))
+}

@@ -1,0 +1,103 @@
+//! The controller of kube-controller-manager that fills cluster roles with the rules of others, played by the server itself: a role
+//! with an `aggregationRule` gets the rules of all roles that its selectors select.
+//!
+//! Upstream it does so a moment after a role was written; here before the writer gets an answer. Follows
+//! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
+
+use super::Reconcilers;
+use crate::commit::{Change, draft, tree};
+use crate::error::ApiResult;
+use crate::object::generation::equal;
+use crate::object::meta;
+use crate::object::selector::LabelSelector;
+use crate::registry::{Kind, RBAC_GROUP, by_kind};
+use crate::store::{Entry, ResourceId, Scope};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// How many roles may gather from each other in a row. Those that do so in a circle need not ever settle.
+const LONGEST_CHAIN: usize = 100;
+
+/// The controller's memory.
+#[derive(Default)]
+pub(super) struct ClusterRoles {
+    /// The uids of the roles whose rules were gathered, to be taken away when there is nothing left to gather. Upstream knows them
+    /// by its field manager.
+    filled: HashSet<Box<str>>,
+}
+
+impl ClusterRoles {
+    /// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
+    pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
+        let id = by_kind(RBAC_GROUP, "v1", "ClusterRole").expect("cluster roles are in the table of kinds");
+        let scope = Scope { resource: id.into(), namespace: None, name: None };
+        for _ in 0..LONGEST_CHAIN {
+            let snapshot = cluster.store.snapshot();
+            let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
+            let uids: HashSet<&str> = all.iter().map(|entry| &*entry.meta.uid).collect();
+            self.filled.retain(|uid| uids.contains(&**uid));
+            let mut changed = false;
+            for entry in all.iter().filter(|entry| may_aggregate(entry)) {
+                changed |= self.fill(cluster, (id.kind(), id.into()), entry, &all).await?;
+            }
+            if !changed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a role the rules that are its due; whether it had others.
+    async fn fill(
+        &mut self,
+        cluster: &Reconcilers,
+        (kind, resource): (&Kind, ResourceId),
+        entry: &Entry,
+        all: &[Arc<Entry>],
+    ) -> ApiResult<bool> {
+        let changed = cluster.commits.change(&entry.key, |current| {
+            let mut role = tree(current)?;
+            let Some(rules) = gathered(&role, all)? else { return Ok((Change::Leave, false)) };
+            let uid = &current.meta.uid;
+            if equal(Some(&rules), role.get("rules")) || rules.is_null() && !self.filled.contains(uid) {
+                return Ok((Change::Leave, false));
+            }
+            if rules.is_null() {
+                self.filled.remove(uid);
+            } else {
+                self.filled.insert(uid.clone());
+            }
+            role["rules"] = rules;
+            Ok((Change::Put(draft(kind, resource, &role)?), true))
+        });
+        Ok(changed.await?.is_some_and(|(_, changed)| changed))
+    }
+}
+
+/// Whether it is worth a look: parsing all roles for each write of one would take its time.
+fn may_aggregate(entry: &Entry) -> bool {
+    std::str::from_utf8(entry.json()).is_ok_and(|text| text.contains("\"aggregationRule\":"))
+}
+
+/// The rules of all other roles that are selected, each once; `None` if the role gathers none, or a selector is not valid.
+fn gathered(role: &Value, all: &[Arc<Entry>]) -> ApiResult<Option<Value>> {
+    if role["aggregationRule"].is_null() {
+        return Ok(None);
+    }
+    let mut rules: Vec<Value> = Vec::new();
+    for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
+        let Some(selector) = LabelSelector::structured(selector) else { return Ok(None) };
+        for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
+            if entry.key.name() == meta::name(role) {
+                continue;
+            }
+            for rule in tree(entry)?["rules"].as_array().into_iter().flatten() {
+                if !rules.contains(rule) {
+                    rules.push(rule.clone());
+                }
+            }
+        }
+    }
+    Ok(Some(if rules.is_empty() { Value::Null } else { rules.into() }))
+}

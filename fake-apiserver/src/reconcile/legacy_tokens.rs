@@ -1,0 +1,207 @@
+//! Legacy tokens: when each was last used, as a label of its secret; and since when that is tracked, in a ConfigMap that the
+//! server creates at start, and keeps readable.
+//!
+//! ```text
+//!   there, readable ──────▶ left alone
+//!   there, unreadable ────▶ repaired: since today
+//!   gone ── half an hour after the last creation ──▶ created: since today
+//! ```
+//! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
+//! Here it looks right after each change, and before the next request once a creation that was put off may happen.
+//! All replicas together are one process in this.
+
+use super::Reconcilers;
+use crate::auth::LAST_USED_LABEL;
+use crate::clock::format_seconds;
+use crate::commit::{Change, draft, tree};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::{self, KindId, child, text};
+use crate::store::{CreateError, Key};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+const NAMESPACE: &str = "kube-system";
+/// `ConfigMapName`.
+const NAME: &str = "kube-apiserver-legacy-service-account-token-tracking";
+/// `ConfigMapDataKey`.
+const SINCE: &str = "since";
+/// Minimum interval between creations, so that disagreeing API servers do not fight.
+const CREATION_INTERVAL: SignedDuration = SignedDuration::from_mins(30);
+
+/// In place of a time, in seconds of Unix time.
+const NEVER: i64 = i64::MAX;
+
+/// The controller's memory, as times in seconds of Unix time or [`NEVER`].
+#[derive(Debug)]
+pub(super) struct LegacyTokens {
+    /// When the ConfigMap was last created.
+    created: AtomicI64,
+    /// When a creation that was put off may happen.
+    due: AtomicI64,
+}
+
+impl Default for LegacyTokens {
+    fn default() -> Self {
+        LegacyTokens { created: AtomicI64::new(NEVER), due: AtomicI64::new(NEVER) }
+    }
+}
+
+/// The use of a legacy token on a day: of that in the secret of this name and uid.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Use {
+    pub(super) namespace: Box<str>,
+    pub(super) name: Box<str>,
+    pub(super) uid: Box<str>,
+    pub(super) day: Box<str>,
+}
+
+/// What is to be done.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Leave,
+    Create,
+    Wait(Timestamp),
+    Repair,
+}
+
+/// `syncConfigMap`, given the ConfigMap and when one was last created.
+fn step(found: Option<&Value>, created: Option<Timestamp>, now: Timestamp) -> Step {
+    let allowed = created.map(|created| created.checked_add(CREATION_INTERVAL).unwrap_or(Timestamp::MAX));
+    match (found, allowed) {
+        (Some(found), _) if is_date(text(found, "/data/since")) => Step::Leave,
+        (Some(_), _) => Step::Repair,
+        (None, Some(allowed)) if now < allowed => Step::Wait(allowed),
+        (None, _) => Step::Create,
+    }
+}
+
+/// Whether Go reads it by the layout `2006-01-02`.
+fn is_date(text: &str) -> bool {
+    let digits = |(index, byte): (usize, u8)| {
+        matches!(index, 4 | 7) == (byte == b'-') && (byte == b'-' || byte.is_ascii_digit())
+    };
+    text.len() == 10 && text.bytes().enumerate().all(digits) && text.parse::<Date>().is_ok()
+}
+
+fn today(now: Timestamp) -> Value {
+    now.to_zoned(TimeZone::UTC).date().to_string().into()
+}
+
+/// Whether the object of that key, a ConfigMap, is the one that tells since when.
+pub(super) fn is_tracking(key: &Key) -> bool {
+    key.namespace() == NAMESPACE && key.name() == NAME
+}
+
+impl LegacyTokens {
+    /// Whether a creation that was put off may happen now.
+    pub(super) fn is_due(&self, now: Timestamp) -> bool {
+        now.as_second() >= self.due.load(Ordering::Relaxed)
+    }
+
+    /// Creates or repairs the ConfigMap if need be.
+    pub(super) async fn sync(&self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+        let id =
+            registry::by_resource("", "v1", "configmaps").ok_or_else(|| ApiError::not_implemented("configmaps"))?;
+        let key = Key::new(id.into(), NAMESPACE, NAME);
+        let created = match self.created.load(Ordering::Relaxed) {
+            NEVER => None,
+            seconds => Timestamp::from_second(seconds).ok(),
+        };
+        let found = cluster.store.get(&key).as_deref().map(tree).transpose()?;
+        self.due.store(NEVER, Ordering::Relaxed);
+        match step(found.as_ref(), created, now) {
+            Step::Leave => Ok(()),
+            Step::Wait(due) => {
+                self.due.store(due.as_second(), Ordering::Relaxed);
+                Ok(())
+            }
+            Step::Create => {
+                create(cluster, id, now).await?;
+                self.created.store(now.as_second(), Ordering::Relaxed);
+                Ok(())
+            }
+            Step::Repair => repair(cluster, id, &key, now).await,
+        }
+    }
+}
+
+async fn repair(cluster: &Reconcilers, id: KindId, key: &Key, now: Timestamp) -> ApiResult<()> {
+    let kind = id.kind();
+    let repaired = cluster.commits.change(key, |entry| {
+        let old = tree(entry)?;
+        if step(Some(&old), None, now) != Step::Repair {
+            return Ok((Change::Leave, ()));
+        }
+        let mut new = old.clone();
+        *child(child(&mut new, "data"), SINCE) = today(now);
+        // It may have been made immutable.
+        let errors = kind.validate_update(&kind.strategy, &new, &old);
+        if !errors.is_empty() {
+            return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
+        }
+        Ok((Change::Put(draft(kind, id.into(), &new)?), ()))
+    });
+    repaired.await.map(drop)
+}
+
+async fn create(cluster: &Reconcilers, id: KindId, now: Timestamp) -> ApiResult<()> {
+    let object = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {
+            "name": NAME, "namespace": NAMESPACE, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now),
+        },
+        "data": { SINCE: today(now) },
+    });
+    match cluster.commits.create(draft(id.kind(), id.into(), &object)?, None).await {
+        Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
+        Err(CreateError::NoParent | CreateError::ParentClosed) => {
+            Err(ApiError::internal("a create without conditions met one"))
+        }
+    }
+}
+
+/// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
+pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, day }: &Use) -> ApiResult<()> {
+    let id = registry::by_resource("", "v1", "secrets").ok_or_else(|| ApiError::not_implemented("secrets"))?;
+    let key = Key::new(id.into(), namespace, name);
+    let recorded = cluster.commits.change(&key, |entry| {
+        if entry.meta.uid != *uid {
+            return Ok((Change::Leave, ()));
+        }
+        let mut object = tree(entry)?;
+        meta::set_label(&mut object, LAST_USED_LABEL, day);
+        Ok((Change::Put(draft(id.kind(), id.into(), &object)?), ()))
+    });
+    recorded.await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of `TestSyncConfigMap`. That a conflict or a missing object is no error cannot be told from here.
+    #[test]
+    fn steps() {
+        let now: Timestamp = "2026-11-21T14:00:00Z".parse().unwrap();
+        let minutes = |minutes| now + SignedDuration::from_mins(minutes);
+        let dated = |since: &str| json!({"data": {"since": since}});
+        for (what, found, created, expected) in [
+            ("create", None, None, Step::Create),
+            ("create throttled", None, Some(minutes(-29)), Step::Wait(minutes(1))),
+            ("create after throttle period", None, Some(minutes(-30)), Step::Create),
+            ("skip update", Some(dated("2026-11-20")), None, Step::Leave),
+            ("a date of the future", Some(dated("2126-02-28")), None, Step::Leave),
+            ("update", Some(dated("2026-11-20T14:00:00Z")), Some(now), Step::Repair),
+            ("no such day", Some(dated("2026-02-30")), None, Step::Repair),
+            ("no layout", Some(dated("2026-1-01")), None, Step::Repair),
+            ("signs", Some(dated("+026-01-01")), None, Step::Repair),
+            ("update with no data", Some(json!({})), None, Step::Repair),
+        ] {
+            assert_eq!(step(found.as_ref(), created, now), expected, "{what}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What the server does by itself because something was written: controllers of a control plane that clients take for granted.
+//!
+//! ```text
+//!   commit ── After::committed ──▶ noted ── settle, before the writer is answered ──▶ done, or an error in the log
+//! ```
+//! A write that is stored has succeeded: what then goes wrong here is logged, and changes no answer. What the reconcilers write
+//! themselves is not noted again, so that settling ends.
+
+pub(crate) mod bootstrap;
+mod cluster_roles;
+mod legacy_tokens;
+mod namespaces;
+
+use crate::commit::{After, Commits, namespace};
+use crate::error::ApiResult;
+use crate::ids::Ids;
+use crate::object::meta;
+use crate::registry::{RBAC_GROUP, by_resource};
+use crate::store::{Entry, Key, ResourceId, Store};
+use cluster_roles::ClusterRoles;
+use jiff::Timestamp;
+use legacy_tokens::{LegacyTokens, Use};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Which of the optional reconcilers a server has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// Deleted namespaces are emptied and removed.
+    pub(crate) namespaces: bool,
+    /// Cluster roles with an `aggregationRule` are filled.
+    pub(crate) cluster_roles: bool,
+}
+
+/// The reconcilers of a cluster, and what they have yet to do.
+pub(crate) struct Reconcilers {
+    options: Options,
+    store: Store,
+    commits: Commits,
+    ids: Arc<Ids>,
+    resources: Resources,
+    noted: Mutex<BTreeSet<Work>>,
+    /// How much is noted or being done.
+    outstanding: AtomicUsize,
+    /// Held by the one who works. What it guards is only the worker's.
+    worker: tokio::sync::Mutex<ClusterRoles>,
+    legacy_tokens: LegacyTokens,
+}
+
+/// The resources whose changes are followed.
+struct Resources {
+    namespaces: ResourceId,
+    cluster_roles: ResourceId,
+    config_maps: ResourceId,
+}
+
+/// Something that is to be done, however often it was noted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Work {
+    TokenTracking,
+    TokenUse(Use),
+    ClusterRoles,
+    /// A namespace began to terminate, or could not be emptied before.
+    CloseNamespace(Box<str>),
+    /// Something in that namespace is gone.
+    LeaveNamespace(Box<str>),
+}
+
+impl Reconcilers {
+    /// Reconcilers of the objects in `store`.
+    pub(crate) fn new(store: Store, ids: Arc<Ids>, options: Options) -> Self {
+        let resource = |group, name| by_resource(group, "v1", name).expect("it is in the table of kinds").into();
+        Reconcilers {
+            options,
+            commits: Commits::new(store.clone(), None),
+            store,
+            ids,
+            resources: Resources {
+                namespaces: resource("", "namespaces"),
+                cluster_roles: resource(RBAC_GROUP, "clusterroles"),
+                config_maps: resource("", "configmaps"),
+            },
+            noted: Mutex::default(),
+            outstanding: AtomicUsize::new(0),
+            worker: tokio::sync::Mutex::default(),
+            legacy_tokens: LegacyTokens::default(),
+        }
+    }
+
+    /// Does what is due in a new cluster.
+    async fn begin(&self, now: Timestamp) {
+        self.note(Work::TokenTracking);
+        self.settle(now).await;
+    }
+
+    /// Takes note that the legacy token in that secret was used on that day.
+    pub(crate) fn token_used(&self, secret: &Value, day: &str) {
+        self.note(Work::TokenUse(Use {
+            namespace: meta::namespace(secret).into(),
+            name: meta::name(secret).into(),
+            uid: meta::uid(secret).into(),
+            day: day.into(),
+        }));
+    }
+
+    /// Does what was noted until now, also by others; returns when it is done.
+    pub(crate) async fn settle(&self, now: Timestamp) {
+        if self.legacy_tokens.is_due(now) {
+            self.note(Work::TokenTracking);
+        }
+        if self.outstanding.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut cluster_roles = self.worker.lock().await;
+        while let Some(work) = self.next() {
+            if let Err(error) = self.perform(&work, &mut cluster_roles, now).await {
+                tracing::error!(?work, %error, "Reconciling failed");
+            }
+            self.outstanding.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    async fn perform(&self, work: &Work, cluster_roles: &mut ClusterRoles, now: Timestamp) -> ApiResult<()> {
+        match work {
+            Work::TokenTracking => self.legacy_tokens.sync(self, now).await,
+            Work::TokenUse(token_use) => legacy_tokens::record(self, token_use).await,
+            Work::ClusterRoles => cluster_roles.aggregate(self).await,
+            Work::CloseNamespace(name) => namespaces::close(self, name, now).await,
+            Work::LeaveNamespace(name) => namespaces::leave(self, name, now).await,
+        }
+    }
+
+    fn note(&self, work: Work) {
+        let mut noted = self.noted.lock().expect("no code that runs under this lock panics");
+        if noted.insert(work) {
+            self.outstanding.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn next(&self) -> Option<Work> {
+        self.noted.lock().expect("no code that runs under this lock panics").pop_first()
+    }
+}
+
+impl After for Reconcilers {
+    fn committed(&self, key: &Key, after: Option<&Entry>) {
+        let resource = key.resource;
+        let closes = |entry: &Entry| resource == self.resources.namespaces && namespace::is_terminating(entry);
+        match after {
+            _ if !self.options.namespaces => {}
+            Some(entry) if closes(entry) => self.note(Work::CloseNamespace(key.name().into())),
+            None if !key.namespace().is_empty() => self.note(Work::LeaveNamespace(key.namespace().into())),
+            _ => {}
+        }
+        if resource == self.resources.cluster_roles && self.options.cluster_roles {
+            self.note(Work::ClusterRoles);
+        }
+        if resource == self.resources.config_maps && legacy_tokens::is_tracking(key) {
+            self.note(Work::TokenTracking);
+        }
+    }
+}

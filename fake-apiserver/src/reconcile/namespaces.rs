@@ -1,0 +1,204 @@
+//! The namespace controller of kube-controller-manager, played by the server itself: it deletes what is in a deleted namespace,
+//! writes down what is left and why, and lets the namespace go when nothing is.
+//!
+//! ```text
+//!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
+//!     └── some left ──▶ wait ◀── some left ──┘
+//! ```
+//! Upstream it looks again after a while; here at once whenever something in the namespace is gone. Follows
+//! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
+
+use super::Reconcilers;
+use crate::clock::format_seconds;
+use crate::commit::deletion::{self, DeleteOptions, Propagation};
+use crate::commit::namespace::{awaits_finalizers, is_terminating, key, resource};
+use crate::commit::{Change, draft, tree};
+use crate::error::ApiResult;
+use crate::object::meta;
+use crate::registry::{Kind, KindId};
+use crate::store::{Key, Scope};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
+const FINALIZER: &str = "kubernetes";
+
+/// `conditionTypes`, each with its `okReasons` and `okMessages`.
+const CONDITIONS: [(&str, &str, &str); 5] = [
+    ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+    ("NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"),
+    (
+        "NamespaceDeletionContentFailure",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    (CONTENT_REMAINING, "ContentRemoved", "All content successfully removed"),
+    (FINALIZERS_REMAINING, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+];
+const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
+const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
+
+/// What would not go: how many objects of each resource, and how many wait for each finalizer.
+#[derive(Default)]
+struct Remaining {
+    resources: BTreeMap<String, usize>,
+    finalizers: BTreeMap<String, usize>,
+}
+
+/// Asks for the deletion of all that is in a namespace which began to terminate.
+pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+    if !terminates(cluster, namespace) {
+        return Ok(());
+    }
+    for kind in content().filter(|id| is_pods(id.kind())) {
+        empty(cluster, namespace, kind, now, &mut Remaining::default()).await?;
+    }
+    leave(cluster, namespace, now).await
+}
+
+/// Goes on with a namespace that terminates, now that something in it is gone. While there are pods, whose deletion was asked for
+/// when the namespace was closed, this costs the same however many they are.
+pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+    if !terminates(cluster, namespace) {
+        return Ok(());
+    }
+    if content().filter(|id| is_pods(id.kind())).any(|id| remains(cluster, namespace, id)) {
+        // Upstream does not count them: by its word, nothing is left.
+        return write_conditions(cluster, namespace, &Remaining::default(), now).await;
+    }
+    let mut remaining = Remaining::default();
+    for kind in content().filter(|id| !is_pods(id.kind())) {
+        empty(cluster, namespace, kind, now, &mut remaining).await?;
+    }
+    write_conditions(cluster, namespace, &remaining, now).await?;
+    if remaining.resources.is_empty() { finalize(cluster, namespace).await } else { Ok(()) }
+}
+
+fn terminates(cluster: &Reconcilers, namespace: &str) -> bool {
+    cluster.store.get(&key(namespace)).is_some_and(|entry| is_terminating(&entry))
+}
+
+/// The kinds whose objects live in namespaces.
+fn content() -> impl Iterator<Item = KindId> {
+    KindId::all().filter(|id| id.kind().namespaced)
+}
+
+fn is_pods(kind: &Kind) -> bool {
+    kind.group.is_empty() && kind.resource == "pods"
+}
+
+fn scope(namespace: &str, id: KindId) -> Scope {
+    Scope { resource: id.into(), namespace: Some(namespace.into()), name: None }
+}
+
+/// Whether the namespace holds any object of that kind.
+fn remains(cluster: &Reconcilers, namespace: &str, id: KindId) -> bool {
+    cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
+}
+
+/// Deletes all objects of that kind, and counts those that do not go yet.
+async fn empty(
+    cluster: &Reconcilers,
+    namespace: &str,
+    id: KindId,
+    now: Timestamp,
+    remaining: &mut Remaining,
+) -> ApiResult<()> {
+    let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
+    let snapshot = cluster.store.snapshot();
+    let keys: Vec<Key> = snapshot.range(&scope(namespace, id), "").map(|entry| entry.key.clone()).collect();
+    for key in keys {
+        let deletion = cluster.commits.change(&key, |entry| {
+            let plan = deletion::plan(id.kind(), entry, &options, now)?;
+            Ok((plan.change, plan.removes))
+        });
+        if let Some((entry, false)) = deletion.await? {
+            remaining.count(id.kind(), &tree(&entry)?);
+        }
+    }
+    Ok(())
+}
+
+impl Remaining {
+    /// Counts an object that is still there.
+    fn count(&mut self, kind: &Kind, object: &Value) {
+        *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
+        for finalizer in meta::finalizers(object) {
+            *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
+        }
+    }
+
+    /// The reason and the message of a condition that is not as it should be (`ProcessContentTotals`).
+    fn trouble(&self, condition: &str) -> Option<(&'static str, String)> {
+        let list = |counts: &BTreeMap<String, usize>, verb: &str| {
+            let counts = counts.iter().map(|(what, count)| format!("{what} {verb} {count} resource instances"));
+            counts.collect::<Vec<_>>().join(", ")
+        };
+        match condition {
+            CONTENT_REMAINING if !self.resources.is_empty() => {
+                Some(("SomeResourcesRemain", format!("Some resources are remaining: {}", list(&self.resources, "has"))))
+            }
+            FINALIZERS_REMAINING if !self.finalizers.is_empty() => {
+                let message = "Some content in the namespace has finalizers remaining";
+                Some(("SomeFinalizersRemain", format!("{message}: {}", list(&self.finalizers, "in"))))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `updateConditions`: those that are as they were keep their time.
+async fn write_conditions(
+    cluster: &Reconcilers,
+    namespace: &str,
+    remaining: &Remaining,
+    now: Timestamp,
+) -> ApiResult<()> {
+    let now = format_seconds(now);
+    let change = change(cluster, namespace, |object| {
+        let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        for (kind, reason, message) in CONDITIONS {
+            let (status, reason, message) = match remaining.trouble(kind) {
+                Some((reason, message)) => ("True", reason, message),
+                None => ("False", reason, message.to_string()),
+            };
+            let old = conditions.iter().position(|condition| condition["type"] == kind);
+            let time = match old.filter(|index| conditions[*index]["status"] == status) {
+                Some(index) => conditions[index]["lastTransitionTime"].clone(),
+                None => now.as_str().into(),
+            };
+            let condition = json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": time});
+            match old {
+                Some(index) => conditions[index] = condition,
+                None => conditions.push(condition),
+            }
+        }
+        object["status"]["conditions"] = conditions.into();
+    });
+    change.await
+}
+
+/// Takes the finalizer off, and the namespace away unless something else holds it.
+async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
+    let change = change(cluster, namespace, |object| {
+        if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
+            finalizers.retain(|finalizer| finalizer != FINALIZER);
+        }
+    });
+    change.await
+}
+
+/// Changes the namespace, if it is still there; it goes if nothing holds it any longer.
+async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
+    let (resource, kind) = resource();
+    let key = key(namespace);
+    let changed = cluster.commits.change(&key, |entry| {
+        let mut object = tree(entry)?;
+        change(&mut object);
+        let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
+        let change = if free { Change::Remove } else { Change::Put(draft(kind, resource, &object)?) };
+        Ok((change, ()))
+    });
+    changed.await.map(drop)
+}

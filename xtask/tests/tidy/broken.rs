@@ -1,0 +1,96 @@
+//! The scanner, held to little crates that are broken in every way that it has to see, and to others that only look so.
+
+use crate::dependencies;
+use crate::tree::Tree;
+
+/// A crate of two rooms, `low` and `high`, with `text` in a file of the former.
+fn tree(text: &str) -> Tree {
+    Tree::of(&[
+        ("lib.rs", "//! Root.\nmod between;\nmod high;\nmod low;\npub use high::deep::Thing;\npub use low::Plain;\n"),
+        ("high/mod.rs", "//! High.\npub(crate) mod deep;\npub use deep::Thing;\npub(crate) struct Own;\n"),
+        ("high/deep.rs", "//! Deep.\npub struct Thing;\n"),
+        (
+            "between.rs",
+            "//! Between.\nuse crate::high::Own;\npub struct Carrier(Own);\npub use crate::low::Plain as Renamed;\n",
+        ),
+        ("low/mod.rs", "//! Low.\nmod file;\n#[cfg(test)]\nmod tests;\npub struct Plain;\n"),
+        ("low/tests.rs", "//! Tests.\nuse crate::high::Own;\n"),
+        ("low/file.rs", text),
+    ])
+}
+
+#[test]
+fn imports_are_seen_however_they_are_written() {
+    for (text, expected) in [
+        ("use crate::high::Own;", "low::file → high"),
+        ("use crate::high::deep::Thing;", "low::file → high::deep"),
+        ("use crate::{low::Plain, high::deep::{self as renamed}};", "low::file → high::deep"),
+        ("use crate::high::{\n    deep::Thing,\n};", "low::file → high::deep"),
+        ("use super::super::high::Own;", "low::file → high"),
+        ("pub(crate) use crate::high::*;", "low::file → high"),
+        ("fn f(own: crate::high::Own) {}", "low::file → high"),
+        ("mod inside { use super::super::super::high::Own; }", "low::file::inside → high"),
+        // A name that is handed on leads to where the item is.
+        ("use crate::Thing;", "low::file → high::deep"),
+        ("use crate::high as renamed; fn f(_: renamed::deep::Thing) {}", "low::file → high, low::file → high::deep"),
+        // Through a third module.
+        ("use crate::between::Carrier;", "low::file → between → high"),
+        ("const A: &str = r#\"\"#; const B: char = '\"'; use crate::high::Own;", "low::file → high"),
+    ] {
+        assert_eq!(tree(text).chains(&["low"], |place| !place.starts_with("high")).join(", "), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_an_import_is_none() {
+    for text in [
+        "// use crate::high::Own;",
+        "/* use /* crate:: */ crate::high::Own; */",
+        "const A: &str = \"use crate::high::Own; \\\" crate::high::Own\";",
+        "const A: &str = r#\"\" crate::high::Own\"#;",
+        "#[cfg(test)]\nmod tests {\n    use crate::high::Own;\n    fn f() { loop {} }\n}\nuse crate::low::Plain;",
+        "#[cfg(test)]\nuse crate::high::Own;",
+        "use high::Own;",
+        "fn f<'crate_>(high: &'crate_ str) { high.own() }",
+        "use crate::Plain;",
+        "use crate::between::Renamed;",
+    ] {
+        assert_eq!(tree(text).chains(&["low"], |place| !place.starts_with("high")), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_room_may_import_itself_and_what_it_is_allowed() {
+    let tree = tree("use super::Plain;\nuse crate::between::Carrier;");
+    assert_eq!(tree.chains(&["low"], |_| false), ["low::file → between"]);
+    assert_eq!(tree.chains(&["low"], |place| place == "between"), ["low::file → between → high"]);
+    assert_eq!(tree.chains(&["low", "between", "high"], |_| false), [""; 0]);
+}
+
+#[test]
+#[should_panic = "there is no room lower"]
+fn a_room_that_is_not_there_is_told() {
+    tree("").chains(&["lower"], |_| false);
+}
+
+#[test]
+fn words_texts_and_statics_are_seen() {
+    let tree = tree(
+        "use http::StatusCode;\nstatic STATE: Mutex<u8> = Mutex::new(0);\nstatic WORD: &'static str = \"v1.37\";\n\
+         fn f(text: &'static str) { jiff::Timestamp::now(); }\n// SystemTime::now()",
+    );
+    let low = |place: &str| place.starts_with("low");
+    assert_eq!(tree.using(&["StatusCode"], low), ["low::file: StatusCode"]);
+    assert_eq!(tree.using(&["SystemTime::now", "Timestamp::now"], low), ["low::file: Timestamp::now"]);
+    assert_eq!(tree.using(&["StatusCode"], |place| !low(place)), [""; 0]);
+    assert_eq!(tree.saying("1.37", low), ["low::file: \"v1.37\""]);
+    assert_eq!(tree.with_statics(&["Mutex", "Atomic"]), ["low::file: Mutex"]);
+    assert_eq!(tree.with_statics(&["Atomic"]), [""; 0]);
+}
+
+#[test]
+fn dependencies_are_read_without_those_of_tests() {
+    let manifest = "[package]\nname = \"a\"\n\n[dependencies]\nb.workspace = true\nc = { version = \"1\" }\n\
+        [dev-dependencies]\nd = \"1\"\n[target.'cfg(unix)'.dependencies]\ne = \"1\"\n[build-dependencies]\nf = \"1\"\n";
+    assert_eq!(dependencies(manifest), ["b", "c", "e", "f"]);
+}

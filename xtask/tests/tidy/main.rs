@@ -1,0 +1,92 @@
+//! The shape of the sources: what `ARCHITECTURE.md` says is absent is absent, every file says what it is, and none is long.
+
+mod broken;
+mod rules;
+mod scan;
+mod tree;
+
+use rules::{ABSENCES, Rule};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tree::{Tree, is_in, rust_files};
+
+/// The folders of the workspace's crates.
+const CRATES: [&str; 6] =
+    ["fake-apiserver", "controller", "controller/kubelet", "conformance", "conformance/judge", "xtask"];
+
+/// The most lines that a file may have.
+const LONGEST: usize = 440;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn what_is_absent_is_absent() {
+    let trees: BTreeMap<&str, Tree> = CRATES.map(|of| (of, Tree::read(&root().join(of).join("src")))).into();
+    let broken = ABSENCES.iter().flat_map(|absence| {
+        let found = absence.rules.iter().flat_map(|rule| violations(rule, &trees));
+        found.map(|found| format!("{}\n    {found}", absence.sentence))
+    });
+    let broken: Vec<String> = broken.collect();
+    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+}
+
+fn violations(rule: &Rule, trees: &BTreeMap<&str, Tree>) -> Vec<String> {
+    let any = |rooms: &[&str], place: &str| rooms.iter().any(|room| is_in(place, room));
+    match rule {
+        Rule::Only { of, rooms, may } => trees[of].chains(rooms, |place| any(may, place)),
+        Rule::Never { of, rooms, never } => trees[of].chains(rooms, |place| !any(never, place)),
+        Rule::Without { of, rooms, words } => trees[of].using(words, |place| any(rooms, place)),
+        Rule::Words { of, words, homes } => trees[of].using(words, |place| !any(homes, place)),
+        Rule::Text { of, text, homes } => trees[of].saying(text, |place| !any(homes, place)),
+        Rule::Statics { of, never } => trees[of].with_statics(never),
+        Rule::Dependencies { of, never } => {
+            let manifest = std::fs::read_to_string(root().join(of).join("Cargo.toml")).expect("a manifest");
+            let dependencies = dependencies(&manifest).into_iter();
+            dependencies.filter(|name| never.contains(&name.as_str())).map(|name| format!("{of} → {name}")).collect()
+        }
+    }
+}
+
+/// The packages in the manifest's sections of dependencies, without those for tests.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines() {
+        match line.strip_prefix('[') {
+            Some(section) => {
+                let section = section.trim_end_matches(']');
+                inside = section.ends_with("dependencies") && !section.contains("dev-dependencies");
+            }
+            None if inside => names.extend(line.split(['.', ' ', '=']).next().map(str::to_owned)),
+            None => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn absences_are_told() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a text");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for absence in ABSENCES {
+        assert!(words.contains(absence.sentence), "ARCHITECTURE.md does not say: {}", absence.sentence);
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_and_is_short() {
+    let mut found = Vec::new();
+    for file in CRATES.iter().flat_map(|of| rust_files(&root().join(of).join("src"))) {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let name = file.strip_prefix(root()).unwrap_or(Path::new("")).display().to_string();
+        if !text.starts_with("//! ") {
+            found.push(format!("{name} does not open with `//!`"));
+        }
+        if text.lines().count() > LONGEST {
+            found.push(format!("{name} has more than {LONGEST} lines"));
+        }
+    }
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}

@@ -1,0 +1,129 @@
+//! The rules, as data: the absences that `ARCHITECTURE.md` prints, sentence by sentence, and how each is checked.
+
+/// An absence.
+pub(crate) struct Absence {
+    /// The sentence in `ARCHITECTURE.md`.
+    pub(crate) sentence: &'static str,
+    /// The rules that hold the code to it.
+    pub(crate) rules: &'static [Rule],
+}
+
+/// A rule about the crate in the folder `of`. A room is a module with all below it, named by its path. Imports count also where they
+/// lead through other modules; what is compiled for tests only does not count.
+pub(crate) enum Rule {
+    /// The rooms import nothing of their crate but themselves and `may`.
+    Only { of: &'static str, rooms: &'static [&'static str], may: &'static [&'static str] },
+    /// The rooms do not import `never`.
+    Never { of: &'static str, rooms: &'static [&'static str], never: &'static [&'static str] },
+    /// The rooms do not use the identifiers `words`.
+    Without { of: &'static str, rooms: &'static [&'static str], words: &'static [&'static str] },
+    /// The identifiers `words` are used in the rooms `homes` only.
+    Words { of: &'static str, words: &'static [&'static str], homes: &'static [&'static str] },
+    /// String literals with `text` in them stand in the rooms `homes` only.
+    Text { of: &'static str, text: &'static str, homes: &'static [&'static str] },
+    /// The type of no static has an identifier that begins with one of `never`.
+    Statics { of: &'static str, never: &'static [&'static str] },
+    /// The crate does not depend on the packages `never`, except for its tests.
+    Dependencies { of: &'static str, never: &'static [&'static str] },
+}
+
+use Rule::{Dependencies, Never, Only, Statics, Text, Without, Words};
+
+const FAKE: &str = "fake-apiserver";
+
+/// How the time of day can be read.
+const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime::now", "Zoned::now"];
+
+pub(crate) const ABSENCES: &[Absence] = &[
+    Absence {
+        sentence: "`store/` knows no HTTP and no Kubernetes kind, and has nothing to await.",
+        rules: &[
+            Only { of: FAKE, rooms: &["store"], may: &[] },
+            Without { of: FAKE, rooms: &["store"], words: &["async", "await", "http", "hyper"] },
+        ],
+    },
+    Absence {
+        sentence: "`schema/` imports nothing but itself.",
+        rules: &[Only { of: FAKE, rooms: &["schema"], may: &[] }],
+    },
+    Absence {
+        sentence: "`auth/`, `registry/` and `error/` import neither `http/` nor `api/`.",
+        rules: &[Never { of: FAKE, rooms: &["auth", "registry", "error"], never: &["http", "api"] }],
+    },
+    Absence {
+        sentence: "`http/` never touches the store's state.",
+        rules: &[Without { of: FAKE, rooms: &["http"], words: &["Store"] }],
+    },
+    Absence {
+        sentence: "Nothing imports `server/` but the programs.",
+        rules: &[Never {
+            of: FAKE,
+            rooms: &["admission", "api", "auth", "cluster", "error", "http", "object", "registry"],
+            never: &["server"],
+        }],
+    },
+    Absence {
+        sentence: "Only `clock.rs` reads the time of day.",
+        rules: &[
+            Words { of: FAKE, words: CLOCKS, homes: &["clock"] },
+            Words { of: "controller", words: CLOCKS, homes: &["clock"] },
+            Words { of: "controller/kubelet", words: CLOCKS, homes: &["clock"] },
+        ],
+    },
+    Absence {
+        sentence: "Only `version.rs` says which Kubernetes this is.",
+        rules: &[Text { of: FAKE, text: "1.37", homes: &["version"] }],
+    },
+    Absence {
+        sentence: "There is no Rust struct for a Kubernetes kind in the server: an object is a tree, its type is data.",
+        rules: &[Dependencies { of: FAKE, never: &["k8s-openapi"] }],
+    },
+    Absence {
+        sentence: "`controller/` and `controller/kubelet/` depend on the fake only in their tests.",
+        rules: &[
+            Dependencies { of: "controller", never: &["fake-apiserver"] },
+            Dependencies { of: "controller/kubelet", never: &["fake-apiserver"] },
+        ],
+    },
+    Absence {
+        sentence: "`client_go/` knows no controller, and a volume's mounter no token.",
+        rules: &[
+            Only { of: "controller", rooms: &["client_go"], may: &["clock"] },
+            Without { of: "controller/kubelet", rooms: &["volumes::mounter"], words: &["tokens", "sources", "kube"] },
+        ],
+    },
+    Absence {
+        sentence: "The crate `conformance/judge` depends neither on the server it judges nor on a client of it.",
+        rules: &[Dependencies {
+            of: "conformance/judge",
+            never: &["fake-apiserver", "controller", "kubelet", "kube", "k8s-openapi", "http", "hyper", "tokio"],
+        }],
+    },
+    Absence {
+        sentence: "In the judge a scenario is text only, and a check knows neither the ledger nor the reports.",
+        rules: &[
+            Only { of: "conformance/judge", rooms: &["scenario"], may: &["names", "observation"] },
+            Never {
+                of: "conformance/judge",
+                rooms: &["check"],
+                never: &["baseline", "exchange", "ledger", "report", "score", "verdict"],
+            },
+        ],
+    },
+    Absence {
+        sentence: "A target (`conformance/src/subject/`) knows neither the verbs nor the player.",
+        rules: &[Never { of: "conformance", rooms: &["subject"], never: &["verbs", "stage", "play", "suite"] }],
+    },
+    Absence {
+        sentence: "There is no global mutable state: several servers live in one process.",
+        rules: &[Statics { of: FAKE, never: &["mut", "Mutex", "RwLock", "Atomic", "Cell", "RefCell", "ArcSwap"] }],
+    },
+    Absence {
+        sentence: "Nothing is written to disk that was not asked for.",
+        rules: &[Words {
+            of: FAKE,
+            words: &["fs::write", "File::create", "File::options", "OpenOptions"],
+            homes: &["audit", "server::kubeconfig"],
+        }],
+    },
+];

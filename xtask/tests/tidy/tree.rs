@@ -1,0 +1,202 @@
+//! A crate as a graph: its modules, and which of them names which.
+
+use crate::scan::scan;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+/// The path of a module from the root of its crate; empty for the root itself.
+type Place = Vec<String>;
+
+/// The sources of one crate.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    modules: BTreeMap<Place, Module>,
+    /// The modules that each module names.
+    imports: BTreeMap<Place, BTreeSet<Place>>,
+}
+
+#[derive(Debug, Default)]
+struct Module {
+    /// The names that it has for others, with what they stand for.
+    names: BTreeMap<String, Vec<String>>,
+    /// All paths in it, as they are written.
+    paths: Vec<Vec<String>>,
+    words: BTreeSet<String>,
+    statics: BTreeSet<String>,
+    strings: BTreeSet<String>,
+}
+
+impl Tree {
+    /// Reads the crate whose sources are in the folder `src`; programs beside the library are left out.
+    pub(crate) fn read(src: &Path) -> Tree {
+        let mut files = Vec::new();
+        for path in rust_files(src) {
+            let name = path.strip_prefix(src).expect("it is below").to_string_lossy().replace('\\', "/");
+            files.push((name, std::fs::read_to_string(&path).expect("a readable file")));
+        }
+        Tree::of(&files)
+    }
+
+    /// The crate of these files: paths below `src`, and texts.
+    pub(crate) fn of(files: &[(impl AsRef<str>, impl AsRef<str>)]) -> Tree {
+        let mut tree = Tree::default();
+        let mut tests: Vec<Place> = Vec::new();
+        for (name, text) in files.iter().map(|(name, text)| (name.as_ref(), text.as_ref())) {
+            let Some(place) = place(name) else { continue };
+            let source = scan(text);
+            tests.extend(source.test_children.iter().map(|child| [place.clone(), vec![child.clone()]].concat()));
+            for scope in source.scopes {
+                let mut module = Module {
+                    paths: scope.paths,
+                    statics: scope.statics.into_iter().collect(),
+                    strings: scope.strings.into_iter().collect(),
+                    ..Module::default()
+                };
+                for (path, name) in scope.imports {
+                    if let Some(name) = name {
+                        module.names.insert(name, path.clone());
+                    }
+                    module.words.extend(path.iter().cloned());
+                    module.paths.push(path);
+                }
+                module.words.extend(scope.words);
+                tree.modules.insert([place.clone(), scope.inside].concat(), module);
+            }
+        }
+        tree.modules.retain(|place, _| !tests.iter().any(|test| place.starts_with(test)));
+        tree.imports = tree.modules.keys().map(|place| (place.clone(), tree.imported(place))).collect();
+        tree
+    }
+
+    /// The modules of the room called `room` (`store`, `store::event`), which has to be there.
+    fn room<'t>(&'t self, room: &str) -> Vec<&'t Place> {
+        let prefix: Place = room.split("::").map(str::to_owned).collect();
+        let rooms: Vec<&Place> = self.modules.keys().filter(|place| place.starts_with(&prefix)).collect();
+        assert!(!rooms.is_empty(), "there is no room {room}");
+        rooms
+    }
+
+    /// The chains of imports by which the rooms `from` reach modules that are not `allowed`: the shortest for each such module.
+    pub(crate) fn chains(&self, from: &[&str], allowed: impl Fn(&str) -> bool) -> Vec<String> {
+        let inside: BTreeSet<&Place> = from.iter().flat_map(|room| self.room(room)).collect();
+        let mut queue: VecDeque<Vec<Place>> = inside.iter().map(|place| vec![(*place).clone()]).collect();
+        let mut seen: BTreeSet<Place> = inside.iter().map(|place| (*place).clone()).collect();
+        let mut chains = Vec::new();
+        while let Some(chain) = queue.pop_front() {
+            for next in &self.imports[&chain[chain.len() - 1]] {
+                if !seen.insert(next.clone()) {
+                    continue;
+                }
+                let longer = [chain.clone(), vec![next.clone()]].concat();
+                // What a forbidden module imports in its turn is no news.
+                if !inside.contains(next) && !allowed(&next.join("::")) {
+                    chains.push(longer.iter().map(|place| title(place)).collect::<Vec<_>>().join(" → "));
+                } else {
+                    queue.push_back(longer);
+                }
+            }
+        }
+        chains
+    }
+
+    /// The modules of the rooms that use one of the identifiers `words`, each with that word.
+    pub(crate) fn using(&self, words: &[&str], rooms: impl Fn(&str) -> bool) -> Vec<String> {
+        self.found(rooms, |module| words.iter().find(|word| module.words.contains(**word)).map(ToString::to_string))
+    }
+
+    /// The modules of the rooms with a string literal that contains `text`, each with that literal.
+    pub(crate) fn saying(&self, text: &str, rooms: impl Fn(&str) -> bool) -> Vec<String> {
+        self.found(rooms, |module| module.strings.iter().find(|string| string.contains(text)).cloned())
+    }
+
+    /// The modules with a static whose type has an identifier that begins with one of `prefixes`.
+    pub(crate) fn with_statics(&self, prefixes: &[&str]) -> Vec<String> {
+        let mutable = |word: &&String| prefixes.iter().any(|prefix| word.starts_with(prefix));
+        self.found(|_| true, |module| module.statics.iter().find(mutable).cloned())
+    }
+
+    fn found(&self, rooms: impl Fn(&str) -> bool, what: impl Fn(&Module) -> Option<String>) -> Vec<String> {
+        let inside = self.modules.iter().filter(|(place, _)| rooms(&place.join("::")));
+        inside.filter_map(|(place, module)| Some(format!("{}: {}", title(place), what(module)?))).collect()
+    }
+
+    /// The modules named in the one at `place`.
+    fn imported(&self, place: &Place) -> BTreeSet<Place> {
+        let paths = self.modules[place].paths.iter();
+        paths.filter_map(|path| self.resolve(place, path, 0)).filter(|found| found != place).collect()
+    }
+
+    /// The module in which the item lies that `path` names at `place`; none if that is in another crate.
+    fn resolve(&self, place: &[String], path: &[String], depth: usize) -> Option<Place> {
+        let (first, mut rest) = path.split_first()?;
+        let mut at = place.to_vec();
+        match first.as_str() {
+            "crate" => at.clear(),
+            "self" => {}
+            "super" => {
+                at.pop()?;
+                while let Some((next, further)) = rest.split_first().filter(|(next, _)| *next == "super") {
+                    debug_assert_eq!(next, "super");
+                    at.pop()?;
+                    rest = further;
+                }
+            }
+            _ if self.names_something(&at, first) => rest = path,
+            _ => return None,
+        }
+        while let Some((next, further)) = rest.split_first() {
+            let child = [at.clone(), vec![next.clone()]].concat();
+            if self.modules.contains_key(&child) {
+                at = child;
+                rest = further;
+                continue;
+            }
+            let Some(target) = self.modules.get(&at).and_then(|module| module.names.get(next)) else { break };
+            // A name for an item elsewhere; one that leads to itself is a name in another crate: `use http::http`.
+            let target = [target.as_slice(), further].concat();
+            return if depth < 16 { self.resolve(&at, &target, depth + 1) } else { None };
+        }
+        Some(at)
+    }
+
+    fn names_something(&self, place: &Place, name: &str) -> bool {
+        let child = [place.clone(), vec![name.to_owned()]].concat();
+        self.modules.contains_key(&child)
+            || self.modules.get(place).is_some_and(|module| module.names.contains_key(name))
+    }
+}
+
+/// Whether the module `place` is in the room called `room`.
+pub(crate) fn is_in(place: &str, room: &str) -> bool {
+    place.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// All Rust files in `folder` and below.
+pub(crate) fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.expect("a readable folder").path()) {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The module that the file is; none if it is a program.
+fn place(file: &str) -> Option<Place> {
+    let mut place: Place = file.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
+    match place.last()?.as_str() {
+        "main" => return None,
+        "mod" | "lib" => drop(place.pop()),
+        _ => {}
+    }
+    Some(place)
+}
+
+fn title(place: &[String]) -> String {
+    if place.is_empty() { "the crate's root".to_owned() } else { place.join("::") }
+}
