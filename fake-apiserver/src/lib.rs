@@ -33,6 +33,7 @@
 //! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 
 pub mod admission;
+mod alarm;
 mod api;
 pub mod audit;
 pub mod auth;

@@ -1,5 +1,6 @@
 //! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
 
+use super::gathered::Gathered;
 use crate::auth::ClientCertificate;
 use crate::http::{Replica, serve};
 use http::{Request, Response};
@@ -63,7 +64,11 @@ async fn welcome(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Arc<
     match shaken {
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
-            converse(stream, chain.map(ClientCertificate::new).map(Arc::new), replica, stop).await;
+            let certificate = chain.map(ClientCertificate::new).map(Arc::new);
+            match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => converse(Gathered::new(stream), certificate, replica, stop).await,
+                _ => converse(stream, certificate, replica, stop).await,
+            }
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
         Err(_) => tracing::debug!("TLS handshake timed out"),
