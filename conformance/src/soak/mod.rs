@@ -21,9 +21,9 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::client;
 use crate::credentials::ADMINISTRATOR;
 use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::controllers::client;
 use crate::subject::{Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
 use fake_apiserver::FakeApiServer;
