@@ -69,7 +69,7 @@ impl Attributes<'_> {
         let id = registry::by_resource("", "v1", resource)?;
         let snapshot = self.view.snapshot(self.store);
         let entry = snapshot.get(&Key::new(id.into(), self.namespace, name))?;
-        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+        Some(Arc::new(entry.object()))
     }
 
     /// 403 in the words of `NewForbidden`.

@@ -12,7 +12,7 @@ use super::Reconcilers;
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key, resource};
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{Kind, KindId};
@@ -114,7 +114,7 @@ async fn empty(
             Ok((plan.change, plan.removes))
         });
         if let Some((entry, false)) = deletion.await? {
-            remaining.count(id.kind(), &tree(&entry)?);
+            remaining.count(id.kind(), &entry.object());
         }
     }
     Ok(())
@@ -194,7 +194,7 @@ async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Val
     let (resource, kind) = resource();
     let key = key(namespace);
     let changed = cluster.commits.change(&key, |entry| {
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         change(&mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
         let change = if free { Change::Remove } else { Change::Put(draft(kind, resource, &object)?) };
