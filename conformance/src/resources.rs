@@ -23,11 +23,12 @@ const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static
     Resource { plural, api_version, kind, namespaced: false }
 }
 
-const RESOURCES: [Resource; 25] = [
+const RESOURCES: [Resource; 26] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
     namespaced("pods", "v1", "Pod"),
+    namespaced("podtemplates", "v1", "PodTemplate"),
     namespaced("secrets", "v1", "Secret"),
     namespaced("serviceaccounts", "v1", "ServiceAccount"),
     namespaced("services", "v1", "Service"),

@@ -4,14 +4,20 @@ use super::list::seen;
 use super::request::options::{ResourceVersion, parse_resource_version};
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};
+use crate::store::Entry;
+use std::sync::Arc;
 
 pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    Ok(Reply::object(200, entry(request)?.line().clone()))
+}
+
+/// The object that is asked for, as old as the request takes it.
+pub(super) fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     let key = request.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {
         ResourceVersion::Latest => request.cluster.store.get(&key),
         ResourceVersion::Any => seen(request, 0)?.get(&key).cloned(),
         ResourceVersion::At(revision) => seen(request, revision)?.get(&key).cloned(),
     };
-    let entry = entry.ok_or_else(|| request.not_found())?;
-    Ok(Reply::object(200, entry.line().clone()))
+    entry.ok_or_else(|| request.not_found())
 }

@@ -26,7 +26,7 @@ use crate::schema;
 use bytes::Bytes;
 use request::decode::Expected;
 use serde_json::Value;
-use special::{binding, reviews, token};
+use special::{binding, reviews, scale, token};
 
 /// What a verb answers.
 pub(crate) enum Reply {
@@ -77,6 +77,9 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         ("create", None) => create::create(request).await,
         ("create", Some("token")) => token::create(request).await,
         ("create", Some("binding")) => binding::create(request).await,
+        ("get", Some("scale")) => scale::get(request),
+        ("update", Some("scale")) => scale::update(request).await,
+        ("patch", Some("scale")) => scale::patch(request).await,
         ("get", _) => get::get(request),
         ("list", None) => list::list(request),
         ("watch", None) => watch::watch(request),

@@ -11,26 +11,57 @@ use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let format = patch_format(request.body.content_type)?;
-    let options = WriteOptions::parse(request.query, "PatchOptions")?;
-    let (document, repeated) = patch::parse(&request.body.bytes)?;
-    let checked = options.field_validation != FieldValidation::Ignore;
     let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
-    let mut warned = false;
+    let (mut patch, options) = Patch::parse(request, expected)?;
     let update = write::update(request, &options, |request, _, old| {
-        let (patched, findings) = match format {
+        let new = patch.apply(request, old)?;
+        match changed_uid(&new, old) {
+            Some(error) => Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &[error])),
+            None => Ok(new),
+        }
+    });
+    update.await
+}
+
+/// A document that changes an object of the expected kind.
+pub(super) struct Patch<'k> {
+    expected: Expected<'k>,
+    format: PatchFormat,
+    document: Value,
+    /// Findings about fields that the document repeats.
+    repeated: Vec<String>,
+    validation: FieldValidation,
+    /// The patch may be applied several times; its author is warned once.
+    warned: bool,
+}
+
+impl<'k> Patch<'k> {
+    /// Reads the body of a patch, and the options beside it.
+    pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
+        let format = patch_format(request.body.content_type)?;
+        let options = WriteOptions::parse(request.query, "PatchOptions")?;
+        let (document, repeated) = patch::parse(&request.body.bytes)?;
+        let validation = options.field_validation;
+        Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
+    }
+
+    /// The changed object; the request is warned of what is wrong with it.
+    pub(super) fn apply(&mut self, request: &mut Request<'_>, old: &Value) -> ApiResult<Value> {
+        let checked = self.validation != FieldValidation::Ignore;
+        let (patched, findings) = match self.format {
             PatchFormat::Json => {
-                let (patched, unknown) = patch::json::apply(old.clone(), &document, checked)?;
-                let repeated = repeated.iter().map(|finding| format!("json patch {finding}"));
+                let (patched, unknown) = patch::json::apply(old.clone(), &self.document, checked)?;
+                let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())
             }
-            PatchFormat::Merge => (patch::merge::apply(old.clone(), document.clone(), checked)?, repeated.clone()),
+            PatchFormat::Merge => {
+                (patch::merge::apply(old.clone(), self.document.clone(), checked)?, self.repeated.clone())
+            }
         };
         let Decoded { object: mut new, findings } =
-            typed(&expected, request.name, options.field_validation, &patched, findings)?;
-        // The patch may be applied several times; its author is warned once.
-        let first = !std::mem::replace(&mut warned, true);
-        if first && options.field_validation == FieldValidation::Warn {
+            typed(&self.expected, request.name, self.validation, &patched, findings)?;
+        let first = !std::mem::replace(&mut self.warned, true);
+        if first && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
         }
         let warning = validate::dedup_owner_references(&mut new, true);
@@ -38,12 +69,8 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
             request.warnings.extend(warning);
         }
         check_identity(request, &mut new)?;
-        if let Some(error) = changed_uid(&new, old) {
-            return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &[error]));
-        }
         Ok(new)
-    });
-    update.await
+    }
 }
 
 /// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.

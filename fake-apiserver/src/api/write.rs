@@ -211,9 +211,15 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
     }
     (strategy.prepare_update)(new, old);
     meta::keep_system_fields(new, old);
-    if kind.owns_generation && generation::spec_differs(new, old) {
+    let whole = request.subresource.is_none_or(|subresource| subresource.name != "status");
+    let annotated = kind.annotations_count && whole && annotations_differ(new, old);
+    if kind.owns_generation && (generation::spec_differs(new, old) || annotated) {
         meta::set(new, "generation", meta::generation(old) + 1);
     }
+}
+
+fn annotations_differ(new: &Value, old: &Value) -> bool {
+    !meta::annotations(new).iter().eq(meta::annotations(old).iter())
 }
 
 /// Gives `new` the member that `old` has.

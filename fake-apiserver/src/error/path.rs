@@ -58,7 +58,8 @@ impl<'p> Path<'p> {
         Path { up: Some(self), at: At::Key(key) }
     }
 
-    fn is_root(&self) -> bool {
+    /// Whether this is the object itself.
+    pub const fn is_root(&self) -> bool {
         matches!(self.at, At::Root)
     }
 }

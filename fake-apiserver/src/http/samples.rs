@@ -39,6 +39,7 @@ pub(crate) const LEASE: Kind = Kind {
     name_rule: NameRule::Subdomain,
     qualified_finalizers: true,
     owns_generation: false,
+    annotations_count: false,
     unconditional_update: false,
     create_on_update: true,
     delete_returns_object: false,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 /// `TotalAnnotationSizeLimitB`.
-const TOTAL_ANNOTATION_SIZE_LIMIT: usize = 256 * 1024;
+pub(crate) const TOTAL_ANNOTATION_SIZE_LIMIT: usize = 256 * 1024;
 /// `FinalizerOrphanDependents`.
 const ORPHAN: &str = "orphan";
 /// `FinalizerDeleteDependents`.

@@ -35,6 +35,8 @@ pub struct Kind {
     pub qualified_finalizers: bool,
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
+    /// It counts changes of annotations, too.
+    pub annotations_count: bool,
     /// An update without a resourceVersion overwrites.
     pub unconditional_update: bool,
     /// An update of a missing object creates it.
@@ -184,6 +186,7 @@ impl Kind {
         name_rule: NameRule::Subdomain,
         qualified_finalizers: true,
         owns_generation: false,
+        annotations_count: false,
         unconditional_update: true,
         create_on_update: false,
         delete_returns_object: false,

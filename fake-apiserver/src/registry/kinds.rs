@@ -1,7 +1,9 @@
 //! The table of served kinds. Serving another is adding its row.
 
 use super::kind::Kind;
-use super::{config_maps, events, leases, namespaces, nodes, pods, rbac, reviews, secrets, service_accounts};
+use super::{
+    apps, config_maps, events, leases, namespaces, nodes, pod_templates, pods, rbac, reviews, secrets, service_accounts,
+};
 use crate::store::ResourceId;
 
 /// What is served, group by group and within a group by resource: the order of discovery.
@@ -11,8 +13,11 @@ pub static KINDS: &[Kind] = &[
     namespaces::KIND,
     nodes::KIND,
     pods::KIND,
+    pod_templates::KIND,
     secrets::KIND,
     service_accounts::KIND,
+    apps::deployments::KIND,
+    apps::replica_sets::KIND,
     reviews::SELF_SUBJECT_REVIEW,
     reviews::TOKEN_REVIEW,
     reviews::LOCAL_SUBJECT_ACCESS_REVIEW,
@@ -103,7 +108,7 @@ mod tests {
             assert_eq!(by_resource(kind.group, kind.version, kind.resource), Some(id));
             assert_eq!(by_kind(kind.group, kind.version, kind.kind), Some(id));
         }
-        assert_eq!(by_resource("apps", "v1", "pods"), None);
+        assert_eq!(by_resource("batch", "v1", "pods"), None);
     }
 
     #[test]
@@ -111,7 +116,14 @@ mod tests {
         let groups: Vec<_> = group_versions().map(|version| version.group).collect();
         assert_eq!(
             groups,
-            ["", "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io", "rbac.authorization.k8s.io"]
+            [
+                "",
+                "apps",
+                "authentication.k8s.io",
+                "authorization.k8s.io",
+                "coordination.k8s.io",
+                "rbac.authorization.k8s.io"
+            ]
         );
         assert!(group_versions().all(|version| version.kinds.is_sorted_by_key(|kind| kind.resource)));
     }

@@ -3,12 +3,14 @@
 mod kind;
 mod kinds;
 
+mod apps;
 mod columns;
 mod config_maps;
 mod events;
 mod leases;
 mod namespaces;
 mod nodes;
+mod pod_templates;
 mod pods;
 mod quantity;
 mod rbac;
@@ -17,6 +19,7 @@ mod secrets;
 mod service_accounts;
 mod types;
 
+pub(crate) use apps::selector_text as scale_selector;
 pub use columns::human_duration;
 pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
 pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};

@@ -7,7 +7,7 @@
 use super::columns::{AGE, CREATED_AT, NAME, column};
 use super::kind::{Column, Kind, Strategy};
 use super::{default_to, items, text};
-use crate::error::FieldError;
+use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::selector::validate_structured;
 use crate::object::validate::{IMMUTABLE, objections};
@@ -180,21 +180,20 @@ fn aggregation(role: &Value) -> Vec<FieldError> {
     if role.get("aggregationRule").is_none_or(Value::is_null) {
         return Vec::new();
     }
-    let path = "aggregationRule.clusterRoleSelectors";
-    let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
-    if selectors.is_empty() {
-        let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
-        return vec![FieldError::required(path, detail)];
-    }
-    let mut errors = Vec::new();
-    for (index, selector) in selectors.iter().enumerate() {
-        let path = format!("{path}[{index}]");
-        let findings = validate_structured(selector, &path);
-        let unusable = !findings.is_empty();
-        errors.extend(findings);
-        errors.extend(unusable.then(|| FieldError::invalid(path, &Value::Null, "invalid label selector.")));
-    }
-    errors
+    let at = Path::new("aggregationRule.clusterRoleSelectors");
+    Errors::of(|errors| {
+        let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
+        if selectors.is_empty() {
+            errors.required(at, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+        }
+        for (index, selector) in selectors.iter().enumerate() {
+            let before = errors.len();
+            validate_structured(at.index(index), selector, errors);
+            if errors.len() > before {
+                errors.invalid(at.index(index), Value::Null, "invalid label selector.");
+            }
+        }
+    })
 }
 
 /// What is wrong with the roleRef by itself, but for what is declared.

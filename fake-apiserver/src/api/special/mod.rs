@@ -1,5 +1,6 @@
-//! Endpoints that answer a create without storing what is posted: actions on an object, and questions.
+//! Endpoints without stored objects of their own: actions on an object, questions, and the scale of a workload.
 
 pub(super) mod binding;
 pub(super) mod reviews;
+pub(super) mod scale;
 pub(super) mod token;

@@ -4,48 +4,39 @@
 //! `pkg/apis/meta/v1/helpers.go` (v0.37.1).
 
 use super::label::{LabelSelector, Operator, Requirement};
-use crate::error::FieldError;
+use crate::error::{Errors, Path};
 use crate::object::name;
-use crate::object::validate::objections;
 use serde_json::Value;
 
-/// What is wrong with a selector; if anything is, it selects nothing.
-pub fn validate(selector: &Value, path: &str) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+/// Rules for a selector; one that breaks a rule selects nothing.
+pub fn validate(at: Path<'_>, selector: &Value, errors: &mut Errors) {
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
-        let (path, value) = (format!("{path}.matchLabels"), value.as_str().unwrap_or_default());
-        errors.extend(objections(&path, key, name::label_key(key)));
-        errors.extend(objections(&path, value, name::label_value(value)));
+        let (at, value) = (at.child("matchLabels"), value.as_str().unwrap_or_default());
+        errors.objections(at, key, name::label_key(key));
+        errors.objections(at, value, name::label_value(value));
     }
     for (index, expression) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
-        errors.extend(expression_errors(expression, &format!("{path}.matchExpressions[{index}]")));
+        requirement(at.item("matchExpressions", index), expression, errors);
     }
-    errors
 }
 
-fn expression_errors(expression: &Value, path: &str) -> Vec<FieldError> {
-    let (key, values) = (text(&expression["key"]), values(expression));
-    let mut errors = Vec::new();
-    match text(&expression["operator"]) {
+fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
+    let (key, values) = (text(&requirement["key"]), values(requirement));
+    match text(&requirement["operator"]) {
         "In" | "NotIn" if values.is_empty() => {
-            let detail = "must be specified when `operator` is 'In' or 'NotIn'";
-            errors.push(FieldError::required(format!("{path}.values"), detail));
+            errors.required(at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
         }
         "Exists" | "DoesNotExist" if !values.is_empty() => {
             let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-            errors.push(FieldError::forbidden(format!("{path}.values"), detail));
+            errors.forbidden(at.child("values"), detail);
         }
         "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-        other => {
-            let detail = "not a valid selector operator";
-            errors.push(FieldError::invalid(format!("{path}.operator"), &other.into(), detail));
-        }
+        other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
     }
-    errors.extend(objections(&format!("{path}.key"), key, name::label_key(key)));
+    errors.objections(at.child("key"), key, name::label_key(key));
     for (index, value) in values.iter().enumerate() {
-        errors.extend(objections(&format!("{path}.values[{index}]"), value, name::label_value(value)));
+        errors.objections(at.item("values", index), value, name::label_value(value));
     }
-    errors
 }
 
 fn text(value: &Value) -> &str {
@@ -60,7 +51,7 @@ fn values(expression: &Value) -> Vec<String> {
 impl LabelSelector {
     /// The selector that an object holds; `None` if it is not valid.
     pub fn structured(selector: &Value) -> Option<Self> {
-        if !validate(selector, "").is_empty() {
+        if !Errors::of(|errors| validate(Path::ROOT, selector, errors)).is_empty() {
             return None;
         }
         let labels = selector["matchLabels"].as_object().into_iter().flatten();

@@ -106,6 +106,9 @@ fn prepare_status_update(new: &mut Value, old: &Value) {
     meta::remove(new, "deletionTimestamp");
     meta::carry_over(new, old, "ownerReferences");
     let (status, old) = (child(new, "status"), &old["status"]);
+    if status.is_null() {
+        *status = json!({});
+    }
     for field in ["qosClass", "resourceClaimStatuses", "extendedResourceClaimStatus", "observedGeneration"] {
         if status.get(field).is_none_or(|value| value == "" || value == 0) {
             carry_over(status, old, field);

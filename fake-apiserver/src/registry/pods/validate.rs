@@ -5,8 +5,8 @@
 
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
-use crate::registry::types::{pod_spec, pod_warnings};
-use crate::registry::{items, text};
+use crate::registry::types::{Holder, no_tokens, pod_spec, pod_warnings, trimmed_image};
+use crate::registry::{items, number, text};
 use serde_json::Value;
 
 /// Path of a pod's spec.
@@ -27,7 +27,17 @@ pub(super) fn create(pod: &Value) -> Vec<FieldError> {
 
 /// Rules for a pod's spec (`validatePodMetadataAndSpec`, metadata excepted).
 pub(super) fn spec(pod: &Value, errors: &mut Errors) {
-    pod_spec(SPEC, &pod["spec"], errors);
+    let spec = &pod["spec"];
+    pod_spec(SPEC, spec, Holder::Pod, errors);
+    if text(spec, "/serviceAccountName").is_empty() {
+        no_tokens(SPEC.child("volumes"), items(spec, "/volumes"), errors);
+    }
+    errors.not_negative(SPEC.child("terminationGracePeriodSeconds"), number(spec, "/terminationGracePeriodSeconds"));
+    for list in ["containers", "initContainers"] {
+        for (index, container) in spec[list].as_array().into_iter().flatten().enumerate() {
+            trimmed_image(SPEC.item(list, index), container, errors);
+        }
+    }
 }
 
 /// Warnings to the creator of a pod.

@@ -88,7 +88,7 @@ pub(super) fn common(at: Path<'_>, container: &Value, scope: &Scope<'_>, errors:
 }
 
 /// Rule for the image of a container in a list: no white space around it.
-pub(super) fn trimmed_image(at: Path<'_>, container: &Value, errors: &mut Errors) {
+pub(in crate::registry) fn trimmed_image(at: Path<'_>, container: &Value, errors: &mut Errors) {
     let image = text(container, "/image");
     if image.trim() != image {
         errors.invalid(at.child("image"), image, "must not have leading or trailing whitespace");

@@ -2,6 +2,7 @@
 //!
 //! Follows `validateContainerPorts` and `checkHostPortConflicts` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::pod_spec::Holder;
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
 use serde_json::Value;
@@ -52,11 +53,12 @@ pub(super) fn host_ports(at: Path<'_>, containers: &[Value], errors: &mut Errors
     }
 }
 
-/// Rule for ports in a pod on its host's network: the host's port is the container's.
-pub(super) fn host_network(at: Path<'_>, containers: &[Value], errors: &mut Errors) {
+/// Rule for ports in a pod on its host's network: the host's port is the container's. Pods of a template get it by default.
+pub(super) fn host_network(at: Path<'_>, containers: &[Value], holder: Holder, errors: &mut Errors) {
     for (index, container) in containers.iter().enumerate() {
         for (port_index, port) in items(container, "/ports").iter().enumerate() {
-            if port["hostPort"] != port["containerPort"] {
+            let given = holder == Holder::Pod || number(port, "/hostPort").unwrap_or_default() != 0;
+            if given && port["hostPort"] != port["containerPort"] {
                 let detail = "must match `containerPort` when `hostNetwork` is true";
                 let at = at.index(index);
                 errors.invalid(at.item("ports", port_index).child("hostPort"), port["hostPort"].clone(), detail);

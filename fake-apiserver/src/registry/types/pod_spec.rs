@@ -4,11 +4,11 @@
 //! resources, overhead, operating systems, and annotations with a meaning.
 
 use super::affinity::affinity;
-use super::container::{Scope, containers, init_containers, trimmed_image};
+use super::container::{Scope, containers, init_containers};
 use super::container_port::host_network;
 use super::dns::{dns_config, host_aliases};
 use super::ephemeral_container::ephemeral_containers;
-use super::projected_volume::no_tokens;
+use super::object_meta::labels;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
 use super::topology_spread_constraint::topology_spread_constraints;
@@ -19,8 +19,17 @@ use crate::registry::{flag, items, number, text};
 use serde_json::Value;
 use std::collections::HashSet;
 
+/// What has a pod's spec, which decides about a few rules (`PodValidationOptions`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::registry) enum Holder {
+    /// A pod.
+    Pod,
+    /// A template of pods.
+    Template,
+}
+
 /// Rules for a pod's spec.
-pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, errors: &mut Errors) {
+pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, holder: Holder, errors: &mut Errors) {
     let scope = Scope {
         volumes: volumes(at.child("volumes"), items(spec, "/volumes"), errors),
         host_users: spec["hostUsers"] != Value::Bool(false),
@@ -30,12 +39,12 @@ pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, errors: &mut Err
     init_containers(at.child("initContainers"), init, regular, &scope, errors);
     ephemeral_containers(at.child("ephemeralContainers"), spec, &scope, errors);
     if flag(spec, "/hostNetwork") {
-        host_network(at.child("containers"), regular, errors);
+        host_network(at.child("containers"), regular, holder, errors);
     }
     errors.one_of(at.child("restartPolicy"), text(spec, "/restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     errors.one_of(at.child("dnsPolicy"), text(spec, "/dnsPolicy"), &policies);
-    node_selector(at.child("nodeSelector"), &spec["nodeSelector"], errors);
+    labels(at.child("nodeSelector"), &spec["nodeSelector"], errors);
     pod_security_context(at.child("securityContext"), &spec["securityContext"], errors);
     shared_processes(at, spec, errors);
     affinity(at.child("affinity"), &spec["affinity"], errors);
@@ -55,14 +64,6 @@ pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, errors: &mut Err
     errors.optional(at.child("priorityClassName"), text(spec, "/priorityClassName"), name::dns_subdomain);
     if let Some(policy) = spec["preemptionPolicy"].as_str() {
         errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
-    }
-    if text(spec, "/serviceAccountName").is_empty() {
-        no_tokens(at.child("volumes"), items(spec, "/volumes"), errors);
-    }
-    errors.not_negative(at.child("terminationGracePeriodSeconds"), number(spec, "/terminationGracePeriodSeconds"));
-    for (field, list) in [("containers", regular), ("initContainers", init)] {
-        let at = at.child(field);
-        list.iter().enumerate().for_each(|(index, container)| trimmed_image(at.index(index), container, errors));
     }
 }
 
@@ -91,14 +92,6 @@ fn own_users(at: Path<'_>, spec: &Value, errors: &mut Errors) {
         if spec[field] == Value::Bool(true) {
             errors.forbidden(at.child(printed), "when `hostUsers` is false");
         }
-    }
-}
-
-fn node_selector(at: Path<'_>, selector: &Value, errors: &mut Errors) {
-    for (key, value) in selector.as_object().into_iter().flatten() {
-        let value = value.as_str().unwrap_or_default();
-        errors.objections(at, key, name::label_key(key));
-        errors.objections(at, value, name::label_value(value));
     }
 }
 

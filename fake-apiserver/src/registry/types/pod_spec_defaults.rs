@@ -134,11 +134,12 @@ fn sync_service_account(spec: &mut Value) {
     }
 }
 
-/// `latest`, also by omission, is pulled always.
+/// `latest`, also by omission, is pulled always. What is not a reference has no tag.
 fn default_pull_policy(at: &mut Value, image: &str, policy: &str) {
     let reference = at.get(image).and_then(Value::as_str).unwrap_or_default();
     let name = reference.rsplit_once('/').map_or(reference, |(_, name)| name);
     let latest = !reference.is_empty()
+        && !reference.contains(char::is_whitespace)
         && !reference.contains('@')
         && name.rsplit_once(':').is_none_or(|(_, tag)| tag == "latest");
     default_to(at, policy, if latest { "Always" } else { "IfNotPresent" });

@@ -75,7 +75,7 @@ pub(super) fn downward_api(at: Path<'_>, source: &Value, errors: &mut Errors) {
 }
 
 /// Rule for projected tokens in a pod without an account: there are none.
-pub(super) fn no_tokens(at: Path<'_>, volumes: &[Value], errors: &mut Errors) {
+pub(in crate::registry) fn no_tokens(at: Path<'_>, volumes: &[Value], errors: &mut Errors) {
     for (index, volume) in volumes.iter().enumerate() {
         for (source_index, source) in items(volume, "/projected/sources").iter().enumerate() {
             if source.get("serviceAccountToken").is_some() {

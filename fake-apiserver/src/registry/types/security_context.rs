@@ -24,6 +24,8 @@ const FIELDS: [&str; 12] = [
     "appArmorProfile",
 ];
 
+const SYSCTL_DETAIL: &str = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
+
 /// Rules for `securityContext` of a pod.
 pub(super) fn pod_security_context(at: Path<'_>, context: &Value, errors: &mut Errors) {
     for field in ["fsGroup", "runAsUser", "runAsGroup"] {
@@ -32,15 +34,34 @@ pub(super) fn pod_security_context(at: Path<'_>, context: &Value, errors: &mut E
     for (index, group) in items(context, "/supplementalGroups").iter().enumerate() {
         id(at.item("supplementalGroups", index), group, errors);
     }
+    sysctls(at.child("sysctls"), items(context, "/sysctls"), errors);
+}
+
+fn sysctls(at: Path<'_>, sysctls: &[Value], errors: &mut Errors) {
     let mut names = HashSet::new();
-    for (index, sysctl) in items(context, "/sysctls").iter().enumerate() {
-        let at = at.item("sysctls", index);
-        match text(sysctl, "/name") {
-            "" => errors.required(at.child("name"), ""),
-            name if !names.insert(name) => errors.duplicate(at.child("name"), name),
-            _ => {}
+    for (index, sysctl) in sysctls.iter().enumerate() {
+        let at = at.index(index);
+        let name = text(sysctl, "/name");
+        if name.is_empty() {
+            errors.required(at.child("name"), "");
+        } else if !is_sysctl(name) {
+            errors.invalid(at.child("name"), name, SYSCTL_DETAIL);
+        } else if names.contains(name) {
+            errors.duplicate(at.child("name"), name);
         }
+        names.insert(name);
     }
+}
+
+/// `IsValidSysctlName`: segments of lower-case letters and digits, inside also dashes and underscores, between dots or slashes.
+fn is_sysctl(name: &str) -> bool {
+    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    name.len() <= 253
+        && name.split(['.', '/']).map(str::as_bytes).all(|segment| {
+            segment.first().is_some_and(alphanumeric)
+                && segment.last().is_some_and(alphanumeric)
+                && segment.iter().all(|byte| alphanumeric(byte) || matches!(byte, b'-' | b'_'))
+        })
 }
 
 /// Rules for `securityContext` of a container.

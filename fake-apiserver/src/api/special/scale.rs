@@ -1,0 +1,105 @@
+//! Scale: the number of a workload's replicas, read and written as an object of its own in the workload's place.
+//!
+//! Follows `ScaleREST` of `pkg/registry/apps/{deployment,replicaset}/storage/storage.go` and `ValidateScale` of
+//! `pkg/apis/autoscaling/validation/validation.go` (v1.37.1).
+
+use crate::api::patch::Patch;
+use crate::api::request::check_identity;
+use crate::api::request::decode::{self, Expected};
+use crate::api::request::options::WriteOptions;
+use crate::api::{Reply, Request, get, write};
+use crate::commit::tree;
+use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
+use crate::object::meta;
+use crate::registry::scale_selector;
+use crate::schema;
+use serde_json::{Value, json};
+
+const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
+
+fn expected() -> Expected<'static> {
+    Expected { api_version: "autoscaling/v1".into(), kind: "Scale" }
+}
+
+/// The subresource as some messages name it.
+fn resource(request: &Request<'_>) -> String {
+    format!("{}/scale", request.kind.resource)
+}
+
+pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    reply(&of(&tree(&*get::entry(request)?)?)?)
+}
+
+pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let options = WriteOptions::parse(request.query, "UpdateOptions")?;
+    let mut body = decode::object(request, &expected(), options.field_validation)?;
+    check_identity(request, &mut body)?;
+    if request.cluster.store.get(&request.key()).is_none() {
+        let qualified = Qualified { group: request.kind.group, resource: &resource(request) };
+        return Err(ApiError::not_found(qualified, request.name));
+    }
+    set_replicas(request, &options, |_, _| Ok(body.clone())).await
+}
+
+pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let (mut patch, options) = Patch::parse(request, expected())?;
+    set_replicas(request, &options, |request, scale| patch.apply(request, scale)).await
+}
+
+/// Gives the workload the replicas of what `wanted` makes of its scale.
+async fn set_replicas(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    mut wanted: impl FnMut(&mut Request<'_>, &Value) -> ApiResult<Value>,
+) -> ApiResult<Reply> {
+    let resource = resource(request);
+    let qualified = Qualified { group: request.kind.group, resource: &resource };
+    let written = write::update(request, options, |request, _, workload| {
+        let scale = wanted(request, &of(workload)?)?;
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
+        if !errors.is_empty() {
+            return Err(ApiError::invalid(SCALE, request.name, &errors));
+        }
+        let (sent, stored) = (meta::uid(&scale), meta::uid(workload));
+        if !sent.is_empty() && sent != stored {
+            let why = format!("Precondition failed: UID in precondition: {sent}, UID in object meta: {stored}");
+            return Err(ApiError::conflict(qualified, request.name, why));
+        }
+        let mut workload = workload.clone();
+        workload["spec"]["replicas"] = replicas.into();
+        meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
+        Ok(workload)
+    });
+    match written.await? {
+        Reply::Object { line, .. } => {
+            let workload = serde_json::from_slice(&line);
+            reply(&of(&workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?)?)
+        }
+        _ => Err(ApiError::internal("an update did not answer with an object")),
+    }
+}
+
+/// The scale of a workload.
+fn of(workload: &Value) -> ApiResult<Value> {
+    let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;
+    let mut scale = json!({
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {},
+        "spec": { "replicas": workload["spec"]["replicas"] },
+        "status": { "replicas": workload["status"]["replicas"].as_i64().unwrap_or_default(), "selector": selector },
+    });
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        meta::carry_over(&mut scale, workload, field);
+    }
+    Ok(scale)
+}
+
+fn reply(scale: &Value) -> ApiResult<Reply> {
+    let encoded = schema::encode(scale, expected().type_ref()?);
+    let slot = encoded.slot.ok_or_else(|| ApiError::internal("a scale has no place for a revision"))?;
+    let (before, after) = encoded.json.split_at(slot.offset);
+    let revision = format!(",\"resourceVersion\":\"{}\"", meta::resource_version(scale));
+    Ok(Reply::object(200, [before, revision.as_bytes(), after, b"\n"].concat().into()))
+}

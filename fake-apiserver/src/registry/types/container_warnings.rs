@@ -1,0 +1,152 @@
+//! Warnings about the containers of a pod: annotations, resources, variables and ports.
+//!
+//! Follows what `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1) says of each container.
+
+use super::pod_warnings::fractional;
+use crate::error::Path;
+use crate::object::meta;
+use crate::registry::{items, number, text};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// `SeccompContainerAnnotationKeyPrefix`.
+const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
+/// `DeprecatedAppArmorAnnotationKeyPrefix`.
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+
+/// The lists of containers, in the order in which they are visited.
+const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
+
+/// A port, and the container that has it: list, index, and the index of the port.
+type Place<'s> = (&'s Value, &'static str, usize, usize);
+
+/// Every port of a pod's spec.
+fn ports(spec: &Value) -> impl Iterator<Item = Place<'_>> {
+    LISTS.into_iter().flat_map(move |list| {
+        let containers = spec[list].as_array().into_iter().flatten().enumerate();
+        containers.flat_map(move |(container, value)| {
+            items(value, "/ports").iter().enumerate().map(move |(port, value)| (value, list, container, port))
+        })
+    })
+}
+
+/// Path of a port, given that of its pod's spec.
+fn place(spec: Path<'_>, (_, list, container, port): Place<'_>) -> String {
+    spec.item(list, container).item("ports", port).to_string()
+}
+
+/// Adds the warnings about all containers of a value with `metadata` and a pod's `spec`.
+pub(super) fn container_warnings(at: Path<'_>, pod: &Value, warnings: &mut Vec<String>) {
+    let spec = at.child("spec");
+    for list in LISTS {
+        for (index, container) in pod["spec"][list].as_array().into_iter().flatten().enumerate() {
+            annotations(at, pod, container, warnings);
+            let at = spec.item(list, index);
+            fractional(at.child("resources.limits"), &container["resources"]["limits"], warnings);
+            fractional(at.child("resources.requests"), &container["resources"]["requests"], warnings);
+            hidden_variables(at.child("env"), items(container, "/env"), warnings);
+        }
+    }
+    overlapping_ports(spec, &pod["spec"], warnings);
+    repeated_port_names(spec, &pod["spec"], warnings);
+}
+
+/// Annotations that fields have replaced.
+fn annotations(at: Path<'_>, pod: &Value, container: &Value, warnings: &mut Vec<String>) {
+    let name = text(container, "/name");
+    let context = &container["securityContext"];
+    let at_annotations = at.child("metadata.annotations");
+    let key = format!("{SECCOMP}{name}");
+    if context.get("seccompProfile").is_none() && meta::annotations(pod).get(&key).is_some() {
+        let message = "non-functional in v1.27+; use the \"seccompProfile\" field instead";
+        warnings.push(format!("{}: {message}", at_annotations.key(&key)));
+    }
+    let key = format!("{APP_ARMOR}{name}");
+    let Some(annotation) = meta::annotations(pod).get(&key) else { return };
+    let in_template = !at.is_root();
+    let profile = pod["spec"]["securityContext"].get("appArmorProfile");
+    if in_template && context.get("appArmorProfile").is_none() && profile != Some(&app_armor_profile(annotation)) {
+        let message = "deprecated since v1.30; use the \"appArmorProfile\" field instead";
+        warnings.push(format!("{}: {message}", at_annotations.key(&key)));
+    }
+}
+
+/// `ApparmorFieldForAnnotation`.
+fn app_armor_profile(annotation: &str) -> Value {
+    match (annotation, annotation.strip_prefix("localhost/")) {
+        ("unconfined", _) => json!({ "type": "Unconfined" }),
+        ("runtime/default", _) => json!({ "type": "RuntimeDefault" }),
+        (_, Some(profile)) => json!({ "type": "Localhost", "localhostProfile": profile }),
+        _ => Value::Null,
+    }
+}
+
+/// Variables that take the place of an earlier one without referring to it.
+fn hidden_variables(at: Path<'_>, variables: &[Value], warnings: &mut Vec<String>) {
+    let mut names = HashSet::new();
+    for (index, variable) in variables.iter().enumerate() {
+        let (name, value) = (text(variable, "/name"), text(variable, "/value"));
+        if names.insert(name) {
+            continue;
+        }
+        let reference = format!("$({name})");
+        if variable.get("valueFrom").is_some() || value == reference || !value.contains(&reference) {
+            let at = at.index(index);
+            warnings
+                .push(format!("{at}: hides previous definition of {name:?}, which may be dropped when using apply"));
+        }
+    }
+}
+
+/// Ports that several definitions give.
+fn overlapping_ports(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<String>) {
+    let mut known: HashMap<(i64, &str), Vec<Place<'_>>> = HashMap::new();
+    for here in ports(pod_spec) {
+        let host = |port: &Value| number(port, "/hostPort").unwrap_or_default();
+        let port = here.0;
+        let (protocol, container_port) = (text(port, "/protocol"), number(port, "/containerPort").unwrap_or_default());
+        if !text(port, "/hostIP").is_empty() && host(port) == 0 {
+            let printed = format!(
+                "{{Name:{} HostPort:0 ContainerPort:{container_port} Protocol:{protocol} HostIP:{}}}",
+                text(port, "/name"),
+                text(port, "/hostIP")
+            );
+            warnings.push(format!("{}: hostIP set without hostPort: {printed}", place(spec, here)));
+        }
+        let others = known.entry((container_port, protocol)).or_default();
+        for other in others.iter() {
+            let (ip, other_ip) = (text(port, "/hostIP"), text(other.0, "/hostIP"));
+            let (number, other_number) = (host(port), host(other.0));
+            let relation = if ip == other_ip && number == other_number {
+                "duplicate"
+            } else if number == 0 || other_number == 0 {
+                "overlapping"
+            } else if number == other_number && ip.is_empty() != other_ip.is_empty() {
+                "dangerously ambiguous"
+            } else {
+                continue;
+            };
+            warnings.push(format!("{}: {relation} port definition with {}", place(spec, here), place(spec, *other)));
+        }
+        others.push(here);
+    }
+}
+
+fn repeated_port_names(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<String>) {
+    let mut known = HashMap::new();
+    for here in ports(pod_spec) {
+        let name = text(here.0, "/name");
+        if name.is_empty() {
+            continue;
+        }
+        if let Some(other) = known.get(name) {
+            let other = place(spec, *other);
+            warnings.push(format!(
+                "{}: duplicate port name {name:?} with {other}, services and probes that select ports by name will use {other}",
+                place(spec, here)
+            ));
+        } else {
+            known.insert(name, here);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Labels and annotations, wherever they stand.
+//!
+//! Follows `ValidateLabels` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation` and `ValidateAnnotations` of
+//! `k8s.io/apimachinery/pkg/api/validation/objectmeta.go` (v0.37.1).
+
+use crate::error::{Errors, FieldError, Path};
+use crate::object::name;
+use crate::object::validate::TOTAL_ANNOTATION_SIZE_LIMIT;
+use serde_json::Value;
+
+fn texts(map: &Value) -> impl Iterator<Item = (&String, &str)> {
+    map.as_object().into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default()))
+}
+
+/// Rules for labels.
+pub(super) fn labels(at: Path<'_>, labels: &Value, errors: &mut Errors) {
+    for (key, value) in texts(labels) {
+        errors.objections(at, key, name::label_key(key));
+        errors.objections(at, value, name::label_value(value));
+    }
+}
+
+/// Rules for annotations.
+pub(super) fn annotations(at: Path<'_>, annotations: &Value, errors: &mut Errors) {
+    for (key, _) in texts(annotations) {
+        errors.objections(at, key, name::label_key(&key.to_lowercase()));
+    }
+    let size: usize = texts(annotations).map(|(key, value)| key.len() + value.len()).sum();
+    if size > TOTAL_ANNOTATION_SIZE_LIMIT {
+        errors.push(FieldError::too_long(at, TOTAL_ANNOTATION_SIZE_LIMIT));
+    }
+}
