@@ -11,7 +11,7 @@ use super::{Reply, Request, admission, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft, namespace, tree};
+use crate::commit::{Change, draft, namespace};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
@@ -119,7 +119,7 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
 
 fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
     let error = ApiError::already_exists(request.version.qualified(), meta::name(object));
-    let deleting = tree(existing).is_ok_and(|object| meta::deletion_timestamp(&object).is_some());
+    let deleting = meta::deletion_timestamp(&existing.object()).is_some();
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
 
@@ -131,7 +131,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = tree(&entry)?;
+        let old = entry.object();
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
         admission::update(request, &mut new, &old).await?;
@@ -170,7 +170,7 @@ pub(super) async fn rewrite(
 ) -> ApiResult<()> {
     let key = request.key();
     let stored = request.cluster.commits.change(&key, |entry| {
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         change(request, entry, &mut object)?;
         if options.dry_run {
             return Ok((Change::Leave, ()));
