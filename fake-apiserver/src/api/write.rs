@@ -12,7 +12,7 @@ use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft, namespace};
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
 use crate::store::{CreateError, Entry};
@@ -54,10 +54,7 @@ async fn create_named(
 ) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare_create(request, object);
-    let errors = kind.validate_create(request.version, object);
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(kind.qualified_kind(), meta::name(object), &errors));
-    }
+    refuse(request, meta::name(object), kind.validate_create(request.version, object))?;
     authorize_create(request)?;
     admission::validate(request, object, None)?;
     // What is not a number is not looked at, and a dry run shows what it was sent.
@@ -94,6 +91,17 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     }
     (kind.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
+}
+
+/// 422 if there are findings, but for those that the server's options take back.
+fn refuse(request: &Request<'_>, name: &str, mut errors: Vec<FieldError>) -> ApiResult<()> {
+    if request.cluster.allow_privileged {
+        errors.retain(|error| !error.is_about_privileged());
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::invalid(request.kind.qualified_kind(), name, &errors))
 }
 
 /// A user who may update a missing object need not be allowed to create it (`withAuthorization`). Requests to create are
@@ -141,9 +149,7 @@ pub(super) async fn update(
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
         let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
-        if !errors.is_empty() {
-            return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &errors));
-        }
+        refuse(request, request.name, errors)?;
         admission::validate(request, &new, Some(&old))?;
         let draft = draft(request.kind, request.resource, &new)?;
         let removes = ends_deletion(request, &new, &old);

@@ -13,6 +13,8 @@ pub struct FieldError {
     /// The offending value as Go prints it, for the kinds that show one.
     value: Option<String>,
     detail: String,
+    /// Whether a server that allows privileged containers takes it back.
+    privileged: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +61,7 @@ impl FieldErrorKind {
 
 impl FieldError {
     fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
-        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into() }
+        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into(), privileged: false }
     }
 
     /// The field must be set.
@@ -92,6 +94,16 @@ impl FieldError {
     /// The field may not be set (so).
     pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(path, FieldErrorKind::Forbidden, None, detail)
+    }
+
+    /// A container is privileged, which only a finding is where the server does not allow it (`--allow-privileged=false`).
+    pub fn privileged(path: impl Into<String>) -> Self {
+        FieldError { privileged: true, ..Self::forbidden(path, "disallowed by cluster policy") }
+    }
+
+    /// Whether the finding is only that a container is privileged.
+    pub fn is_about_privileged(&self) -> bool {
+        self.privileged
     }
 
     /// The value stands twice.
