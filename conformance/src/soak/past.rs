@@ -1,8 +1,8 @@
 //! Everything that accounts and secrets of one namespace ever were, whether or not a client could see it.
 
 use anyhow::{Context as _, Result, bail};
-use fake_apiserver::registry;
-use fake_apiserver::store::{Change, Delivery, Scope, Store, Subscription};
+use fake_apiserver::internals::by_resource;
+use fake_apiserver::internals::store::{Change, Delivery, Scope, Store, Subscription};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lives by what calls are directed at: `secrets/NAME`.
@@ -63,7 +63,7 @@ impl Observer {
         let mut past = Past::default();
         let mut subscriptions = Vec::new();
         for resource in ["secrets", "serviceaccounts"] {
-            let kind = registry::by_resource("", "v1", resource).context("a resource that is not served")?;
+            let kind = by_resource("", "v1", resource).context("a resource that is not served")?;
             let scope = Scope { resource: kind.into(), namespace: Some(namespace.into()), name: None };
             let (snapshot, subscription) = store.subscribe(scope.clone(), None);
             for entry in snapshot.range(&scope, "") {

@@ -77,26 +77,6 @@ fn find(wanted: impl Fn(&Kind) -> bool) -> Option<KindId> {
     KindId::all().find(|id| wanted(id.kind()))
 }
 
-/// The kinds of one version of one API group.
-#[derive(Debug, Clone, Copy)]
-pub struct GroupVersion {
-    /// Group, empty for core.
-    pub group: &'static str,
-    /// Version.
-    pub version: &'static str,
-    /// The kinds, by resource.
-    pub kinds: &'static [Kind],
-}
-
-/// All groups, in the order of discovery; core is the first.
-pub fn group_versions() -> impl Iterator<Item = GroupVersion> {
-    KINDS.chunk_by(|a, b| (a.group, a.version) == (b.group, b.version)).map(|kinds| GroupVersion {
-        group: kinds[0].group,
-        version: kinds[0].version,
-        kinds,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,9 +93,9 @@ mod tests {
 
     #[test]
     fn groups_are_whole_and_sorted_within() {
-        let groups: Vec<_> = group_versions().map(|version| version.group).collect();
+        let groups: Vec<_> = KINDS.chunk_by(|a, b| a.group == b.group).collect();
         assert_eq!(
-            groups,
+            groups.iter().map(|kinds| kinds[0].group).collect::<Vec<_>>(),
             [
                 "",
                 "apps",
@@ -125,7 +105,7 @@ mod tests {
                 "rbac.authorization.k8s.io"
             ]
         );
-        assert!(group_versions().all(|version| version.kinds.is_sorted_by_key(|kind| kind.resource)));
+        assert!(groups.iter().all(|kinds| kinds.is_sorted_by_key(|kind| kind.resource)));
     }
 
     #[test]

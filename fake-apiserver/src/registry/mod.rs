@@ -20,9 +20,8 @@ mod service_accounts;
 mod types;
 
 pub(crate) use apps::selector_text as scale_selector;
-pub use columns::human_duration;
-pub use kind::{Column, FieldLabel, Kind, NameRule, RowCondition, Strategy, Subresource};
-pub use kinds::{GroupVersion, KINDS, KindId, by_kind, by_resource, group_versions, serves};
+pub use kind::{Column, Kind, NameRule, RowCondition, Strategy, Subresource};
+pub use kinds::{KINDS, KindId, by_kind, by_resource, serves};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
 

@@ -29,8 +29,8 @@ mod untyped;
 mod wire;
 
 pub use decode::decode_json;
-pub use encode::{Encoded, RevisionSlot, encode};
-pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
+pub use encode::{Encoded, encode};
+pub use protobuf::{decode_protobuf, decode_protobuf_message};
 pub(crate) use text::quote;
 pub use untyped::{interpret, parse_json};
 

@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fake_apiserver::schema::{self, TypeRef};
+use fake_apiserver::internals::schema::{self, TypeRef};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
