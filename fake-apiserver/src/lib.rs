@@ -105,8 +105,8 @@ pub mod internals {
     /// The types, and the codecs that they drive.
     pub mod schema {
         pub use crate::schema::{
-            DecodeError, Decoded, Encoded, TypeRef, check, decode_json, decode_protobuf, decode_protobuf_message,
-            encode, interpret, lookup, parse_json,
+            DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, PatchStrategy, TypeRef, Types, check,
+            decode_json, decode_protobuf, decode_protobuf_message, encode, interpret, lookup, parse_json,
         };
     }
 
