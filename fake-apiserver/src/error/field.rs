@@ -21,26 +21,23 @@ pub struct FieldError {
 enum FieldErrorKind {
     Required,
     Invalid,
-    TypeInvalid,
     Unsupported,
     Forbidden,
     Duplicate,
     NotFound,
     TooLong,
-    TooMany,
 }
 
 impl FieldErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::Required => "Required value",
-            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::Invalid => "Invalid value",
             Self::Unsupported => "Unsupported value",
             Self::Forbidden => "Forbidden",
             Self::Duplicate => "Duplicate value",
             Self::NotFound => "Not found",
             Self::TooLong => "Too long",
-            Self::TooMany => "Too many",
         }
     }
 
@@ -48,13 +45,11 @@ impl FieldErrorKind {
         match self {
             Self::Required => "FieldValueRequired",
             Self::Invalid => "FieldValueInvalid",
-            Self::TypeInvalid => "FieldValueTypeInvalid",
             Self::Unsupported => "FieldValueNotSupported",
             Self::Forbidden => "FieldValueForbidden",
             Self::Duplicate => "FieldValueDuplicate",
             Self::NotFound => "FieldValueNotFound",
             Self::TooLong => "FieldValueTooLong",
-            Self::TooMany => "FieldValueTooMany",
         }
     }
 }
@@ -77,11 +72,6 @@ impl FieldError {
     /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
     pub fn invalid_printed(path: impl Into<String>, printed: impl Into<String>, detail: impl Into<String>) -> Self {
         FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
-    }
-
-    /// The value has the wrong JSON type.
-    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
-        Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
     }
 
     /// The value is none of those supported.
@@ -119,12 +109,6 @@ impl FieldError {
     /// More than `max` bytes.
     pub fn too_long(path: impl Into<String>, max: usize) -> Self {
         Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} bytes"))
-    }
-
-    /// More than `max` items.
-    pub fn too_many(path: impl Into<String>, actual: usize, max: usize) -> Self {
-        let detail = format!("must have at most {max} items");
-        Self::new(path, FieldErrorKind::TooMany, Some(&Value::from(actual)), detail)
     }
 
     /// The same finding, its value shown as given: a struct, in Go's key order.

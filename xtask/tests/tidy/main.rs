@@ -11,8 +11,15 @@ use std::path::{Path, PathBuf};
 use tree::{Tree, is_in, rust_files};
 
 /// The folders of the workspace's crates.
-const CRATES: [&str; 6] =
-    ["fake-apiserver", "controller", "controller/kubelet", "conformance", "conformance/judge", "xtask"];
+const CRATES: [&str; 7] = [
+    "fake-apiserver",
+    "fake-apiserver/cli",
+    "controller",
+    "controller/kubelet",
+    "conformance",
+    "conformance/judge",
+    "xtask",
+];
 
 /// The most lines that a file may have.
 const LONGEST: usize = 440;
