@@ -3,7 +3,7 @@
 // The tags of Kubernetes' own Go structs hold everything that the .proto files and the OpenAPI documents leave out:
 // the order of the keys, omitempty, pointers, and the type names that decoding errors show. This program walks the
 // structs by reflection, checks their protobuf numbers against the modules' generated.proto files, and prints one line
-// a field. The output depends on nothing but the pinned modules.
+// a field, and below it what its tags and the markers in its comment say of merging, defaults and validation. The output depends on nothing but the pinned modules.
 //
 // Usage: go run . OUTPUT (`cargo xtask schema` knows the path).
 package main
@@ -17,31 +17,54 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"schema/roots"
 )
 
 const header = `# The API types of Kubernetes v1.37 that this server reads and writes, as their Go structs declare them.
-# Made by ` + "`cargo xtask schema`" + ` from k8s.io/api and k8s.io/apimachinery v0.37.1, which are
-# Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
+# Made by ` + "`cargo xtask schema`" + ` from k8s.io/api, apimachinery, apiextensions-apiserver and kube-aggregator
+# v0.37.1, which are Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
 #
 # kind APIVERSION KIND TYPE     the type that a body of this version and kind holds ("*": any version)
-# leaf NAME                     a type with a text form of its own
+# leaf NAME FORM                a type with a form of its own
 # type NAME TYPE                a named scalar, list or map
 # message NAME TYPE             a named list that protobuf wraps into a message, as its field 1
 # struct NAME                   followed by its fields, in order, embedded ones as they are declared:
 #   GONAME NUMBER JSON TYPE     protobuf field number ("-": not in protobuf), JSON name (".": embedded) and options
+# union NAME ERROR              a struct that is in JSON what one of its fields is; ERROR refuses JSON of other kinds
+#
+# Below a field, or below the line of a type, stand its tags and markers:
+#     patch STRATEGIES KEY      patchStrategy and patchMergeKey
+#     list TYPE                 listType: atomic, set, or the keys of a map (listMapKey)
+#     atomic, granular          mapType or structType
+#     default JSON              default
+#     optional, required        optional or required, where omitempty says otherwise
+#     enum JSON                 enum: the values
+#     check TAG                 k8s:..., declarative validation
 `
 
-// leaves are the types with a text form of their own that the server knows.
-var leaves = []reflect.Type{
-	reflect.TypeFor[metav1.Time](),
-	reflect.TypeFor[metav1.MicroTime](),
-	reflect.TypeFor[metav1.FieldsV1](),
-	reflect.TypeFor[resource.Quantity](),
-	reflect.TypeFor[intstr.IntOrString](),
+// leaves are the types with a form of their own, by the name that the server has for it. "any" is a message whose field 1
+// is JSON.
+var leaves = map[reflect.Type]string{
+	reflect.TypeFor[metav1.Time]():          "time",
+	reflect.TypeFor[metav1.MicroTime]():     "microTime",
+	reflect.TypeFor[metav1.FieldsV1]():      "any",
+	reflect.TypeFor[runtime.RawExtension](): "any",
+	reflect.TypeFor[apiextensionsv1.JSON](): "any",
+	reflect.TypeFor[resource.Quantity]():    "quantity",
+	reflect.TypeFor[intstr.IntOrString]():   "intOrString",
+}
+
+// unions are the structs that are in JSON what one of their fields is, with the error of their UnmarshalJSON for JSON of
+// another kind: "" if that counts as nothing.
+var unions = map[reflect.Type]string{
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray]():       "",
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool]():        " boolean or JSON schema expected",
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): "",
 }
 
 func main() {
@@ -50,7 +73,7 @@ func main() {
 		log.Fatal("usage: go run . OUTPUT")
 	}
 	var kinds bytes.Buffer
-	types := walk{done: map[reflect.Type]bool{}, protos: protoFiles{}}
+	types := walk{begun: map[reflect.Type]bool{}, protos: protoFiles{}, sources: sources{}}
 	for _, root := range roots.All {
 		kind := reflect.TypeOf(root.Object).Elem()
 		fmt.Fprintf(&kinds, "kind %s %s %s\n", root.APIVersion, kind.Name(), types.name(kind))
@@ -61,11 +84,12 @@ func main() {
 	}
 }
 
-// walk describes types, each after those it uses.
+// walk describes types, each once.
 type walk struct {
-	out    bytes.Buffer
-	done   map[reflect.Type]bool // false while a type's parts are being described
-	protos protoFiles
+	out     bytes.Buffer
+	begun   map[reflect.Type]bool
+	protos  protoFiles
+	sources sources
 }
 
 // name is the text of a type: Go's, but with the package's path where Go prints only its last element.
@@ -75,7 +99,7 @@ func (w *walk) name(t reflect.Type) string {
 		return qualified(t)
 	}
 	switch t.Kind() {
-	case reflect.Bool, reflect.Int32, reflect.Int64, reflect.String:
+	case reflect.Bool, reflect.Int32, reflect.Int64, reflect.Float64, reflect.String:
 		return t.Kind().String()
 	case reflect.Pointer:
 		return "*" + w.name(t.Elem())
@@ -93,22 +117,31 @@ func (w *walk) name(t reflect.Type) string {
 	return ""
 }
 
+// prefixes of the packages' paths that say nothing.
+var prefixes = []string{
+	"k8s.io/api/", "k8s.io/apimachinery/pkg/", "k8s.io/apiextensions-apiserver/pkg/apis/", "k8s.io/kube-aggregator/pkg/apis/",
+}
+
 func qualified(t reflect.Type) string {
-	path := strings.TrimPrefix(t.PkgPath(), "k8s.io/api/")
-	return strings.TrimPrefix(path, "k8s.io/apimachinery/pkg/") + "." + t.Name()
+	path := t.PkgPath()
+	for _, prefix := range prefixes {
+		path = strings.TrimPrefix(path, prefix)
+	}
+	return path + "." + t.Name()
 }
 
 func (w *walk) describe(t reflect.Type) {
-	if done, begun := w.done[t]; begun {
-		if !done {
-			log.Fatalf("%v contains itself, which the server must be taught first", t)
-		}
+	if w.begun[t] {
 		return
 	}
-	w.done[t] = false
-	defer func() { w.done[t] = true }()
-	if slices.Contains(leaves, t) {
-		fmt.Fprintf(&w.out, "leaf %s\n", qualified(t))
+	w.begun[t] = true
+	if form, found := leaves[t]; found {
+		fmt.Fprintf(&w.out, "leaf %s %s\n", qualified(t), form)
+		return
+	}
+	if refusal, found := unions[t]; found {
+		fields := w.fields(t, func(reflect.StructField) string { return "-" })
+		fmt.Fprintf(&w.out, "union %s%s\n%s", qualified(t), refusal, fields)
 		return
 	}
 	for _, method := range []string{"UnmarshalJSON", "UnmarshalText", "MarshalJSON", "MarshalText"} {
@@ -116,15 +149,17 @@ func (w *walk) describe(t reflect.Type) {
 			log.Fatalf("%v has a JSON form of its own, which the server must be taught first", t)
 		}
 	}
+	facets := w.sources.ofType(t)
 	if t.Kind() == reflect.Struct {
-		w.describeStruct(t)
+		fields := w.fields(t, func(field reflect.StructField) string { return jsonName(t, field) })
+		fmt.Fprintf(&w.out, "struct %s\n%s%s", qualified(t), facets, fields)
 		return
 	}
 	keyword := "type"
 	if _, found := reflect.PointerTo(t).MethodByName("Unmarshal"); found {
 		keyword = "message"
 	}
-	fmt.Fprintf(&w.out, "%s %s %s\n", keyword, qualified(t), w.underlying(t))
+	fmt.Fprintf(&w.out, "%s %s %s\n%s", keyword, qualified(t), w.underlying(t), facets)
 }
 
 // underlying is the text of what a named type is made of.
@@ -139,16 +174,18 @@ func (w *walk) underlying(t reflect.Type) string {
 	}
 }
 
-func (w *walk) describeStruct(t reflect.Type) {
+// fields describes the fields of a struct, whose JSON names are given by json.
+func (w *walk) fields(t reflect.Type, json func(reflect.StructField) string) string {
 	message := w.protos.message(t)
 	var fields strings.Builder
 	for i := range t.NumField() {
 		field := t.Field(i)
 		number := message.take(t, field)
-		fmt.Fprintf(&fields, "  %s %s %s %s\n", field.Name, number, jsonName(t, field), w.name(field.Type))
+		fmt.Fprintf(&fields, "  %s %s %s %s\n", field.Name, number, json(field), w.name(field.Type))
+		fields.WriteString(w.sources.ofField(t, field))
 	}
 	message.finish(t)
-	fmt.Fprintf(&w.out, "struct %s\n%s", qualified(t), fields.String())
+	return fields.String()
 }
 
 // jsonName is the JSON name and the options of a field, "." for one whose fields stand in its parent's object.

@@ -3,11 +3,9 @@ package main
 import (
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -23,8 +21,10 @@ type protoMessage map[string]protoField
 
 var (
 	fieldLine = regexp.MustCompile(`(?m)^  (optional|repeated|map)[ <](\S+).* (\w+) = (\d+);`)
-	// scalars are the Go kinds whose protobuf type has the same name.
-	scalars   = []reflect.Kind{reflect.Bool, reflect.Int32, reflect.Int64, reflect.String}
+	// scalars are the protobuf types of Go's kinds.
+	scalars = map[reflect.Kind]string{
+		reflect.Bool: "bool", reflect.Int32: "int32", reflect.Int64: "int64", reflect.Float64: "double", reflect.String: "string",
+	}
 	byteSlice = reflect.TypeFor[[]byte]()
 )
 
@@ -34,11 +34,7 @@ func (files protoFiles) message(t reflect.Type) protoMessage {
 	}
 	text, found := files[t.PkgPath()]
 	if !found {
-		dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", t.PkgPath()).Output()
-		if err != nil {
-			log.Fatalf("where is %s? %v", t.PkgPath(), err)
-		}
-		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "generated.proto"))
+		content, err := os.ReadFile(filepath.Join(packageDir(t.PkgPath()), "generated.proto"))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -49,7 +45,7 @@ func (files protoFiles) message(t reflect.Type) protoMessage {
 	if !found {
 		log.Fatalf("%v has no message in generated.proto", t)
 	}
-	body, _, _ = strings.Cut(body, "\n}\n")
+	body, _, _ = strings.Cut("\n"+body, "\n}\n")
 	message := protoMessage{}
 	for _, match := range fieldLine.FindAllStringSubmatch(body, -1) {
 		message[match[3]] = protoField{match[1], match[2], match[4]}
@@ -92,17 +88,19 @@ func label(t reflect.Type) string {
 	}
 }
 
-// scalar is the protobuf type that a field of type t must have: a scalar of the same name or, since names of messages
+// scalar is the protobuf type that a field of type t must have: its kind's scalar or, since names of messages
 // are of no interest here, any other that is declared.
 func scalar(t reflect.Type, declared string) string {
 	if t.Kind() == reflect.Pointer || label(t) == "repeated" {
 		t = t.Elem()
 	}
-	if slices.Contains(scalars, t.Kind()) {
-		return t.Kind().String()
+	if name, found := scalars[t.Kind()]; found {
+		return name
 	}
-	if slices.ContainsFunc(scalars, func(kind reflect.Kind) bool { return kind.String() == declared }) {
-		return "a message"
+	for _, name := range scalars {
+		if name == declared {
+			return "a message"
+		}
 	}
 	return declared
 }

@@ -4,10 +4,11 @@
 //! type's own text form refuses ends it; and a syntax error anywhere outranks both. A field that occurs twice is decoded
 //! into what its first occurrence left.
 
-use super::lexer::{Lexer, SyntaxError, Token};
+use super::lexer::{Lexer, SyntaxError};
 use super::text::quote;
-use super::types::{Field, Shape, Struct, Type};
-use super::{DecodeError, Decoded, TypeRef, bytes, quantity, time, untyped};
+use super::token::Token;
+use super::types::{Field, Shape, Struct, TypeRef};
+use super::{DecodeError, Decoded, MAX_DEPTH, bytes, float, quantity, time, too_deep};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -20,9 +21,9 @@ const MAX_FINDINGS: usize = 100;
 /// If the body is not JSON, or a value has the wrong type or form.
 pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
     let mut object = Value::Null;
-    let findings = Decoder::run(bytes, |decoder| decoder.value(ty.0, &mut object))?;
+    let findings = Decoder::run(bytes, 0, |decoder| decoder.value(ty, &mut object))?;
     if object.is_null() {
-        object = ty.0.zero();
+        object = ty.zero();
     }
     Ok(Decoded { object, findings })
 }
@@ -44,7 +45,7 @@ pub(super) type Step<T = ()> = Result<T, Failure>;
 
 /// A part of the path to the current value.
 pub(super) enum Segment<'a> {
-    Field(&'static Field),
+    Field(&'a Field),
     Key(Cow<'a, str>),
     Index(usize),
 }
@@ -53,15 +54,32 @@ pub(super) enum Segment<'a> {
 pub(super) struct Decoder<'a> {
     pub(super) lexer: Lexer<'a>,
     pub(super) path: Vec<Segment<'a>>,
+    /// The number of objects and arrays around the input.
+    outer: usize,
+    /// The length of the path to the outermost value around the current place that Go decodes apart, if there is one.
+    pub(super) apart: Option<usize>,
     findings: Vec<String>,
     /// The first value of a wrong type.
-    error: Option<String>,
+    pub(super) error: Option<String>,
+}
+
+/// The fields of a struct that have occurred, by index.
+#[derive(Default)]
+struct Ticks {
+    first: u64,
+    /// For those beyond the first 64.
+    rest: Vec<u64>,
 }
 
 impl<'a> Decoder<'a> {
-    /// Decodes one value with `decode` and returns the findings.
-    pub(super) fn run(bytes: &'a [u8], decode: impl FnOnce(&mut Self) -> Step) -> Result<Vec<String>, DecodeError> {
-        let mut decoder = Decoder { lexer: Lexer::new(bytes), path: Vec::new(), findings: Vec::new(), error: None };
+    /// Decodes one value, within `outer` objects and arrays, with `decode` and returns the findings.
+    pub(super) fn run(
+        bytes: &'a [u8],
+        outer: usize,
+        decode: impl FnOnce(&mut Self) -> Step,
+    ) -> Result<Vec<String>, DecodeError> {
+        let (path, findings) = (Vec::new(), Vec::new());
+        let mut decoder = Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, error: None };
         let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
         let error = match outcome {
             Ok(()) => decoder.error,
@@ -77,27 +95,32 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes the next value over what `slot` holds, null standing for zero.
-    fn value(&mut self, ty: &'static Type, slot: &mut Value) -> Step {
+    pub(super) fn value(&mut self, ty: TypeRef<'a>, slot: &mut Value) -> Step {
         let token = self.lexer.peek()?;
-        if token == Token::Null && !matches!(ty.shape, Shape::IntOrString) {
-            if !matches!(ty.shape, Shape::Bool | Shape::Int32 | Shape::Int64 | Shape::String | Shape::Struct(_)) {
+        if token == Token::Null && !matches!(ty.shape(), Shape::IntOrString) {
+            if !matches!(
+                ty.shape(),
+                Shape::Bool | Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::String | Shape::Struct(_)
+            ) {
                 *slot = Value::Null;
             }
             return Ok(self.lexer.null()?);
         }
         let target = ty.target();
-        match (&target.shape, token) {
+        match (target.shape(), token) {
             (Shape::Bool, Token::Bool) => *slot = Value::Bool(self.lexer.bool()?),
             (Shape::Int32 | Shape::Int64, Token::Number) => self.integer(target, slot)?,
+            (Shape::Float64, Token::Number) => self.float(slot)?,
             (Shape::String, Token::String) => *slot = Value::String(self.lexer.string()?.into_owned()),
             (Shape::Bytes, Token::String | Token::Array) => self.bytes(token, slot)?,
             (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
             (Shape::Quantity, _) => *slot = Value::String(self.quantity()?),
             (Shape::IntOrString, _) => self.int_or_string(token, slot)?,
-            (Shape::FieldsV1, _) => *slot = self.fields_v1()?,
-            (Shape::List { element, .. }, Token::Array) => self.list(element, slot)?,
-            (Shape::Map(element), Token::Object) => self.map(element, slot)?,
-            (Shape::Struct(content), Token::Object) => self.object(content, slot)?,
+            (Shape::Any, _) => *slot = self.raw_json()?,
+            (Shape::List { element, .. }, Token::Array) => self.list(target.at(*element), slot)?,
+            (Shape::Map(element), Token::Object) => self.map(target.at(*element), slot)?,
+            (Shape::Struct(content), Token::Object) => self.object(target, content, slot)?,
+            (Shape::Union(union), _) => self.union(target, union, token, slot)?,
             _ => {
                 self.save_error(self.mismatch(token.name(), &target.go_name()));
                 self.lexer.skip_value()?;
@@ -106,15 +129,24 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn integer(&mut self, ty: &'static Type, slot: &mut Value) -> Step {
+    fn integer(&mut self, ty: TypeRef<'a>, slot: &mut Value) -> Step {
         let literal = self.lexer.number()?;
-        let value: Option<i64> = match ty.shape {
+        let value: Option<i64> = match ty.shape() {
             Shape::Int64 => literal.parse().ok(),
             _ => literal.parse::<i32>().ok().map(i64::from),
         };
         match value {
             Some(value) => *slot = Value::from(value),
             None => self.save_error(self.mismatch(&format!("number {literal}"), &ty.go_name())),
+        }
+        Ok(())
+    }
+
+    fn float(&mut self, slot: &mut Value) -> Step {
+        let literal = self.lexer.number()?;
+        match literal.parse().ok().and_then(float::number) {
+            Some(number) => *slot = Value::Number(number),
+            None => self.save_error(self.mismatch(&format!("number {literal}"), "float64")),
         }
         Ok(())
     }
@@ -146,11 +178,11 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn time(&mut self, ty: &'static Type, token: Token, slot: &mut Value) -> Step {
+    fn time(&mut self, ty: TypeRef<'a>, token: Token, slot: &mut Value) -> Step {
         if token != Token::String {
             return Err(Failure::Value(self.mismatch(token.name(), "string")));
         }
-        let layout = if matches!(ty.shape, Shape::Time) { time::Layout::Seconds } else { time::Layout::Micros };
+        let layout = if matches!(ty.shape(), Shape::Time) { time::Layout::Seconds } else { time::Layout::Micros };
         let time = layout.parse(&self.lexer.string()?).map_err(Failure::Value)?;
         *slot = time.map_or(Value::Null, Value::String);
         Ok(())
@@ -182,19 +214,13 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `metav1.FieldsV1`, which takes anything.
-    fn fields_v1(&mut self) -> Step<Value> {
-        let raw = self.lexer.raw_value()?;
-        untyped::parse_json(raw).map(|decoded| decoded.object).map_err(|error| Failure::Value(error.to_string()))
-    }
-
-    fn list(&mut self, element: &'static Type, slot: &mut Value) -> Step {
+    fn list(&mut self, element: TypeRef<'a>, slot: &mut Value) -> Step {
         let mut items = match slot.take() {
             Value::Array(items) => items,
             _ => Vec::new(),
         };
         let mut count = 0;
-        self.lexer.begin_array()?;
+        self.begin_array()?;
         while self.lexer.next_element(count == 0)? {
             if count == items.len() {
                 items.push(Value::Null);
@@ -212,10 +238,10 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn map(&mut self, element: &'static Type, slot: &mut Value) -> Step {
+    fn map(&mut self, element: TypeRef<'a>, slot: &mut Value) -> Step {
         let mut entries = Map::new();
         let mut first = true;
-        self.lexer.begin_object()?;
+        self.begin_object()?;
         while let Some(key) = self.lexer.next_key(first)? {
             first = false;
             if entries.contains_key(key.as_ref()) {
@@ -235,14 +261,14 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn object(&mut self, content: &'static Struct, slot: &mut Value) -> Step {
+    fn object(&mut self, ty: TypeRef<'a>, content: &'a Struct, slot: &mut Value) -> Step {
         let mut object = match slot.take() {
             Value::Object(object) => object,
             _ => Map::new(),
         };
-        let mut seen = 0_u64;
+        let mut seen = Ticks::default();
         let mut first = true;
-        self.lexer.begin_object()?;
+        self.begin_object()?;
         while let Some(key) = self.lexer.next_key(first)? {
             first = false;
             let Some((index, field)) = content.field(&key) else {
@@ -250,29 +276,52 @@ impl<'a> Decoder<'a> {
                 self.lexer.skip_value()?;
                 continue;
             };
-            if seen & (1 << index) != 0 {
+            if seen.tick(index) {
                 self.save_finding("duplicate", &key);
             }
-            seen |= 1 << index;
-            let mut value = object.remove(field.name).unwrap_or_default();
+            let ty = ty.at(field.ty);
+            let mut value = object.remove(&*field.name).unwrap_or_default();
             self.path.push(Segment::Field(field));
-            self.value(field.ty, &mut value)?;
+            self.value(ty, &mut value)?;
             self.path.pop();
-            if !field.ty.is_zero(&value) {
-                object.insert(field.name.to_owned(), value);
+            if !ty.is_zero(&value) {
+                object.insert(field.name.as_ref().to_owned(), value);
             }
         }
         *slot = Value::Object(object);
         Ok(())
     }
 
-    /// The text of a type error at the current place.
+    /// Reads `{`, unless that nests too deeply.
+    pub(super) fn begin_object(&mut self) -> Step {
+        self.lexer.begin_object()?;
+        self.check_depth()
+    }
+
+    /// Reads `[`, unless that nests too deeply.
+    pub(super) fn begin_array(&mut self) -> Step {
+        self.lexer.begin_array()?;
+        self.check_depth()
+    }
+
+    fn check_depth(&self) -> Step {
+        if self.depth() > MAX_DEPTH { Err(Failure::Value(too_deep())) } else { Ok(()) }
+    }
+
+    /// The number of objects and arrays around the current place.
+    pub(super) fn depth(&self) -> usize {
+        self.outer + self.lexer.depth()
+    }
+
+    /// The text of a type error at the current place. Go names the innermost struct of what it does not decode apart.
     pub(super) fn mismatch(&self, value: &str, go_type: &str) -> String {
         let mut owner = "";
         let mut fields: Vec<&str> = Vec::new();
-        for segment in &self.path {
+        for (index, segment) in self.path.iter().enumerate() {
             if let Segment::Field(field) = segment {
-                owner = field.owner;
+                if self.apart.is_none_or(|apart| index < apart) {
+                    owner = &field.owner;
+                }
                 fields.push(&field.context);
             }
         }
@@ -287,7 +336,11 @@ impl<'a> Decoder<'a> {
         self.error.get_or_insert(message);
     }
 
+    /// Remembers what strict decoding complains about, except in what Go decodes apart, which it does not do strictly.
     pub(super) fn save_finding(&mut self, what: &str, key: &str) {
+        if self.apart.is_some() {
+            return;
+        }
         let mut path = String::new();
         for segment in &self.path {
             match segment {
@@ -295,7 +348,7 @@ impl<'a> Decoder<'a> {
                     path.push_str(&format!("[{index}]"));
                     continue;
                 }
-                Segment::Field(field) => push_key(&mut path, field.name),
+                Segment::Field(field) => push_key(&mut path, &field.name),
                 Segment::Key(key) => push_key(&mut path, key),
             }
         }
@@ -304,6 +357,25 @@ impl<'a> Decoder<'a> {
         if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
+    }
+}
+
+impl Ticks {
+    /// Ticks a field off; whether it has been before.
+    fn tick(&mut self, index: usize) -> bool {
+        let word = match index / 64 {
+            0 => &mut self.first,
+            beyond => {
+                if self.rest.len() < beyond {
+                    self.rest.resize(beyond, 0);
+                }
+                &mut self.rest[beyond - 1]
+            }
+        };
+        let bit = 1 << (index % 64);
+        let before = *word & bit != 0;
+        *word |= bit;
+        before
     }
 }
 

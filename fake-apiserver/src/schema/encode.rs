@@ -1,7 +1,8 @@
 //! Trees into the JSON that Go's encoder writes for the type: order of fields, what is omitted, escapes.
 
-use super::TypeRef;
-use super::types::{Field, Shape, Struct, Type};
+use super::float;
+use super::token::Token;
+use super::types::{Field, Shape, Struct, TypeRef};
 use serde_json::{Map, Value};
 use std::io::Write;
 
@@ -46,9 +47,9 @@ impl Encoded {
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
     let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None };
-    match ty.0.as_struct() {
-        Some(content) => encoder.object(content, Some(object), Level::Root),
-        None => encoder.value(ty.0, Some(object)),
+    match ty.as_struct() {
+        Some(content) => encoder.object(ty, content, Some(object), Level::Root),
+        None => encoder.value(ty, Some(object)),
     }
     Encoded { json: encoder.json, slot: encoder.slot }
 }
@@ -67,48 +68,56 @@ enum Level {
 }
 
 impl Encoder {
-    fn value(&mut self, ty: &'static Type, value: Option<&Value>) {
-        match (&ty.shape, value.filter(|value| !value.is_null())) {
-            (Shape::Pointer(target), Some(value)) => self.value(target, Some(value)),
-            (Shape::Struct(content), value) => self.object(content, value, Level::Inner),
+    fn value(&mut self, ty: TypeRef<'_>, value: Option<&Value>) {
+        match (ty.shape(), value.filter(|value| !value.is_null())) {
+            (Shape::Pointer(target), Some(value)) => self.value(ty.at(*target), Some(value)),
+            (Shape::Struct(content), value) => self.object(ty, content, value, Level::Inner),
             (Shape::List { element, .. }, Some(Value::Array(items))) => {
+                let element = ty.at(*element);
                 self.list(items, |encoder, item| encoder.value(element, Some(item)));
             }
             (Shape::Map(element), Some(Value::Object(entries))) => {
+                let element = ty.at(*element);
                 self.map(entries, |encoder, value| encoder.value(element, Some(value)));
             }
+            (Shape::Float64, Some(Value::Number(number))) => float::write(&mut self.json, number),
+            (Shape::Union(union), Some(value)) => match ty.variant(union, Token::of(value)) {
+                Some(variant) => self.value(ty.at(variant.ty), Some(value)),
+                None => self.any(&Value::Null),
+            },
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
-            (Shape::Int32 | Shape::Int64 | Shape::IntOrString, None) => self.json.push(b'0'),
+            (Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString, None) => self.json.push(b'0'),
             (Shape::String, None) => self.json.extend_from_slice(b"\"\""),
             (Shape::Quantity, None) => self.json.extend_from_slice(b"\"0\""),
             (_, None) => self.json.extend_from_slice(b"null"),
         }
     }
 
-    fn object(&mut self, content: &'static Struct, object: Option<&Value>, level: Level) {
+    fn object(&mut self, ty: TypeRef<'_>, content: &Struct, object: Option<&Value>, level: Level) {
         let object = object.and_then(Value::as_object);
         self.json.push(b'{');
         let start = self.json.len();
         for field in &content.fields {
-            let value = object.and_then(|object| object.get(field.name));
-            if level == Level::Metadata && field.name == "resourceVersion" {
+            let value = object.and_then(|object| object.get(&*field.name));
+            if level == Level::Metadata && &*field.name == "resourceVersion" {
                 let comma_before = self.json.len() > start;
                 self.slot = Some(RevisionSlot { offset: self.json.len(), comma_before, comma_after: false });
                 continue;
             }
-            if is_omitted(field, value) {
+            let ty = ty.at(field.ty);
+            if is_omitted(field, ty, value) {
                 continue;
             }
             if self.json.len() > start {
                 self.json.push(b',');
             }
-            self.key(field.name);
-            match field.ty.as_struct() {
-                Some(content) if level == Level::Root && field.name == "metadata" => {
-                    self.object(content, value, Level::Metadata);
+            self.key(&field.name);
+            match ty.as_struct() {
+                Some(content) if level == Level::Root && &*field.name == "metadata" => {
+                    self.object(ty, content, value, Level::Metadata);
                 }
-                _ => self.value(field.ty, value),
+                _ => self.value(ty, value),
             }
         }
         if level == Level::Metadata
@@ -197,12 +206,17 @@ impl Encoder {
     }
 }
 
-/// Whether Go leaves the field out: `omitempty` spares structs, also those that are written as a string or a number.
-fn is_omitted(field: &Field, value: Option<&Value>) -> bool {
-    let is_struct = matches!(
-        field.ty.shape,
-        Shape::Struct(_) | Shape::Time | Shape::MicroTime | Shape::Quantity | Shape::IntOrString
-    );
-    let may_omit = field.omit_zero || field.omit_empty && !is_struct;
-    may_omit && value.is_none_or(|value| field.ty.is_zero(value))
+/// Whether Go leaves the field out: `omitempty` spares structs, also those that are written as something else.
+fn is_omitted(field: &Field, ty: TypeRef<'_>, value: Option<&Value>) -> bool {
+    let may_omit = field.omit_zero || field.omit_empty && !is_struct(ty.shape());
+    may_omit && value.is_none_or(|value| ty.is_zero(value))
+}
+
+fn is_struct(shape: &Shape) -> bool {
+    match shape {
+        Shape::Struct(_) | Shape::Union(_) | Shape::Any => true,
+        Shape::Time | Shape::MicroTime | Shape::Quantity | Shape::IntOrString => true,
+        Shape::Bool | Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::String | Shape::Bytes => false,
+        Shape::Pointer(_) | Shape::List { .. } | Shape::Map(_) => false,
+    }
 }

@@ -5,6 +5,7 @@
 //! have been in order. Nothing here recurses, however deep the input nests.
 
 use super::text::char_literal;
+use super::token::Token;
 use std::borrow::Cow;
 
 /// `maxNestingDepth`.
@@ -13,31 +14,6 @@ const MAX_NESTING_DEPTH: usize = 10_000;
 /// A syntax error's text.
 #[derive(Debug, PartialEq)]
 pub(super) struct SyntaxError(pub(super) String);
-
-/// What a value starts with.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Token {
-    Null,
-    Bool,
-    Number,
-    String,
-    Array,
-    Object,
-}
-
-impl Token {
-    /// As type errors name it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Token::Null => "null",
-            Token::Bool => "bool",
-            Token::Number => "number",
-            Token::String => "string",
-            Token::Array => "array",
-            Token::Object => "object",
-        }
-    }
-}
 
 /// A reader of tokens.
 pub(super) struct Lexer<'a> {
@@ -51,6 +27,11 @@ type Scan<T> = Result<T, SyntaxError>;
 impl<'a> Lexer<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Lexer { bytes, at: 0, depth: 0 }
+    }
+
+    /// The number of objects and arrays that have begun and not ended.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 
     /// Checks that the input is one well-formed value.

@@ -13,38 +13,55 @@
 //! zero time, the first second of year 1, is taken for none.)
 //!
 //! The types come from the structs of k8s.io/api and k8s.io/apimachinery v0.37.1 (Kubernetes v1.37, Apache-2.0) by way
-//! of `cargo xtask schema`. Where raw JSON is embedded in an object (`managedFields[].fieldsV1`) its keys are kept
-//! sorted, and its depth is limited.
+//! of `cargo xtask schema`; other [`Types`] are read from a text of the same form. Where raw JSON is embedded in an object
+//! (`managedFields[].fieldsV1`) its keys are kept sorted. Nesting is limited to 120 levels.
 
 mod bytes;
+mod data;
 mod decode;
 mod encode;
+mod facets;
+mod float;
+mod forms;
 mod lexer;
 mod protobuf;
 mod quantity;
 mod text;
 mod time;
+mod token;
 mod types;
 mod untyped;
 mod wire;
 
+pub use data::DataError;
 pub use decode::decode_json;
 pub use encode::{Encoded, RevisionSlot, encode};
+pub use facets::{Facets, ListType, PatchStrategy};
 pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
 pub(crate) use text::quote;
+pub use types::{Field, TypeRef, Types};
 pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
-use types::Type;
 
-/// The Go type of a kind's bodies.
-#[derive(Debug, Clone, Copy)]
-pub struct TypeRef(&'static Type);
+/// How many objects and arrays may be nested. The real server allows 10,000, but trees are dropped, compared and copied by
+/// recursion, and what is stored must be readable with `serde_json`, which stops at 127, also within a list or an event.
+const MAX_DEPTH: usize = 120;
 
-/// The type of `kind` in `api_version`, e.g. of `Lease` in `coordination.k8s.io/v1`. `DeleteOptions` and its like are
-/// part of every version.
-pub fn lookup(api_version: &str, kind: &str) -> Option<TypeRef> {
-    types::lookup(api_version, kind).map(TypeRef)
+/// The error for deeper nesting.
+fn too_deep() -> String {
+    format!("exceeded max depth of {MAX_DEPTH}")
+}
+
+/// The types of Kubernetes v1.37's own kinds.
+pub fn built_in() -> &'static Types {
+    &data::BUILT_IN
+}
+
+/// The built-in type of `kind` in `api_version`, e.g. of `Lease` in `coordination.k8s.io/v1`. `DeleteOptions` and its like
+/// are part of every version.
+pub fn lookup(api_version: &str, kind: &str) -> Option<TypeRef<'static>> {
+    built_in().lookup(api_version, kind)
 }
 
 /// What a body held.

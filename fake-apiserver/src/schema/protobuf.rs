@@ -5,9 +5,10 @@
 //! (Kubernetes v1.37), whose error texts are kept.
 
 use super::lexer::push_utf8;
-use super::types::{Content, Member, Shape, Struct, Type};
+use super::token::Token;
+use super::types::{Content, Member, Shape, Struct, TypeId, TypeRef, Union};
 use super::wire::{Read, Reader, WireType};
-use super::{DecodeError, TypeRef, bytes, parse_json, quantity, time};
+use super::{DecodeError, MAX_DEPTH, bytes, float, quantity, time, too_deep, untyped};
 use serde_json::{Map, Value};
 
 /// `protoEncodingPrefix`.
@@ -50,8 +51,8 @@ pub fn decode_protobuf(body: &[u8]) -> Result<Envelope<'_>, DecodeError> {
 /// If the bytes are no such message, or a value in it has no JSON form.
 pub fn decode_protobuf_message(raw: &[u8], ty: TypeRef) -> Result<Value, DecodeError> {
     let mut object = Map::new();
-    if let Some(content) = ty.0.as_struct() {
-        message(ty.0, content, raw, &mut object).map_err(DecodeError)?;
+    if let Some(content) = ty.as_struct() {
+        message(Place { ty, name: "", depth: 1 }, content, raw, &mut object).map_err(DecodeError)?;
     }
     Ok(Value::Object(object))
 }
@@ -98,24 +99,56 @@ fn type_meta<'a>(message: &'a [u8], envelope: &mut Envelope<'a>) -> Read<()> {
     Ok(())
 }
 
+/// What is being decoded, and where.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    ty: TypeRef<'t>,
+    /// The field's name in Go, for errors.
+    name: &'t str,
+    /// The number of objects and arrays around it, itself included if it is one.
+    depth: usize,
+}
+
+impl<'t> Place<'t> {
+    /// A field of the struct that is here.
+    fn field(self, ty: TypeId, name: &'t str) -> Place<'t> {
+        Place { ty: self.ty.at(ty), name, ..self }
+    }
+
+    /// An item of the list, or a value of the map, that is here.
+    fn element(self, ty: TypeId) -> Place<'t> {
+        self.field(ty, self.name)
+    }
+
+    /// The inside of the object or array that is here.
+    fn nested(self) -> Read<Place<'t>> {
+        if self.depth == MAX_DEPTH {
+            return Err(too_deep());
+        }
+        Ok(Place { depth: self.depth + 1, ..self })
+    }
+}
+
 /// Decodes a struct's message over what `object` holds.
-fn message(ty: &'static Type, content: &'static Struct, raw: &[u8], object: &mut Map<String, Value>) -> Read<()> {
+fn message<'t>(place: Place<'t>, content: &'t Struct, raw: &[u8], object: &mut Map<String, Value>) -> Read<()> {
     let mut reader = Reader::new(raw);
-    while let Some(tag) = reader.tag(ty.bare_name())? {
+    while let Some(tag) = reader.tag(place.ty.bare_name())? {
         match content.member(tag.number) {
             None => reader.skip(tag.wire_type)?,
             Some(Member { go_name, content: Content::Embedded(embedded), .. }) => {
                 tag.wire_type.expect(WireType::BYTES, go_name)?;
-                if let Some(content) = embedded.as_struct() {
-                    message(embedded, content, reader.bytes()?, object)?;
+                let place = place.field(*embedded, go_name);
+                if let Some(content) = place.ty.as_struct() {
+                    message(place, content, reader.bytes()?, object)?;
                 }
             }
             Some(Member { go_name, content: Content::Field(index), .. }) => {
                 let field = &content.fields[*index];
-                let mut value = object.remove(field.name).unwrap_or_default();
-                decode_field(field.ty.target(), tag.wire_type, go_name, &mut reader, &mut value)?;
-                if !field.ty.is_zero(&value) {
-                    object.insert(field.name.to_owned(), value);
+                let place = place.field(field.ty, go_name);
+                let mut value = object.remove(&*field.name).unwrap_or_default();
+                decode_field(Place { ty: place.ty.target(), ..place }, tag.wire_type, &mut reader, &mut value)?;
+                if !place.ty.is_zero(&value) {
+                    object.insert(field.name.as_ref().to_owned(), value);
                 }
             }
         }
@@ -124,72 +157,80 @@ fn message(ty: &'static Type, content: &'static Struct, raw: &[u8], object: &mut
 }
 
 /// Decodes one occurrence of a field: a single value, or one more item of a list or map.
-fn decode_field(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, slot: &mut Value) -> Read<()> {
-    match &ty.shape {
-        Shape::List { element, wrapped: false } => return push_items(element, wire_type, name, reader, slot),
+fn decode_field(place: Place<'_>, wire_type: WireType, reader: &mut Reader, slot: &mut Value) -> Read<()> {
+    match place.ty.shape() {
+        Shape::List { element, wrapped: false } => {
+            return push_items(place.nested()?.element(*element), wire_type, reader, slot);
+        }
         Shape::Map(element) => {
-            wire_type.expect(WireType::BYTES, name)?;
-            let (key, value) = entry(element, name, reader.bytes()?)?;
+            wire_type.expect(WireType::BYTES, place.name)?;
+            let (key, value) = entry(place.nested()?.element(*element), reader.bytes()?)?;
             match slot {
                 Value::Object(entries) => drop(entries.insert(key, value)),
                 _ => *slot = Value::Object(Map::from_iter([(key, value)])),
             }
         }
-        _ => *slot = single(ty, wire_type, name, reader, slot.take())?,
+        _ => *slot = single(place, wire_type, reader, slot.take())?,
     }
     Ok(())
 }
 
 /// Appends an item to a list or, of numbers that come packed, all.
-fn push_items(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, slot: &mut Value) -> Read<()> {
+fn push_items(place: Place<'_>, wire_type: WireType, reader: &mut Reader, slot: &mut Value) -> Read<()> {
     let mut items = match slot.take() {
         Value::Array(items) => items,
         _ => Vec::new(),
     };
-    if is_varint(ty) && wire_type == WireType::BYTES {
+    if is_varint(place.ty) && wire_type == WireType::BYTES {
         let mut packed = Reader::new(reader.bytes()?);
         while !packed.is_empty() {
-            items.push(single(ty, WireType::VARINT, name, &mut packed, Value::Null)?);
+            items.push(single(place, WireType::VARINT, &mut packed, Value::Null)?);
         }
     } else {
-        items.push(single(ty, wire_type, name, reader, Value::Null)?);
+        items.push(single(place, wire_type, reader, Value::Null)?);
     }
     *slot = Value::Array(items);
     Ok(())
 }
 
 /// Decodes the entry of a map: key in field 1, value in field 2. Upstream does not look at their wire types.
-fn entry(element: &'static Type, name: &str, raw: &[u8]) -> Read<(String, Value)> {
+fn entry(place: Place<'_>, raw: &[u8]) -> Read<(String, Value)> {
     let mut reader = Reader::new(raw);
     let (mut key, mut value) = (String::new(), Value::Null);
-    while let Some(tag) = reader.tag(name)? {
+    while let Some(tag) = reader.tag(place.name)? {
         match tag.number {
             1 => key = string(reader.bytes()?),
-            2 => value = single(element, WireType::BYTES, name, &mut reader, Value::Null)?,
+            2 => value = single(place, WireType::BYTES, &mut reader, Value::Null)?,
             _ => reader.skip(tag.wire_type)?,
         }
     }
-    Ok((key, if value.is_null() { element.zero() } else { value }))
+    Ok((key, if value.is_null() { place.ty.zero() } else { value }))
 }
 
-fn is_varint(ty: &Type) -> bool {
-    matches!(ty.shape, Shape::Bool | Shape::Int32 | Shape::Int64)
+fn is_varint(ty: TypeRef<'_>) -> bool {
+    matches!(ty.shape(), Shape::Bool | Shape::Int32 | Shape::Int64)
 }
 
-/// Decodes one value; a struct or wrapped list over `earlier`.
-fn single(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reader, earlier: Value) -> Read<Value> {
+/// Decodes one value; a struct, union or wrapped list over `earlier`.
+fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: Value) -> Read<Value> {
+    let Place { ty, name, depth } = place;
     if is_varint(ty) {
         wire_type.expect(WireType::VARINT, name)?;
         let number = signed(reader.varint()?);
-        return Ok(match ty.shape {
+        return Ok(match ty.shape() {
             Shape::Bool => Value::Bool(number != 0),
             Shape::Int32 => Value::from(number as i32),
             _ => Value::from(number),
         });
     }
+    if let Shape::Float64 = ty.shape() {
+        wire_type.expect(WireType::FIXED64, name)?;
+        let float = f64::from_bits(reader.fixed64()?);
+        return float::number(float).map(Value::Number).ok_or_else(|| format!("json: unsupported value: {float}"));
+    }
     wire_type.expect(WireType::BYTES, name)?;
     let raw = reader.bytes()?;
-    match &ty.shape {
+    match ty.shape() {
         Shape::String => Ok(Value::String(string(raw))),
         Shape::Bytes => Ok(Value::String(bytes::encode(raw))),
         Shape::Time => timestamp(time::Layout::Seconds, raw),
@@ -199,8 +240,10 @@ fn single(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reade
             None => Ok(ty.zero()),
         },
         Shape::IntOrString => int_or_string(raw),
-        Shape::FieldsV1 => match only_bytes("FieldsV1", "Raw", raw)? {
-            Some(json) if !json.is_empty() => Ok(parse_json(json).map_err(|error| error.to_string())?.object),
+        Shape::Any => match only_bytes(ty.bare_name(), "Raw", raw)? {
+            Some(json) if !json.is_empty() => {
+                Ok(untyped::parse_within(json, depth).map_err(|error| error.to_string())?.object)
+            }
             _ => Ok(Value::Null),
         },
         Shape::Struct(content) => {
@@ -208,24 +251,49 @@ fn single(ty: &'static Type, wire_type: WireType, name: &str, reader: &mut Reade
                 Value::Object(object) => object,
                 _ => Map::new(),
             };
-            message(ty, content, raw, &mut object)?;
+            message(place.nested()?, content, raw, &mut object)?;
             Ok(Value::Object(object))
         }
+        Shape::Union(union) => union_message(place, union, raw, earlier),
         Shape::List { element, .. } => {
+            let items_place = Place { name: "Items", ..place.nested()?.element(*element) };
             let mut items = earlier;
             let mut reader = Reader::new(raw);
             while let Some(tag) = reader.tag(ty.bare_name())? {
                 match tag.number {
-                    1 => push_items(element, tag.wire_type, "Items", &mut reader, &mut items)?,
+                    1 => push_items(items_place, tag.wire_type, &mut reader, &mut items)?,
                     _ => reader.skip(tag.wire_type)?,
                 }
             }
             Ok(items)
         }
-        Shape::Pointer(_) | Shape::Map(_) | Shape::Bool | Shape::Int32 | Shape::Int64 => {
+        Shape::Pointer(_) | Shape::Map(_) | Shape::Bool | Shape::Int32 | Shape::Int64 | Shape::Float64 => {
             Err(format!("{} has no form as a protobuf value", ty.go_name()))
         }
     }
+}
+
+/// Decodes a union: the last variant counts that is not zero.
+fn union_message<'t>(place: Place<'t>, union: &'t Union, raw: &[u8], earlier: Value) -> Read<Value> {
+    let mut values = vec![Value::Null; union.variants.len()];
+    if let Some(variant) = place.ty.variant(union, Token::of(&earlier)) {
+        let index = union.variants.iter().position(|other| other.number == variant.number);
+        values[index.unwrap_or_default()] = earlier;
+    }
+    let mut reader = Reader::new(raw);
+    while let Some(tag) = reader.tag(place.ty.bare_name())? {
+        match union.variants.iter().position(|variant| variant.number == tag.number) {
+            None => reader.skip(tag.wire_type)?,
+            Some(index) => {
+                let variant = &union.variants[index];
+                let place = place.field(variant.ty, &variant.go_name);
+                let place = Place { ty: place.ty.target(), ..place };
+                decode_field(place, tag.wire_type, &mut reader, &mut values[index])?;
+            }
+        }
+    }
+    let given = values.into_iter().rev().find(|value| !value.is_null());
+    Ok(given.unwrap_or_else(|| place.ty.zero()))
 }
 
 fn timestamp(layout: time::Layout, raw: &[u8]) -> Read<Value> {

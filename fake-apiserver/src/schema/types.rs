@@ -1,28 +1,57 @@
-//! The types, as the Go structs of Kubernetes v1.37 declare them: parsed once, on first use, from `types.txt`.
+//! The types of API objects, in an arena.
 //!
-//! The data file is made by `cargo xtask schema` from the tags of the real structs; its head explains its lines. Every
-//! type stands after those that it uses, so one pass links them.
+//! [`Types`] owns its types and everything in them, and is dropped as a whole. Types refer to each other by [`TypeId`],
+//! so that they may contain themselves; a [`TypeRef`] is a type together with its arena.
 
+use super::facets::{Facets, NO_FACETS};
+use super::token::Token;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::Arc;
 
-const DATA: &str = include_str!("types.txt");
+/// A set of types that refer only to each other.
+pub struct Types {
+    arena: Box<[Type]>,
+    /// Ordered by kind and `apiVersion`.
+    kinds: Box<[Root]>,
+}
+
+/// The type of a kind's bodies.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Root {
+    pub(super) kind: Arc<str>,
+    /// "*" stands for any.
+    pub(super) api_version: Arc<str>,
+    pub(super) ty: TypeId,
+}
+
+/// The place of a type in its arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct TypeId(u32);
+
+/// A type and its arena.
+#[derive(Clone, Copy)]
+pub struct TypeRef<'t> {
+    types: &'t Types,
+    ty: &'t Type,
+}
 
 /// A Go type.
 #[derive(Debug)]
 pub(super) struct Type {
     /// As Go prints it, but with the package's path in place of its name: `map[string]string`, `core/v1.Secret`.
-    name: &'static str,
+    pub(super) name: Arc<str>,
     pub(super) shape: Shape,
+    pub(super) facets: Option<Box<Facets>>,
 }
 
 /// What a type is made of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Shape {
     Bool,
     Int32,
     Int64,
+    Float64,
     String,
     /// `[]byte`: base64 in JSON.
     Bytes,
@@ -32,49 +61,51 @@ pub(super) enum Shape {
     MicroTime,
     Quantity,
     IntOrString,
-    /// `metav1.FieldsV1`: any JSON.
-    FieldsV1,
-    Pointer(&'static Type),
+    /// A message whose field 1 is JSON of any kind: `metav1.FieldsV1`, `runtime.RawExtension`.
+    Any,
+    Pointer(TypeId),
     List {
-        element: &'static Type,
+        element: TypeId,
         /// Protobuf has a message around the items, as its field 1.
         wrapped: bool,
     },
     /// Keys are strings.
-    Map(&'static Type),
+    Map(TypeId),
     Struct(Struct),
+    Union(Union),
 }
 
 /// A struct: its fields as JSON and as protobuf see them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Struct {
     /// In the order in which Go prints them, with those of embedded structs in their places.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Box<[Field]>,
     /// Indices into `fields`, ordered by name.
-    by_name: Vec<usize>,
+    pub(super) by_name: Box<[u32]>,
     /// Ordered by number.
-    members: Vec<Member>,
+    pub(super) members: Box<[Member]>,
 }
 
 /// A field of a JSON object.
 #[derive(Debug, Clone)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) ty: &'static Type,
+pub struct Field {
+    pub(super) name: Arc<str>,
+    pub(super) ty: TypeId,
     pub(super) omit_empty: bool,
     pub(super) omit_zero: bool,
     /// Name of the struct, as errors show it: `ObjectMeta`.
-    pub(super) owner: &'static str,
+    pub(super) owner: Arc<str>,
     /// The name behind those of the embedded structs around the field, as errors show it: `TypeMeta.kind`.
-    pub(super) context: String,
+    pub(super) context: Arc<str>,
+    pub(super) facets: Option<Arc<Facets>>,
 }
 
 /// A field of a protobuf message.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Member {
-    number: u32,
+    pub(super) number: u32,
     /// As errors show it.
-    pub(super) go_name: &'static str,
+    pub(super) go_name: Arc<str>,
     pub(super) content: Content,
 }
 
@@ -84,58 +115,168 @@ pub(super) enum Content {
     /// Index into the struct's fields.
     Field(usize),
     /// A message whose fields stand among those of its parent.
-    Embedded(&'static Type),
+    Embedded(TypeId),
 }
 
-impl Type {
+/// A type that has another JSON form for each of its fields, as `JSONSchemaPropsOrBool` has.
+#[derive(Debug, Clone)]
+pub(super) struct Union {
+    /// Of several that are set in protobuf, the last counts.
+    pub(super) variants: Box<[Variant]>,
+    /// The error for JSON of another kind; none if such JSON counts as zero.
+    pub(super) refusal: Option<Arc<str>>,
+}
+
+/// A field of a union.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    pub(super) number: u32,
+    /// As errors show it.
+    pub(super) go_name: Arc<str>,
+    pub(super) ty: TypeId,
+}
+
+impl Types {
+    pub(super) fn new(arena: Vec<Type>, mut kinds: Vec<Root>) -> Types {
+        kinds.sort();
+        Types { arena: arena.into(), kinds: kinds.into() }
+    }
+
+    /// The type that bodies of `kind` in `api_version` hold.
+    pub fn lookup(&self, api_version: &str, kind: &str) -> Option<TypeRef<'_>> {
+        let find = |api_version: &str| {
+            let order = |root: &Root| (&*root.kind, &*root.api_version).cmp(&(kind, api_version));
+            self.kinds.binary_search_by(order).ok()
+        };
+        let at = find(api_version).or_else(|| find("*"))?;
+        Some(self.at(self.kinds[at].ty))
+    }
+
+    /// Every kind, with its `apiVersion` ("*": any) first.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.kinds.iter().map(|root| (&*root.api_version, &*root.kind))
+    }
+
+    fn at(&self, TypeId(index): TypeId) -> TypeRef<'_> {
+        TypeRef { types: self, ty: &self.arena[index as usize] }
+    }
+}
+
+impl fmt::Debug for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Types of {} kinds", self.kinds.len())
+    }
+}
+
+impl TypeId {
+    /// # Panics
+    /// Beyond 2³² types.
+    pub(super) fn new(index: usize) -> TypeId {
+        TypeId(u32::try_from(index).expect("fewer than 2³² types"))
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl<'t> TypeRef<'t> {
+    /// Another type of the same arena.
+    pub(super) fn at(self, id: TypeId) -> TypeRef<'t> {
+        self.types.at(id)
+    }
+
+    pub(super) fn shape(self) -> &'t Shape {
+        &self.ty.shape
+    }
+
+    /// The type's name: Go's, but with the package's path where Go prints its name, as in `map[string]core/v1.Secret`.
+    pub fn name(self) -> &'t str {
+        &self.ty.name
+    }
+
+    /// The fields of a struct, in the order in which Go prints them; of any other type none.
+    pub fn fields(self) -> &'t [Field] {
+        self.as_struct().map_or(&[], |content| &content.fields)
+    }
+
+    /// The field of a struct with this JSON name.
+    pub fn field(self, name: &str) -> Option<&'t Field> {
+        Some(self.as_struct()?.field(name)?.1)
+    }
+
+    /// The type of a field of this type.
+    pub fn of(self, field: &Field) -> TypeRef<'t> {
+        self.at(field.ty)
+    }
+
+    /// The type of a list's items or of a map's values; none of any other type.
+    pub fn element(self) -> Option<TypeRef<'t>> {
+        match self.shape() {
+            Shape::List { element, .. } | Shape::Map(element) => Some(self.at(*element)),
+            _ => None,
+        }
+    }
+
+    /// The type itself, or what it points to.
+    pub fn target(self) -> TypeRef<'t> {
+        match self.shape() {
+            Shape::Pointer(target) => self.at(*target),
+            _ => self,
+        }
+    }
+
+    /// What the type's declaration says besides its form.
+    pub fn facets(self) -> &'t Facets {
+        self.ty.facets.as_deref().unwrap_or(&NO_FACETS)
+    }
+
     /// As Go prints it: `map[string]string`, `v1.Secret`.
-    pub(super) fn go_name(&self) -> String {
-        let mut printed = String::with_capacity(self.name.len());
-        for part in self.name.split_inclusive(['[', ']', '*']) {
+    pub(super) fn go_name(self) -> String {
+        let name = self.name();
+        let mut printed = String::with_capacity(name.len());
+        for part in name.split_inclusive(['[', ']', '*']) {
             printed.push_str(part.rsplit('/').next().unwrap_or(part));
         }
         printed
     }
 
     /// The name without its package, of a named type.
-    pub(super) fn bare_name(&self) -> &'static str {
-        self.name.rsplit('.').next().unwrap_or(self.name)
-    }
-
-    /// The type itself, or what it points to.
-    pub(super) fn target(&'static self) -> &'static Type {
-        match self.shape {
-            Shape::Pointer(target) => target,
-            _ => self,
-        }
+    pub(super) fn bare_name(self) -> &'t str {
+        let name = self.name();
+        name.rsplit('.').next().unwrap_or(name)
     }
 
     /// The struct's fields, for a struct.
-    pub(super) fn as_struct(&self) -> Option<&Struct> {
-        match &self.shape {
+    pub(super) fn as_struct(self) -> Option<&'t Struct> {
+        match self.shape() {
             Shape::Struct(content) => Some(content),
             _ => None,
         }
     }
 
     /// What an element of a list or map holds that was not given.
-    pub(super) fn zero(&self) -> Value {
-        match &self.shape {
+    pub(super) fn zero(self) -> Value {
+        match self.shape() {
             Shape::Bool => Value::Bool(false),
-            Shape::Int32 | Shape::Int64 | Shape::IntOrString => Value::from(0),
+            Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString => Value::from(0),
             Shape::String | Shape::Bytes => Value::String(String::new()),
             Shape::Quantity => Value::from("0"),
             Shape::Struct(_) => Value::Object(Map::new()),
-            Shape::Time | Shape::MicroTime | Shape::FieldsV1 => Value::Null,
+            Shape::Time | Shape::MicroTime | Shape::Any => Value::Null,
             Shape::Pointer(_) | Shape::List { .. } | Shape::Map(_) => Value::Null,
+            Shape::Union(union) => match self.variant(union, Token::Bool) {
+                Some(_) => Value::Bool(false),
+                None => Value::Null,
+            },
         }
     }
 
     /// Whether a value of this type is Go's zero value (of lists and maps: empty).
-    pub(super) fn is_zero(&self, value: &Value) -> bool {
-        match (&self.shape, value) {
+    pub(super) fn is_zero(self, value: &Value) -> bool {
+        match (self.shape(), value) {
             (_, Value::Null) => true,
-            (Shape::Pointer(_) | Shape::FieldsV1, _) => false,
+            (Shape::Pointer(_) | Shape::Any | Shape::Union(_), _) => false,
             (_, Value::Bool(on)) => !on,
             (_, Value::Number(number)) => number.as_i64() == Some(0),
             (Shape::Quantity, Value::String(text)) => text == "0",
@@ -145,13 +286,41 @@ impl Type {
             (_, Value::Object(fields)) => fields.is_empty(),
         }
     }
+
+    /// The variant of a union of this type that JSON of some kind stands for.
+    pub(super) fn variant(self, union: &'t Union, token: Token) -> Option<&'t Variant> {
+        union.variants.iter().find(|variant| {
+            matches!(
+                (self.at(variant.ty).target().shape(), token),
+                (Shape::Bool, Token::Bool) | (Shape::List { .. }, Token::Array) | (Shape::Struct(_), Token::Object)
+            )
+        })
+    }
+}
+
+impl fmt::Debug for TypeRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Field {
+    /// The field's name in JSON.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the field's declaration says besides its type.
+    pub fn facets(&self) -> &Facets {
+        self.facets.as_deref().unwrap_or(&NO_FACETS)
+    }
 }
 
 impl Struct {
     /// The field of this JSON name, and its index.
     pub(super) fn field(&self, name: &str) -> Option<(usize, &Field)> {
-        let at = self.by_name.binary_search_by(|index| self.fields[*index].name.cmp(name)).ok()?;
-        let index = self.by_name[at];
+        let at = self.by_name.binary_search_by(|index| (*self.fields[*index as usize].name).cmp(name)).ok()?;
+        let index = self.by_name[at] as usize;
         Some((index, &self.fields[index]))
     }
 
@@ -159,167 +328,5 @@ impl Struct {
     pub(super) fn member(&self, number: u32) -> Option<&Member> {
         let at = self.members.binary_search_by_key(&number, |member| member.number).ok()?;
         Some(&self.members[at])
-    }
-}
-
-/// The type that bodies of `kind` in `api_version` hold.
-pub(super) fn lookup(api_version: &str, kind: &str) -> Option<&'static Type> {
-    static SCHEMA: OnceLock<Schema> = OnceLock::new();
-    let kinds = &SCHEMA.get_or_init(|| Schema::parse(DATA)).kinds;
-    kinds.get(&(api_version, kind)).or_else(|| kinds.get(&("*", kind))).copied()
-}
-
-#[derive(Default)]
-struct Schema {
-    kinds: HashMap<(&'static str, &'static str), &'static Type>,
-    types: HashMap<&'static str, &'static Type>,
-}
-
-impl Schema {
-    /// # Panics
-    /// If the data is not what `cargo xtask schema` writes: it is compiled in, and the tests load it.
-    fn parse(data: &'static str) -> Schema {
-        let mut schema = Schema::default();
-        for (name, shape) in [
-            ("bool", Shape::Bool),
-            ("int32", Shape::Int32),
-            ("int64", Shape::Int64),
-            ("string", Shape::String),
-            ("[]uint8", Shape::Bytes),
-        ] {
-            schema.define(name, shape);
-        }
-        let mut roots = Vec::new();
-        let mut lines = data.lines().filter(|line| !line.starts_with('#')).peekable();
-        while let Some(line) = lines.next() {
-            let words: Vec<&str> = line.split(' ').collect();
-            match words[..] {
-                ["kind", api_version, kind, name] => roots.push((api_version, kind, name)),
-                ["leaf", name] => schema.leaf(name),
-                ["type", name, underlying] => schema.named(name, underlying, false),
-                ["message", name, underlying] => schema.named(name, underlying, true),
-                ["struct", name] => {
-                    let fields = std::iter::from_fn(|| lines.next_if(|line| line.starts_with("  ")));
-                    let shape = Shape::Struct(schema.fields(name, fields));
-                    schema.define(name, shape);
-                }
-                _ => panic!("schema: not a line: {line}"),
-            }
-        }
-        for (api_version, kind, name) in roots {
-            let ty = schema.resolve(name);
-            schema.kinds.insert((api_version, kind), ty);
-        }
-        schema
-    }
-
-    /// Types live as long as the process: leaked, they can refer to each other.
-    fn define(&mut self, name: &'static str, shape: Shape) -> &'static Type {
-        let ty: &'static Type = Box::leak(Box::new(Type { name, shape }));
-        self.types.insert(name, ty);
-        ty
-    }
-
-    fn leaf(&mut self, name: &'static str) {
-        let shape = match name {
-            "apis/meta/v1.Time" => Shape::Time,
-            "apis/meta/v1.MicroTime" => Shape::MicroTime,
-            "apis/meta/v1.FieldsV1" => Shape::FieldsV1,
-            "api/resource.Quantity" => Shape::Quantity,
-            "util/intstr.IntOrString" => Shape::IntOrString,
-            _ => panic!("schema: unknown leaf {name}"),
-        };
-        self.define(name, shape);
-    }
-
-    fn named(&mut self, name: &'static str, underlying: &'static str, in_message: bool) {
-        let shape = match self.resolve(underlying).shape {
-            Shape::Bool => Shape::Bool,
-            Shape::Int32 => Shape::Int32,
-            Shape::Int64 => Shape::Int64,
-            Shape::String => Shape::String,
-            Shape::List { element, .. } => Shape::List { element, wrapped: in_message },
-            Shape::Map(element) => Shape::Map(element),
-            _ => panic!("schema: {name} cannot be a {underlying}"),
-        };
-        self.define(name, shape);
-    }
-
-    fn resolve(&mut self, name: &'static str) -> &'static Type {
-        if let Some(known) = self.types.get(name) {
-            return known;
-        }
-        let shape = if let Some(target) = name.strip_prefix('*') {
-            Shape::Pointer(self.resolve(target))
-        } else if let Some(element) = name.strip_prefix("[]") {
-            Shape::List { element: self.resolve(element), wrapped: false }
-        } else if let Some((_, element)) = name.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
-            Shape::Map(self.resolve(element))
-        } else {
-            panic!("schema: {name} is used before it is defined")
-        };
-        self.define(name, shape)
-    }
-
-    fn fields(&mut self, name: &'static str, lines: impl Iterator<Item = &'static str>) -> Struct {
-        let owner = name.rsplit('.').next().unwrap_or(name);
-        let mut content = Struct::default();
-        for line in lines {
-            let words: Vec<&'static str> = line.split_ascii_whitespace().collect();
-            let [go_name, number, json, ty] = words[..] else { panic!("schema: not a field: {line}") };
-            let ty = self.resolve(ty);
-            let place = if json == "." {
-                let embedded = ty.as_struct().expect("only structs are embedded");
-                content.fields.extend(embedded.fields.iter().map(|field| Field {
-                    owner,
-                    context: format!("{go_name}.{}", field.context),
-                    ..field.clone()
-                }));
-                Content::Embedded(ty)
-            } else {
-                let mut options = json.split(',');
-                let name = options.next().unwrap_or(json);
-                let (mut omit_empty, mut omit_zero) = (false, false);
-                for option in options {
-                    omit_empty |= option == "omitempty";
-                    omit_zero |= option == "omitzero";
-                }
-                content.fields.push(Field { name, ty, omit_empty, omit_zero, owner, context: name.to_owned() });
-                Content::Field(content.fields.len() - 1)
-            };
-            if let Ok(number) = number.parse() {
-                content.members.push(Member { number, go_name, content: place });
-            }
-        }
-        assert!(content.fields.len() <= 64, "schema: {name} has more fields than the decoder can tick off");
-        content.by_name = (0..content.fields.len()).collect();
-        content.by_name.sort_by_key(|index| content.fields[*index].name);
-        content.members.sort_by_key(|member| member.number);
-        content
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_data_loads() {
-        let schema = Schema::parse(DATA);
-        assert!(schema.kinds.len() > 30, "{} kinds", schema.kinds.len());
-    }
-
-    #[test]
-    fn names_are_those_of_go() {
-        let map = Type { name: "map[core/v1.ResourceName]api/resource.Quantity", shape: Shape::Bool };
-        assert_eq!(map.go_name(), "map[v1.ResourceName]resource.Quantity");
-        let list = Type { name: "[]*apis/meta/v1.Time", shape: Shape::Bool };
-        assert_eq!(list.go_name(), "[]*v1.Time");
-    }
-
-    #[test]
-    fn meta_kinds_belong_to_every_version() {
-        assert!(lookup("coordination.k8s.io/v1", "DeleteOptions").is_some());
-        assert!(lookup("coordination.k8s.io/v1", "Pod").is_none());
     }
 }

@@ -1,21 +1,23 @@
 //! JSON without a type: patches, raw JSON in objects, and bodies whose type is yet to be found out.
 
-use super::decode::{Decoder, Failure, Segment, Step};
-use super::lexer::Token;
+use super::decode::{Decoder, Segment, Step};
+use super::token::Token;
 use super::{DecodeError, Decoded};
 use serde_json::{Map, Number, Value};
-
-/// Deepest nesting of JSON without a type. Go allows 10000; trees are dropped recursively, so this server cannot.
-const MAX_TREE_DEPTH: usize = 500;
 
 /// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
 ///
 /// # Errors
-/// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 500.
+/// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 120.
 pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    parse_within(bytes, 0)
+}
+
+/// [`parse_json`] of what stands within `depth` objects and arrays.
+pub(super) fn parse_within(bytes: &[u8], depth: usize) -> Result<Decoded, DecodeError> {
     let mut object = Value::Null;
-    let findings = Decoder::run(bytes, |decoder| {
-        object = decoder.any(0)?;
+    let findings = Decoder::run(bytes, depth, |decoder| {
+        object = decoder.any()?;
         Ok(())
     })?;
     Ok(Decoded { object, findings })
@@ -30,7 +32,7 @@ pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
     const TARGET: &str =
         r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
     let mut found = [String::new(), String::new()];
-    let read = Decoder::run(bytes, |decoder| {
+    let read = Decoder::run(bytes, 0, |decoder| {
         let token = decoder.lexer.peek()?;
         if token != Token::Object {
             if token != Token::Null {
@@ -68,11 +70,8 @@ pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
 }
 
 impl Decoder<'_> {
-    /// A value without a type, below `depth` others.
-    fn any(&mut self, depth: usize) -> Step<Value> {
-        if depth > MAX_TREE_DEPTH {
-            return Err(Failure::Value("exceeded max depth".to_owned()));
-        }
+    /// A value without a type.
+    fn any(&mut self) -> Step<Value> {
         Ok(match self.lexer.peek()? {
             Token::Null => {
                 self.lexer.null()?;
@@ -83,24 +82,24 @@ impl Decoder<'_> {
             Token::String => Value::String(self.lexer.string()?.into_owned()),
             Token::Array => {
                 let mut items = Vec::new();
-                self.lexer.begin_array()?;
+                self.begin_array()?;
                 while self.lexer.next_element(items.is_empty())? {
                     self.path.push(Segment::Index(items.len()));
-                    items.push(self.any(depth + 1)?);
+                    items.push(self.any()?);
                     self.path.pop();
                 }
                 Value::Array(items)
             }
             Token::Object => {
                 let mut object = Map::new();
-                self.lexer.begin_object()?;
+                self.begin_object()?;
                 while let Some(key) = self.lexer.next_key(object.is_empty())? {
                     if object.contains_key(key.as_ref()) {
                         self.save_finding("duplicate", &key);
                     }
                     let name = key.as_ref().to_owned();
                     self.path.push(Segment::Key(key));
-                    let value = self.any(depth + 1)?;
+                    let value = self.any()?;
                     self.path.pop();
                     object.insert(name, value);
                 }

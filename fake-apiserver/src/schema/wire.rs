@@ -12,7 +12,7 @@ pub(super) struct WireType(u8);
 
 impl WireType {
     pub(super) const VARINT: WireType = WireType(0);
-    const FIXED64: WireType = WireType(1);
+    pub(super) const FIXED64: WireType = WireType(1);
     pub(super) const BYTES: WireType = WireType(2);
     const START_GROUP: WireType = WireType(3);
     const END_GROUP: WireType = WireType(4);
@@ -71,6 +71,12 @@ impl<'a> Reader<'a> {
             }
         }
         Err("proto: integer overflow".to_owned())
+    }
+
+    pub(super) fn fixed64(&mut self) -> Read<u64> {
+        let (bytes, rest) = self.rest.split_first_chunk().ok_or_else(unexpected_end)?;
+        self.rest = rest;
+        Ok(u64::from_le_bytes(*bytes))
     }
 
     /// A length, and as many bytes.

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"log"
 	"reflect"
+	"slices"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -16,6 +20,8 @@ type filler struct {
 	// empty leaves zero what is no pointer, and lets pointers, lists and maps hold zeros.
 	empty bool
 	count int64
+	// recursions is the number of structs around the current place that may contain themselves.
+	recursions int
 }
 
 func (f *filler) value(v reflect.Value, name string) {
@@ -46,11 +52,24 @@ func (f *filler) value(v reflect.Value, name string) {
 	case *metav1.FieldsV1:
 		leaf.SetRawString(fmt.Sprintf(`{"f:%s":{}}`, name))
 		return
+	case *runtime.RawExtension:
+		leaf.Raw = []byte(fmt.Sprintf(`{"%s":[%d,null]}`, name, f.count))
+		return
+	case *apiextensionsv1.JSON:
+		leaf.Raw = []byte(fmt.Sprintf(`{"%s":[%d,null]}`, name, f.count))
+		return
 	case *time.Duration:
 		log.Fatal("the server has no notion of durations")
 	}
+	if f.recursions == 2 && slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, v.Kind()) && containsItself(v.Type().Elem()) {
+		return
+	}
 	switch v.Kind() {
 	case reflect.Struct:
+		if _, union := v.Addr().Interface().(json.Unmarshaler); !union && containsItself(v.Type()) {
+			f.recursions++
+			defer func() { f.recursions-- }()
+		}
 		for i := range v.NumField() {
 			f.value(v.Field(i), v.Type().Field(i).Name)
 		}
@@ -89,7 +108,33 @@ func (f *filler) scalar(v reflect.Value, name string) {
 		v.SetBool(true)
 	case reflect.Int32, reflect.Int64:
 		v.SetInt(-f.count)
+	case reflect.Float64:
+		v.SetFloat(float64(f.count) + 0.5)
 	default:
 		log.Fatalf("%s: the server has no notion of a %v", name, v.Kind())
 	}
+}
+
+// containsItself reports whether values of a type can hold values of the same type.
+func containsItself(t reflect.Type) bool {
+	seen := map[reflect.Type]bool{}
+	var reaches func(reflect.Type) bool
+	reaches = func(from reflect.Type) bool {
+		if seen[from] {
+			return from == t
+		}
+		seen[from] = true
+		switch from.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			return reaches(from.Elem())
+		case reflect.Struct:
+			for i := range from.NumField() {
+				if from.Field(i).IsExported() && reaches(from.Field(i).Type) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return reaches(t)
 }

@@ -91,7 +91,9 @@ func jsonInputs() []input {
 	add("v1", "Node", `{"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]},"status":{"capacity":{"cpu":"4","memory":"16Gi"},"images":[{"names":["a"]}]}}`)
 	add("v1", "Event", `{"metadata":{"name":"a"},"involvedObject":{"kind":"Pod"},"count":1,"eventTime":"2020-01-02T03:04:05.123456Z"}`, `{"series":{"lastObservedTime":"2020-01-02T03:04:05Z"}}`, `{}`)
 	add("events.k8s.io/v1", "Event", `{"eventTime":null,"series":{"count":2},"regarding":{}}`, `{"eventTime":"2020-01-02T03:04:05.1Z"}`, `{}`)
-	add("coordination.k8s.io/v1", "Lease", `{"spec":{"holderIdentity":"","leaseDurationSeconds":15,"renewTime":"2020-01-02T03:04:05.123456+00:00"}}`, `{"spec":{"leaseDurationSeconds":"15"}}`, `{"spec":{"renewTime":"2020-01-02T03:04:05Z"}}`, `{"spec":{"renewTime":1}}`)
+	add("coordination.k8s.io/v1", "Lease", `{"spec":{"holderIdentity":"","leaseDurationSeconds":15,"renewTime":"2020-01-02T03:04:05.123456+00:00"}}`, `{"spec":{"leaseDurationSeconds":"15"}}`, `{"spec":{"renewTime":"2020-01-02T03:04:05Z"}}`, `{"spec":{"renewTime":1}}`,
+		`{"spec":{"renewTime":null,"acquireTime":"2020-01-02T03:04:05.123Z"}}`, `{"spec":{"renewTime":"2020-01-02T03:04:05.123456789Z"}}`, `{"spec":{"renewTime":""}}`, `{"spec":{"renewTime":{}}}`,
+		`{"spec":{"renewTime":[]}}`, `{"spec":{"renewTime":true}}`, `{"spec":{"renewTime":"2020-01-02T03:04:05,123456-07:00"}}`)
 	add("authentication.k8s.io/v1", "TokenReview", `{"spec":{"token":"t"},"status":{"authenticated":false,"user":{"extra":{"a":["b"],"c":["d","e"]}}}}`, `{"status":{"user":{"extra":{"a":"b"}}}}`)
 	add("authentication.k8s.io/v1", "TokenRequest", `{"spec":{"audiences":["a"],"expirationSeconds":600,"boundObjectRef":{}}}`, `{"spec":{"audiences":"a"}}`, `{"spec":{"expirationSeconds":"600"}}`, `{}`)
 	add("authorization.k8s.io/v1", "SubjectAccessReview", `{"spec":{"resourceAttributes":{"verb":"get","fieldSelector":{"requirements":[{}]}},"groups":["g"]}}`, `{}`)
@@ -102,6 +104,61 @@ func jsonInputs() []input {
 	add("v1", "Status", `{"status":"Failure","code":404,"details":{"causes":[{}]}}`)
 	add("v1", "ConfigMapList", `{"metadata":{"remainingItemCount":0,"continue":"c"},"items":[{"data":{"a":"b"}},{"bogus":1}]}`, `{"items":null}`, `{"items":{}}`)
 	return inputs
+}
+
+// workloadInputs are bodies of kinds whose types have what core/v1 has not: unions, raw JSON, floats, recursion. The keys of
+// raw JSON are sorted, as the server keeps them.
+func workloadInputs() []input {
+	var inputs []input
+	add := func(apiVersion, kind string, texts ...string) {
+		for _, text := range texts {
+			inputs = append(inputs, input{apiVersion, kind, text})
+		}
+	}
+	schema := func(texts ...string) {
+		for _, text := range texts {
+			add("apiextensions.k8s.io/v1", "CustomResourceDefinition",
+				`{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":`+text+`}}]}}`)
+		}
+	}
+	schema(
+		`{}`, `{"type":"object","properties":{"spec":{"type":"object","properties":{"replicas":{"type":"integer","format":"int32","minimum":0}}}}}`,
+		`{"properties":{"a":{"properties":{"b":{"properties":{"c":{"not":{"anyOf":[{"type":"string"}]}}}}}}}}`, `{"properties":{"a":null}}`, `{"bogus":1}`,
+		`{"properties":{"a":{"type":1}}}`, `{"properties":{"a":{"bogus":1,"type":"x","type":"y"}}}`, `{"properties":[]}`, `{"properties":{"a":5}}`,
+		`{"items":{"type":"string"}}`, `{"items":[{"type":"string"},{}]}`, `{"items":{"bogus":1,"type":"a","type":"b"}}`, `{"items":{"type":1}}`, `{"items":[{"type":1}]}`,
+		`{"items":[5]}`, `{"items":null}`, `{"items":{"items":{"type":{}}}}`, `{"type":1,"items":{"type":2}}`, `{"items":{"type":1},"type":2}`, `{"items":{"type":1,"maxLength":"x"}}`,
+		`{"items":{"properties":{"a":{"items":{"items":5,"minimum":"x"}}}}}`, `{"items":[{"type":"a"}],"items":{"format":"b"}}`, `{"items":{"type":"a"},"items":{"format":"b"}}`,
+		`{"additionalProperties":true}`, `{"additionalProperties":false}`, `{"additionalProperties":{"type":"string"}}`, `{"additionalProperties":null}`, `{"additionalProperties":5}`,
+		`{"additionalProperties":"true"}`, `{"additionalProperties":[]}`, `{"additionalProperties":{"type":1}}`, `{"additionalItems":{"additionalProperties":false}}`,
+		`{"dependencies":{"a":["b","c"],"d":{"type":"string"}}}`, `{"dependencies":{"a":[1]}}`, `{"dependencies":{"a":["b",null]}}`, `{"dependencies":{"a":{"type":5}}}`,
+		`{"default":{"a":[null,1.5,"x"],"b":1}}`, `{"default":null}`, `{"default":0}`, `{"default":false}`, `{"default":""}`, `{"enum":[1,"a",null,{"b":[]}]}`,
+		`{"enum":5}`, `{"example":[]}`, `{"x-kubernetes-preserve-unknown-fields":false,"x-kubernetes-validations":[{"rule":"self > 0","messageExpression":""}]}`,
+		`{"minimum":1}`, `{"minimum":1.0}`, `{"minimum":-0}`, `{"minimum":1e2,"maximum":1e21,"multipleOf":1e-7}`, `{"minimum":0.1,"maximum":123456789.125}`, `{"minimum":1e400}`,
+		`{"minimum":"1"}`, `{"minimum":null}`, `{"maxLength":1.5}`, `{"maxLength":9223372036854775807}`, `{"$schema":"a","$ref":"b","definitions":{"c":{"id":"d"}},"patternProperties":{"^x":{}}}`,
+	)
+	add("apiextensions.k8s.io/v1", "CustomResourceDefinition",
+		`{"spec":{"group":"g","names":{"plural":"p","kind":"K"},"scope":"Namespaced","versions":[{"name":"v1","subresources":{"status":{},"scale":{"specReplicasPath":".spec.replicas"}}}]}}`,
+		`{"spec":{"versions":[{"selectableFields":[{"jsonPath":".spec.a"}],"additionalPrinterColumns":[{"name":"A","priority":0}]}],"conversion":{"webhook":{"clientConfig":{"caBundle":"eA=="}}}}}`, `{}`,
+	)
+	add("apps/v1", "Deployment",
+		`{"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+		`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":1}},"template":{"spec":{"containers":[{"ports":[{"bogus":1}]}]}}}}`,
+		`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1.5}}}}`, `{"spec":{"template":{"spec":{"containers":[{"name":5}]}}}}`, `{}`,
+	)
+	add("apps/v1", "ControllerRevision", `{}`, `{"data":null,"revision":0}`, `{"data":{"spec":{"a":[],"b":1}},"revision":3}`, `{"data":5}`, `{"data":{"a":1},"bogus":1}`)
+	add("autoscaling/v2", "HorizontalPodAutoscaler",
+		`{"spec":{"scaleTargetRef":{"kind":"Deployment","name":"a"},"minReplicas":0,"maxReplicas":3,"metrics":[{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":50}}}]}}`,
+		`{"spec":{"behavior":{"scaleDown":{"tolerance":"0.05","stabilizationWindowSeconds":0,"policies":[{"type":"Pods","value":4}]}}}}`, `{"spec":{"metrics":[{"pods":{"target":{"averageValue":"x"}}}]}}`,
+		`{"spec":{"maxReplicas":"3"}}`, `{"status":{"currentMetrics":[{"external":{"current":{"value":"1500m"}}}],"lastScaleTime":"2020-01-02T03:04:05Z"}}`,
+	)
+	add("admission.k8s.io/v1", "AdmissionReview", `{"request":{"uid":"u","object":{"a":1},"oldObject":null}}`, `{"response":{"allowed":false,"patch":"W10="}}`)
+	return inputs
+}
+
+var floats = []string{
+	"0", "-0", "1", "-1", "0.1", "100", "1e2", "1.5", "-2.25", "123456789.125", "0.000001", "0.0000001", "0.00000123", "1e-10", "1.5e-300", "5e-324", "1e20", "1e21", "1.5e21", "-1e22",
+	"9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-9223372036854775808", "-9223372036854775809", "123456789012345678901",
+	"1.7976931348623157e308", "0.30000000000000004",
 }
 
 // strictFlood has more unknown fields than are reported.

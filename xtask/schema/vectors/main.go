@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,6 +63,9 @@ func main() {
 		parsed := metav1.Time{}
 		err := parsed.UnmarshalJSON(must(json.Marshal(text)))
 		return string(must(parsed.MarshalJSON())), err
+	}))
+	write("floats", parseAll(floats, func(text string) (string, error) {
+		return string(must(json.Marshal(must(strconv.ParseFloat(text, 64))))), nil
 	}))
 	write("microtimes", parseAll(times, func(text string) (string, error) {
 		parsed := metav1.MicroTime{}
@@ -123,7 +128,7 @@ func stored(original object) string {
 // decodeInputs decodes JSON strictly.
 func decodeInputs() []vector {
 	var vectors []vector
-	for _, input := range jsonInputs() {
+	for _, input := range slices.Concat(jsonInputs(), workloadInputs()) {
 		result := vector{APIVersion: input.apiVersion, Kind: input.kind, Input: input.text}
 		if strings.ToValidUTF8(input.text, "") != input.text {
 			result.Input, result.Bytes = "", []byte(input.text)
@@ -160,11 +165,15 @@ func interpretInputs() []vector {
 }
 
 // fullObjects has each kind twice: with every field set, and with whatever is as empty as it can be and still be there.
+// Lists are only empty: their items are kinds of their own.
 func fullObjects() []vector {
 	var vectors []vector
 	for _, root := range roots.All {
 		kind := reflect.TypeOf(root.Object).Elem().Name()
 		for _, fill := range []*filler{{}, {empty: true}} {
+			if strings.HasSuffix(kind, "List") && !fill.empty {
+				continue
+			}
 			filled := newObject(root.APIVersion, kind)
 			fill.value(reflect.ValueOf(filled).Elem(), kind)
 			apiVersion := strings.ReplaceAll(root.APIVersion, "*", "policy/v1")

@@ -18,7 +18,7 @@ pub(crate) struct Expected<'k> {
 }
 
 impl Expected<'_> {
-    pub(crate) fn type_ref(&self) -> ApiResult<TypeRef> {
+    pub(crate) fn type_ref(&self) -> ApiResult<TypeRef<'static>> {
         schema::lookup(&self.api_version, self.kind)
             .ok_or_else(|| ApiError::not_implemented(format!("objects of kind {} {}", self.api_version, self.kind)))
     }

@@ -1,0 +1,92 @@
+//! What the declarations of types and fields say besides their form: tags and markers of the Go sources.
+
+use serde_json::Value;
+
+/// What is said of a type or of a field. What is said of a field's type is not repeated at the field.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Facets {
+    /// How a strategic merge patch treats the list or struct; none: it replaces a list and merges a struct.
+    pub patch: Option<PatchStrategy>,
+    /// How server-side apply treats the list; none: by `patch`, or else as [`ListType::Atomic`].
+    pub list: Option<ListType>,
+    /// Whether server-side apply treats the map or struct as one value (`atomic`) or field by field (`granular`); none:
+    /// as the type says, or else field by field.
+    pub atomic: Option<bool>,
+    /// The value of an absent field.
+    pub default: Option<Value>,
+    /// Whether the field must be there; none: unless it is omitted when it is empty.
+    pub required: Option<bool>,
+    /// All values of an enumeration, in alphabetical order.
+    pub values: Vec<Box<str>>,
+    /// Tags of declarative validation in their order, without the leading `+`: `k8s:maxItems=32`.
+    pub checks: Vec<Box<str>>,
+}
+
+/// `patchStrategy` and `patchMergeKey`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PatchStrategy {
+    /// Whether a list is merged (by `key`, or as a set of scalars), not replaced.
+    pub merge: bool,
+    /// Whether the patch's `$retainKeys` decides which keys stay.
+    pub retain_keys: bool,
+    /// The key by which the items of a list are the same.
+    pub key: Option<Box<str>>,
+}
+
+/// `listType` and `listMapKey`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ListType {
+    /// One value, replaced as a whole.
+    Atomic,
+    /// Scalars, each of which occurs once.
+    Set,
+    /// Objects, each of which has other values in these fields.
+    Map(Vec<Box<str>>),
+}
+
+/// What is said of a declaration without tags and markers.
+pub(super) static NO_FACETS: Facets = Facets {
+    patch: None,
+    list: None,
+    atomic: None,
+    default: None,
+    required: None,
+    values: Vec::new(),
+    checks: Vec::new(),
+};
+
+impl Facets {
+    /// Adds what a line of the data says; false if it is not such a line.
+    pub(super) fn add(&mut self, line: &str) -> bool {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "patch" => {
+                let (strategies, key) = rest.split_once(' ').map_or((rest, None), |(all, key)| (all, Some(key.into())));
+                let has = |wanted| strategies.split(',').any(|strategy| strategy == wanted);
+                self.patch = Some(PatchStrategy { merge: has("merge"), retain_keys: has("retainKeys"), key });
+            }
+            "atomic" => self.atomic = Some(true),
+            "granular" => self.atomic = Some(false),
+            "list" => {
+                self.list = match rest {
+                    "atomic" => Some(ListType::Atomic),
+                    "set" => Some(ListType::Set),
+                    _ => Some(ListType::Map(rest.split(' ').map(Box::from).collect())),
+                }
+            }
+            "default" => match serde_json::from_str(rest) {
+                Ok(value) => self.default = Some(value),
+                Err(_) => return false,
+            },
+            "optional" => self.required = Some(false),
+            "required" => self.required = Some(true),
+            "enum" => match serde_json::from_str(rest) {
+                Ok(values) => self.values = values,
+                Err(_) => return false,
+            },
+            "check" => self.checks.push(rest.into()),
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,52 @@
+//! `float64`: read as it reads back from Go's text, and written as Go's encoder writes it.
+
+use serde_json::Number;
+use std::fmt::Write;
+
+/// The number as JSON has it: an integer if it has no fraction, and if an integer can hold it. None: not finite.
+pub(super) fn number(float: f64) -> Option<Number> {
+    let negative_zero = float == 0.0 && float.is_sign_negative();
+    if float.fract() != 0.0 || negative_zero {
+        return Number::from_f64(float);
+    }
+    let text = format!("{float}");
+    match (text.parse::<i64>(), text.parse::<u64>()) {
+        (Ok(integer), _) => Some(integer.into()),
+        (_, Ok(integer)) => Some(integer.into()),
+        _ => Number::from_f64(float),
+    }
+}
+
+/// Appends a number as `floatEncoder` of encoding/json (Go 1.26) prints it: as ECMAScript does.
+pub(super) fn write(json: &mut Vec<u8>, number: &Number) {
+    let float = number.as_f64().unwrap_or_default();
+    let size = float.abs();
+    let mut text = String::new();
+    let written = if size != 0.0 && !(1e-6..1e21).contains(&size) {
+        let exponent = if size < 1.0 { "e" } else { "e+" };
+        write!(text, "{float:e}").map(|()| text = text.replace('e', exponent))
+    } else {
+        write!(text, "{float}")
+    };
+    written.expect("writing to a String cannot fail");
+    json.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_printed_as_in_go() {
+        for line in include_str!("../../../fixtures/schema/floats.jsonl").lines() {
+            let vector: serde_json::Value = serde_json::from_str(line).expect("a line is a vector");
+            let float: f64 = vector["input"].as_str().unwrap_or_default().parse().expect("a number");
+            let number = number(float).expect("a finite number");
+            let mut printed = Vec::new();
+            write(&mut printed, &number);
+            assert_eq!(vector["output"].as_str().map(str::as_bytes), Some(printed.as_slice()), "{line}");
+            assert_eq!(serde_json::from_slice::<Number>(&printed).expect("a number"), number, "{line}");
+        }
+        assert_eq!(number(f64::INFINITY), None);
+    }
+}

@@ -1,0 +1,40 @@
+//! Kinds of JSON values.
+
+use serde_json::Value;
+
+/// What a value starts with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Token {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Token {
+    /// What a tree's JSON starts with.
+    pub(super) fn of(value: &Value) -> Token {
+        match value {
+            Value::Null => Token::Null,
+            Value::Bool(_) => Token::Bool,
+            Value::Number(_) => Token::Number,
+            Value::String(_) => Token::String,
+            Value::Array(_) => Token::Array,
+            Value::Object(_) => Token::Object,
+        }
+    }
+
+    /// As type errors name it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Token::Null => "null",
+            Token::Bool => "bool",
+            Token::Number => "number",
+            Token::String => "string",
+            Token::Array => "array",
+            Token::Object => "object",
+        }
+    }
+}
