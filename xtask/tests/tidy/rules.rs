@@ -64,14 +64,29 @@ pub(crate) const ABSENCES: &[Absence] = &[
         ],
     },
     Absence {
-        sentence: "Only `commit/` makes drafts for the store, and at start `reconcile/bootstrap.rs`.",
-        rules: &[Words { of: FAKE, words: &["Draft"], homes: &["store", "commit", "reconcile::bootstrap"] }],
+        sentence: "Only `commit/` makes drafts for the store, at start `reconcile/bootstrap.rs`, and `internals` for tests.",
+        rules: &[Words {
+            of: FAKE,
+            words: &["Draft"],
+            homes: &["store", "commit", "reconcile::bootstrap", "internals"],
+        }],
     },
     Absence {
         sentence: "Only `error/` and `http/` know status codes by name, only `auth/` and `http/` headers.",
         rules: &[
             Words { of: FAKE, words: &["StatusCode"], homes: &["error", "http"] },
             Words { of: FAKE, words: &["HeaderMap", "HeaderName"], homes: &["auth", "http"] },
+        ],
+    },
+    Absence {
+        sentence: "`api/` and the cluster know no HTTP: they do not import `http/`.",
+        rules: &[Never { of: FAKE, rooms: &["api", "cluster"], never: &["http"] }],
+    },
+    Absence {
+        sentence: "`object/` knows no kind, and a cluster no verb.",
+        rules: &[
+            Never { of: FAKE, rooms: &["object"], never: &["registry", "api", "http"] },
+            Never { of: FAKE, rooms: &["cluster"], never: &["api"] },
         ],
     },
     Absence {
