@@ -23,7 +23,7 @@ const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static
     Resource { plural, api_version, kind, namespaced: false }
 }
 
-const RESOURCES: [Resource; 26] = [
+const RESOURCES: [Resource; 27] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
