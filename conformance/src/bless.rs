@@ -11,7 +11,7 @@ use conformance_judge::ledger::{Ledger, Omission};
 use conformance_judge::scenario::Scenario;
 use conformance_judge::scenario::power::Power;
 use conformance_judge::scenario::text::Text;
-use fake_apiserver::clock::{Clock as _, SystemClock};
+use fake_apiserver::{Clock as _, SystemClock};
 use std::path::Path;
 
 /// The stamp of a blessed scenario: `kube-apiserver v1.37.1 on `, `2026-11-21`.

@@ -14,7 +14,7 @@ use conformance_judge::report::{self, Report};
 use conformance_judge::scenario::Scenario;
 use conformance_judge::score::{self, Score};
 use conformance_judge::verdict::Outcome;
-use fake_apiserver::version::git_version;
+use fake_apiserver::git_version;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

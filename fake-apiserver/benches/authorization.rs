@@ -1,11 +1,9 @@
 //! An RBAC decision on the policy of a new cluster, alone and beside another thread that decides.
 
 use criterion::Criterion;
-use fake_apiserver::FakeApiServer;
-use fake_apiserver::auth::User;
-use fake_apiserver::auth::authorizer::{Attributes, Authorizer, Decision, Target};
-use fake_apiserver::auth::modes::AuthorizationMode;
-use fake_apiserver::auth::rbac::Rbac;
+use fake_apiserver::internals::auth::{Attributes, Authorizer, Decision, Rbac, Target};
+use fake_apiserver::internals::store;
+use fake_apiserver::{AuthorizationMode, FakeApiServer, User};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::thread;
@@ -26,7 +24,7 @@ fn main() {
     let modes = [AuthorizationMode::Rbac];
     let started = FakeApiServer::builder().authorization_mode(modes).start();
     let server = runtime.block_on(started).expect("the server starts");
-    let rbac = Arc::new(Rbac::new(server.store().clone()));
+    let rbac = Arc::new(Rbac::new(store(&server).clone()));
     let mut criterion = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))

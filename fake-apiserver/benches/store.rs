@@ -1,7 +1,7 @@
 //! The store alone: what is left of a request once HTTP, JSON and rules are paid for.
 
 use criterion::{BatchSize, Criterion};
-use fake_apiserver::store::{Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated};
+use fake_apiserver::internals::store::{Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;

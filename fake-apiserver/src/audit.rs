@@ -4,26 +4,29 @@
 
 use crate::auth::User;
 use crate::auth::impersonation::Impersonated;
+use crate::clock::format_micros;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
-/// One request and what became of it.
+/// A request and the outcome of it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RequestRecord {
-    /// Which replica served it.
+    /// The replica that served it, counted from 0.
     pub replica: usize,
     /// `Audit-Id` of the response.
     pub audit_id: String,
-    /// When it came, by the replica's clock.
+    /// The time of its arrival, by the replica's clock.
     pub received: Timestamp,
-    /// Who asked; none if that could not be told.
+    /// The authenticated user; `None` if authentication failed.
     pub user: Option<Arc<User>>,
-    /// As whom, if not as themselves.
+    /// The impersonated user, if there is one.
     pub impersonated: Option<Impersonated>,
     /// The `User-Agent` header.
     pub user_agent: String,
@@ -31,7 +34,7 @@ pub struct RequestRecord {
     pub method: String,
     /// Path and query.
     pub uri: String,
-    /// Kubernetes verb, or the method in lower case for paths that are no resources.
+    /// Kubernetes verb, or the method in lower case for paths that are not resources.
     pub verb: String,
     /// API group.
     pub group: String,
@@ -43,15 +46,15 @@ pub struct RequestRecord {
     pub subresource: String,
     /// Namespace.
     pub namespace: String,
-    /// Name in the path.
+    /// Name in the path, or the only one that a list or watch selects.
     pub name: String,
     /// The object that was sent, if it could be read.
     pub body: Option<Value>,
     /// HTTP status of the answer. Of a watch it is known at its beginning, and it is recorded then.
     pub code: u16,
-    /// Why the requester could not be told, in the words that the client does not get.
+    /// The reason of a 401, which the client does not get.
     pub authentication_error: Option<String>,
-    /// What is worth an auditor's attention in the credentials that came or were issued, by the real server's keys.
+    /// Audit annotations about the credentials that came or were issued, with the real server's keys.
     pub annotations: Vec<(&'static str, String)>,
 }
 
@@ -69,7 +72,7 @@ impl RequestLog {
         Ok(RequestLog { kept: keep.then(Mutex::default), file: file.map(Mutex::new), count: watch::Sender::new(0) })
     }
 
-    /// Whether there is any use in telling it.
+    /// Whether requests are kept or written.
     pub(crate) fn is_on(&self) -> bool {
         self.kept.is_some() || self.file.is_some()
     }
@@ -97,15 +100,21 @@ impl RequestLog {
             .unwrap_or_default()
     }
 
-    /// Tells how many requests there are, and when there are more.
+    /// The number of requests, to wait for more.
     pub fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
 }
 
+impl fmt::Debug for RequestLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestLog").field("count", &*self.count.borrow()).finish_non_exhaustive()
+    }
+}
+
 impl RequestRecord {
     fn event(&self) -> Value {
-        let time = self.received.to_string();
+        let time = format_micros(self.received);
         let mut event = json!({
             "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "RequestResponse",
             "auditID": self.audit_id, "stage": "ResponseComplete", "requestURI": self.uri, "verb": self.verb,

@@ -10,6 +10,12 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+}
+
 /// The operating system's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -80,4 +86,9 @@ impl Clock for OffsetClock {
 /// A time as `metadata` prints it: RFC 3339, UTC, whole seconds (truncated).
 pub fn format_seconds(time: Timestamp) -> String {
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&time)
+}
+
+/// A time as a `MicroTime` prints it: RFC 3339, UTC, six decimals (truncated). Go's decoder refuses any other number of them.
+pub(crate) fn format_micros(time: Timestamp) -> String {
+    jiff::fmt::temporal::DateTimePrinter::new().precision(Some(6)).timestamp_to_string(&time)
 }

@@ -23,6 +23,8 @@ pub(crate) struct Cluster {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) admission: Chain,
+    /// Whether containers may be privileged.
+    pub(crate) allow_privileged: bool,
     /// Roles and bindings, if they mean anything here.
     pub(crate) rbac: Option<Arc<Rbac>>,
     /// What follows from a write.

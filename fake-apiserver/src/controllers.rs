@@ -1,43 +1,42 @@
 //! Controllers of a control plane in the server's process: with them a cluster has default service accounts, root CAs and
 //! tokens.
 //!
-//! They are ordinary clients of the server's first replica: what they do can be seen in the record of requests, struck by faults,
-//! and takes its time. A test that wants to see the states in between pauses them and lets them take one step after the other:
+//! They are ordinary clients of the server's first replica: their requests are recorded, meet faults, and take their time. A test that wants to see the states in between pauses them and lets them take one step after the other:
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use fake_apiserver::FakeApiServer;
-//! use fake_apiserver::controllers::Kind;
+//! use fake_apiserver::{Controller, FakeApiServer};
 //!
-//! let server = FakeApiServer::builder().controllers([Kind::ServiceAccount]).start().await?;
+//! let server = FakeApiServer::builder().controllers([Controller::ServiceAccount]).start().await?;
 //! let controllers = server.controllers();
 //! controllers.quiet().await?;                                  // every namespace has its account
-//! controllers.pause(Kind::ServiceAccount).await?;
+//! controllers.pause(Controller::ServiceAccount).await?;
 //! // ... create the namespace `a`: it has none yet ...
 //! # let body = r#"{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"}}"#;
 //! # let create = http::Request::post("/api/v1/namespaces").body(body.into())?;
 //! # server.client().request::<serde_json::Value>(create).await?;
-//! assert_eq!(controllers.step(Kind::ServiceAccount).await?.as_deref(), Some("a"));
-//! assert_eq!(controllers.step(Kind::ServiceAccount).await?, None);
+//! assert_eq!(controllers.step(Controller::ServiceAccount).await?.as_deref(), Some("a"));
+//! assert_eq!(controllers.step(Controller::ServiceAccount).await?, None);
 //! # server.shutdown().await;
 //! # Ok(())
 //! # }
 //! ```
 
-pub use controller::manager::catalogue::{Choice, Kind, UnknownController, is_wanted};
+pub use controller::manager::catalogue::Kind as Controller;
 
 use crate::auth::jwt;
 use crate::cluster::Cluster;
 use controller::client_go::client;
 use controller::clock::Clock;
-use controller::controller::Controller;
+use controller::controller::Controller as Running;
 use controller::controllers::tokens::{LegacyClaims, TokenGenerator};
 use controller::controllers::{legacy_token_cleaner, root_ca, service_accounts, tokens};
 use controller::keys::SigningError;
 use controller::manager::fleet::Fleet;
 use kube::{Client, Config};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -48,21 +47,22 @@ const TOKEN_WORKERS: usize = 5;
 /// Which controllers run, and how.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
-    pub(crate) kinds: BTreeSet<Kind>,
+    pub(crate) kinds: BTreeSet<Controller>,
     /// Whether every service account gets a token secret, as up to Kubernetes 1.23. The server's version does not.
     pub(crate) auto_generate_tokens: bool,
 }
 
-/// Why a controller cannot be led by the hand.
+/// The reason why a controller cannot be paused or stepped.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ControllersError {
-    /// The builder did not ask for it.
+    /// The controller is not one that the builder asked for.
     #[error("controller {:?} does not run", .0.name())]
-    Absent(Kind),
+    Absent(Controller),
     /// Only a paused controller can be stepped.
     #[error("controller {:?} is not paused", .0.name())]
-    NotPaused(Kind),
-    /// The server did not show what there is.
+    NotPaused(Controller),
+    /// The objects that the controller works on cannot be listed.
     #[error(transparent)]
     Api(#[from] kube::Error),
 }
@@ -75,8 +75,8 @@ pub struct Controllers {
     running: TaskTracker,
 }
 
-/// What the controllers need to know of the server.
-pub(crate) struct Surroundings {
+/// The server as its controllers see it.
+pub(crate) struct ControllerContext {
     /// How to reach it.
     pub(crate) config: Config,
     /// Whose key signs tokens.
@@ -89,7 +89,7 @@ pub(crate) struct Surroundings {
     pub(crate) stop: CancellationToken,
 }
 
-impl Surroundings {
+impl ControllerContext {
     fn client(&self, name: &str) -> Client {
         let user_agent = format!("fake-apiserver/{name}");
         client::new(self.config.clone(), &user_agent).expect("the server's own configuration is sound")
@@ -97,43 +97,43 @@ impl Surroundings {
 }
 
 impl Controllers {
-    pub(crate) fn start(settings: &Settings, surroundings: Surroundings) -> Self {
-        let mut fleet = Fleet::new(surroundings.client("shared-informers"));
+    pub(crate) fn start(settings: &Settings, context: ControllerContext) -> Self {
+        let mut fleet = Fleet::new(context.client("shared-informers"));
         for kind in &settings.kinds {
-            let client = surroundings.client(kind.client_name());
+            let client = context.client(kind.client_name());
             match kind {
-                Kind::ServiceAccountToken => {
-                    let mut options = tokens::Options::new(Arc::new(ServersKey(surroundings.cluster.clone())));
-                    options.root_ca = surroundings.ca_pem.clone().into_bytes();
+                Controller::ServiceAccountToken => {
+                    let mut options = tokens::Options::new(Arc::new(ServerKey(context.cluster.clone())));
+                    options.root_ca = context.ca_pem.clone().into_bytes();
                     options.auto_generate = settings.auto_generate_tokens;
                     fleet.add_tokens(client, options, TOKEN_WORKERS);
                 }
-                Kind::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),
-                Kind::RootCaPublisher => {
-                    fleet.add_root_ca(client, surroundings.ca_pem.clone(), root_ca::Metrics::default());
+                Controller::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),
+                Controller::RootCaPublisher => {
+                    fleet.add_root_ca(client, context.ca_pem.clone(), root_ca::Metrics::default());
                 }
-                Kind::LegacyTokenCleaner => {
+                Controller::LegacyTokenCleaner => {
                     let options = legacy_token_cleaner::Options::default();
-                    let added = fleet.add_legacy_token_cleaner(client, surroundings.clock.clone(), options);
+                    let added = fleet.add_legacy_token_cleaner(client, context.clock.clone(), options);
                     added.expect("the default options make sense");
                 }
             }
         }
         let (fleet, running) = (Arc::new(fleet), TaskTracker::new());
         running.spawn({
-            let (fleet, stop) = (fleet.clone(), surroundings.stop.clone());
+            let (fleet, stop) = (fleet.clone(), context.stop.clone());
             async move { fleet.run(stop).await }
         });
         running.close();
-        Controllers { fleet, observer: surroundings.client("observer"), stop: surroundings.stop, running }
+        Controllers { fleet, observer: context.client("observer"), stop: context.stop, running }
     }
 
     /// Lets a controller begin nothing new; waits until what it does has ended. What happens meanwhile waits for it.
     ///
     /// # Errors
     /// If it does not run here.
-    pub async fn pause(&self, kind: Kind) -> Result<(), ControllersError> {
-        self.get(kind)?.pause().await;
+    pub async fn pause(&self, controller: Controller) -> Result<(), ControllersError> {
+        self.get(controller)?.pause().await;
         Ok(())
     }
 
@@ -141,8 +141,8 @@ impl Controllers {
     ///
     /// # Errors
     /// If it does not run here.
-    pub fn resume(&self, kind: Kind) -> Result<(), ControllersError> {
-        self.get(kind)?.resume();
+    pub fn resume(&self, controller: Controller) -> Result<(), ControllersError> {
+        self.get(controller)?.resume();
         Ok(())
     }
 
@@ -152,12 +152,12 @@ impl Controllers {
     ///
     /// # Errors
     /// If it does not run here, or is not paused, or what there is cannot be listed.
-    pub async fn step(&self, kind: Kind) -> Result<Option<String>, ControllersError> {
-        let controller = self.get(kind)?;
-        if !controller.is_paused() {
-            return Err(ControllersError::NotPaused(kind));
+    pub async fn step(&self, controller: Controller) -> Result<Option<String>, ControllersError> {
+        let running = self.get(controller)?;
+        if !running.is_paused() {
+            return Err(ControllersError::NotPaused(controller));
         }
-        Ok(controller.step(&self.observer).await?)
+        Ok(running.step(&self.observer).await?)
     }
 
     /// Waits until all controllers that are not paused know all there is to know, and nothing is left for them to do.
@@ -174,15 +174,21 @@ impl Controllers {
         self.running.wait().await;
     }
 
-    fn get(&self, kind: Kind) -> Result<&Controller, ControllersError> {
-        self.fleet.get(kind).ok_or(ControllersError::Absent(kind))
+    fn get(&self, controller: Controller) -> Result<&Running, ControllersError> {
+        self.fleet.get(controller).ok_or(ControllersError::Absent(controller))
+    }
+}
+
+impl fmt::Debug for Controllers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controllers").finish_non_exhaustive()
     }
 }
 
 /// Signs as the server does.
-struct ServersKey(Arc<Cluster>);
+struct ServerKey(Arc<Cluster>);
 
-impl TokenGenerator for ServersKey {
+impl TokenGenerator for ServerKey {
     fn generate_token(&self, claims: &LegacyClaims) -> Result<String, SigningError> {
         let failed = |error: &dyn std::fmt::Display| SigningError(error.to_string());
         let claims = serde_json::to_value(claims).map_err(|error| failed(&error))?;

@@ -1,101 +1,251 @@
-//! Misbehaviour on demand: a closed list of named faults, and what they strike.
+//! Fault injection: rules about which requests fail or wait, and the count of those that did.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A rule: what strikes whom, how often.
-#[derive(Debug, Clone)]
-pub struct Fault {
-    /// Which requests it strikes.
-    pub when: Match,
-    /// What it does to them.
-    pub what: Action,
-    /// How many requests it strikes before it is spent; none for all.
-    pub times: Option<u32>,
-}
-
-/// A pattern of requests. An empty text matches everything.
+/// A pattern of requests. What it does not mention matches everything.
+///
+/// ```
+/// use fake_apiserver::On;
+///
+/// On::create("secrets");                                   // not requests for a subresource of secrets
+/// On::create("serviceaccounts/token").namespace("default");
+/// On::verb("watch").user("system:node:node-1");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Match {
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
-    pub verb: String,
-    /// Plural resource.
-    pub resource: String,
-    /// Subresource.
-    pub subresource: String,
-    /// Namespace.
-    pub namespace: String,
-    /// Name of the object, as in the path.
-    pub name: String,
-    /// Name of the user.
-    pub user: String,
-    /// Beginning of the User-Agent.
-    pub user_agent: String,
+pub struct On {
+    verb: Option<String>,
+    resource: Option<String>,
+    subresource: Option<String>,
+    namespace: Option<String>,
+    name: Option<String>,
+    user: Option<String>,
+    user_agent_prefix: Option<String>,
 }
 
-/// What a fault does.
+impl On {
+    /// Requests to read one object. The resource is written as in [`resource`](Self::resource).
+    pub fn get(resource: &str) -> On {
+        On::verb("get").resource(resource)
+    }
+
+    /// Requests to list objects. The resource is written as in [`resource`](Self::resource).
+    pub fn list(resource: &str) -> On {
+        On::verb("list").resource(resource)
+    }
+
+    /// Requests to watch objects. The resource is written as in [`resource`](Self::resource).
+    pub fn watch(resource: &str) -> On {
+        On::verb("watch").resource(resource)
+    }
+
+    /// Requests to create an object. The resource is written as in [`resource`](Self::resource).
+    pub fn create(resource: &str) -> On {
+        On::verb("create").resource(resource)
+    }
+
+    /// Requests to replace an object (PUT). The resource is written as in [`resource`](Self::resource).
+    pub fn update(resource: &str) -> On {
+        On::verb("update").resource(resource)
+    }
+
+    /// Requests to patch an object. The resource is written as in [`resource`](Self::resource).
+    pub fn patch(resource: &str) -> On {
+        On::verb("patch").resource(resource)
+    }
+
+    /// Requests to delete one object. The resource is written as in [`resource`](Self::resource).
+    pub fn delete(resource: &str) -> On {
+        On::verb("delete").resource(resource)
+    }
+
+    /// Requests to delete all objects of a collection. The resource is written as in [`resource`](Self::resource).
+    pub fn deletecollection(resource: &str) -> On {
+        On::verb("deletecollection").resource(resource)
+    }
+
+    /// All requests, those for paths that are not resources (`/version`) among them.
+    pub fn any() -> On {
+        On::default()
+    }
+
+    /// Requests with a verb (`get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`), for whatever.
+    pub fn verb(verb: &str) -> On {
+        On { verb: Some(verb.into()), ..On::default() }
+    }
+
+    /// Only requests for a resource, by its plural, and not for a subresource of it; or, written `pods/status`, only those for that
+    /// subresource.
+    #[must_use]
+    pub fn resource(mut self, resource: &str) -> On {
+        let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        self.resource = Some(resource.into());
+        self.subresource = Some(subresource.into());
+        self
+    }
+
+    /// Requests for all subresources as well.
+    #[must_use]
+    pub fn any_subresource(mut self) -> On {
+        self.subresource = None;
+        self
+    }
+
+    /// Only requests in a namespace.
+    #[must_use]
+    pub fn namespace(mut self, namespace: &str) -> On {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Only requests whose path names that object.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> On {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Only requests of a user, by name; an impersonated one counts, not who impersonates.
+    #[must_use]
+    pub fn user(mut self, user: &str) -> On {
+        self.user = Some(user.into());
+        self
+    }
+
+    /// Only requests whose `User-Agent` begins so.
+    #[must_use]
+    pub fn user_agent_prefix(mut self, prefix: &str) -> On {
+        self.user_agent_prefix = Some(prefix.into());
+        self
+    }
+
+    /// A fault that answers such requests with an HTTP status, instead of serving them.
+    pub fn status(self, code: u16) -> Fault {
+        Fault { on: self, action: Action::Status { code, retry_after_seconds: None }, times: None }
+    }
+
+    /// A fault that serves such requests only after a while.
+    pub fn delay(self, delay: Duration) -> Fault {
+        Fault { on: self, action: Action::Delay(delay), times: None }
+    }
+
+    fn matches(&self, request: &FaultTarget<'_>) -> bool {
+        let same = |pattern: &Option<String>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern == text);
+        same(&self.verb, request.verb)
+            && same(&self.resource, request.resource)
+            && same(&self.subresource, request.subresource)
+            && same(&self.namespace, request.namespace)
+            && same(&self.name, request.name)
+            && same(&self.user, request.user)
+            && self.user_agent_prefix.as_ref().is_none_or(|prefix| request.user_agent.starts_with(prefix))
+    }
+}
+
+/// A fault, made by [`On::status`] or [`On::delay`], and injected by [`Faults::add`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
-    /// Answers so instead of serving the request.
-    Status {
-        /// HTTP status and `code`.
-        code: u16,
-        /// Seconds for `Retry-After`; 0 for none.
-        retry_after_seconds: u32,
-    },
-    /// Serves the request after a while.
+pub struct Fault {
+    on: On,
+    action: Action,
+    times: Option<u32>,
+}
+
+impl Fault {
+    /// Ends the fault after so many requests; without it there is no limit.
+    #[must_use]
+    pub fn times(mut self, times: u32) -> Fault {
+        self.times = Some(times);
+        self
+    }
+
+    /// The `Retry-After` header of the answer, in seconds. A delay has no answer of its own, and stays as it is.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Fault {
+        if let Action::Status { retry_after_seconds, .. } = &mut self.action {
+            *retry_after_seconds = Some(seconds);
+        }
+        self
+    }
+}
+
+/// Identifies a fault that was injected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FaultId(u64);
+
+/// The faults of a server, which hold for all its replicas. Of several that match a request, the one that was added first counts.
+#[derive(Debug, Default)]
+pub struct Faults(Mutex<Rules>);
+
+#[derive(Debug, Default)]
+struct Rules {
+    next_id: u64,
+    /// In the order of their ids. Those that are used up stay, for their hits.
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+struct Rule {
+    id: FaultId,
+    fault: Fault,
+    hits: u32,
+}
+
+/// What a fault does to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Answers with that status, and `Retry-After` if there are seconds.
+    Status { code: u16, retry_after_seconds: Option<u32> },
+    /// Serves the request later.
     Delay(Duration),
 }
 
-/// The rules in force. The first that matches strikes.
-#[derive(Debug, Default)]
-pub struct Faults(Mutex<Vec<Fault>>);
-
-impl Faults {
-    /// Adds a rule behind those there are.
-    pub fn add(&self, fault: Fault) {
-        self.rules().push(fault);
-    }
-
-    /// Removes all rules.
-    pub fn clear(&self) {
-        self.rules().clear();
-    }
-
-    /// What is to happen to a request; the rule that says so is used up by one.
-    pub(crate) fn strike(&self, request: &Match) -> Option<Action> {
-        let mut rules = self.rules();
-        let index = rules.iter().position(|fault| fault.when.matches(request) && fault.times != Some(0))?;
-        let action = rules[index].what.clone();
-        if let Some(times) = &mut rules[index].times {
-            *times -= 1;
-            if *times == 0 {
-                rules.remove(index);
-            }
-        }
-        Some(action)
-    }
-
-    /// Whether nothing can strike.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rules().is_empty()
-    }
-
-    fn rules(&self) -> std::sync::MutexGuard<'_, Vec<Fault>> {
-        self.0.lock().expect("no holder of this lock can panic")
-    }
+/// A request as faults see it; what it does not have is "".
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FaultTarget<'r> {
+    pub(crate) verb: &'r str,
+    pub(crate) resource: &'r str,
+    pub(crate) subresource: &'r str,
+    pub(crate) namespace: &'r str,
+    pub(crate) name: &'r str,
+    pub(crate) user: &'r str,
+    pub(crate) user_agent: &'r str,
 }
 
-impl Match {
-    fn matches(&self, request: &Match) -> bool {
-        let same = |wanted: &str, actual: &str| wanted.is_empty() || wanted == actual;
-        same(&self.verb, &request.verb)
-            && same(&self.resource, &request.resource)
-            && same(&self.subresource, &request.subresource)
-            && same(&self.namespace, &request.namespace)
-            && same(&self.name, &request.name)
-            && same(&self.user, &request.user)
-            && request.user_agent.starts_with(&self.user_agent)
+impl Faults {
+    /// Injects a fault, from the next request on.
+    pub fn add(&self, fault: Fault) -> FaultId {
+        let mut rules = self.rules();
+        let id = FaultId(rules.next_id);
+        rules.next_id += 1;
+        rules.rules.push(Rule { id, fault, hits: 0 });
+        id
+    }
+
+    /// The number of requests that met a fault; 0 if it was removed.
+    pub fn hits(&self, id: FaultId) -> u32 {
+        self.rules().rules.iter().find(|rule| rule.id == id).map_or(0, |rule| rule.hits)
+    }
+
+    /// Removes a fault. Does nothing if it was removed before.
+    pub fn remove(&self, id: FaultId) {
+        self.rules().rules.retain(|rule| rule.id != id);
+    }
+
+    /// Removes all faults.
+    pub fn clear(&self) {
+        self.rules().rules.clear();
+    }
+
+    /// The action of the first fault that matches a request and is not used up. It counts as a hit.
+    pub(crate) fn next_match(&self, request: &FaultTarget<'_>) -> Option<Action> {
+        let mut rules = self.rules();
+        let left = |rule: &Rule| rule.fault.times.is_none_or(|times| rule.hits < times);
+        let rule = rules.rules.iter_mut().find(|rule| left(rule) && rule.fault.on.matches(request))?;
+        rule.hits += 1;
+        Some(rule.fault.action.clone())
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Rules> {
+        self.0.lock().expect("no holder of this lock can panic")
     }
 }
 
@@ -103,16 +253,63 @@ impl Match {
 mod tests {
     use super::*;
 
+    fn request(verb: &'static str, path: &'static str) -> FaultTarget<'static> {
+        let (resource, subresource) = path.split_once('/').unwrap_or((path, ""));
+        FaultTarget { verb, resource, subresource, user: "me", user_agent: "test/1", ..FaultTarget::default() }
+    }
+
+    fn code(action: Option<Action>) -> u16 {
+        match action {
+            Some(Action::Status { code, .. }) => code,
+            _ => 0,
+        }
+    }
+
     #[test]
-    fn a_rule_strikes_as_often_as_it_says_and_then_the_next_does() {
+    fn the_first_match_counts_until_it_is_used_up() {
         let faults = Faults::default();
-        let create = |resource: &str| Match { verb: "create".into(), resource: resource.into(), ..Match::default() };
-        let status = |code| Action::Status { code, retry_after_seconds: 0 };
-        faults.add(Fault { when: create("secrets"), what: status(403), times: Some(2) });
-        faults.add(Fault { when: create(""), what: status(500), times: None });
-        let struck: Vec<_> = ["secrets", "pods", "secrets", "secrets"].map(|r| faults.strike(&create(r))).into();
-        assert_eq!(struck, [Some(status(403)), Some(status(500)), Some(status(403)), Some(status(500))]);
+        let first = faults.add(On::create("secrets").status(403).times(2));
+        let second = faults.add(On::verb("create").status(500));
+        let codes = ["secrets", "pods", "secrets", "secrets"].map(|r| code(faults.next_match(&request("create", r))));
+        assert_eq!(codes, [403, 500, 403, 500]);
+        assert_eq!((faults.hits(first), faults.hits(second)), (2, 2));
+        faults.remove(second);
+        assert_eq!(faults.next_match(&request("create", "pods")), None);
+        let third = faults.add(On::any().status(429));
+        assert_ne!(third, second);
         faults.clear();
-        assert_eq!(faults.strike(&create("secrets")), None);
+        assert_eq!(faults.next_match(&request("create", "pods")), None);
+        assert_eq!((faults.hits(first), faults.hits(third)), (0, 0));
+    }
+
+    #[test]
+    fn patterns() {
+        let update = request("update", "pods");
+        let status = request("update", "pods/status");
+        let version = FaultTarget { verb: "", ..request("get", "") };
+        let named = FaultTarget { namespace: "a", name: "b", ..request("get", "pods") };
+        for (on, matched) in [
+            (On::any(), [true, true, true, true]),
+            (On::update("pods"), [true, false, false, false]),
+            (On::update("pods/status"), [false, true, false, false]),
+            (On::update("pods").any_subresource(), [true, true, false, false]),
+            (On::any().resource("pods"), [true, false, false, true]),
+            (On::any().namespace("a"), [false, false, false, true]),
+            (On::get("pods").name("b"), [false, false, false, true]),
+            (On::get("pods").name("c"), [false, false, false, false]),
+            (On::any().user("me"), [true, true, true, true]),
+            (On::any().user("m"), [false, false, false, false]),
+            (On::any().user_agent_prefix("test"), [true, true, true, true]),
+            (On::any().user_agent_prefix("est"), [false, false, false, false]),
+        ] {
+            let requests = [&update, &status, &version, &named];
+            assert_eq!(requests.map(|request| on.matches(request)), matched, "{on:?}");
+        }
+    }
+
+    #[test]
+    fn a_delay_has_no_status_to_retry() {
+        let delay = On::any().delay(Duration::from_secs(1));
+        assert_eq!(delay.clone().retry_after(7), delay);
     }
 }

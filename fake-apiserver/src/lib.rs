@@ -13,50 +13,115 @@
 //! # }
 //! ```
 //!
-//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. With the feature `controllers`, which is
-//! on by default, controllers of a control plane can run beside the server (`Builder::controllers`); it decides for `v1_37` of
-//! `k8s-openapi`, so those who use that crate in another version turn it off.
+//! With the feature `kube` there are a ready-made `kube::Config` and `kube::Client` as well. With the feature `controllers`,
+//! controllers of a control plane can run beside the server (`Builder::controllers`); it decides for `v1_37` of
+//! `k8s-openapi`. Neither is on by default.
 //!
-//! What a test may hold in its hands: the [`clock`] of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
-//! generated names ([`Builder::seed`]), how much history there is ([`Builder::history`], [`FakeApiServer::compact`]), cut watches
+//! Under a test's control are the clock of every replica ([`Builder::clock`], [`Builder::clock_offset`]), uids and
+//! generated names ([`Builder::seed`]), the length of the history ([`Builder::history`], [`FakeApiServer::compact`]), open watches
 //! ([`FakeApiServer::disconnect_watches`]), replicas that fall behind, stop and come back ([`RunningReplica`]), faults
-//! ([`FakeApiServer::faults`]), and what was asked of the server ([`FakeApiServer::requests`]).
+//! ([`FakeApiServer::faults`]), and the record of requests ([`FakeApiServer::requests`]):
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), fake_apiserver::StartError> {
+//! use fake_apiserver::{FakeApiServer, ManualClock, On};
+//!
+//! let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().unwrap());
+//! let server = FakeApiServer::builder().clock(clock.clone()).replicas(2).clock_offset(1, -30).start().await?;
+//! let refused = server.faults().add(On::create("secrets").status(503).retry_after(7).times(2));
+//! // ... the client under test creates a secret, and tries again ...
+//! clock.advance(jiff::SignedDuration::from_hours(1));
+//! assert_eq!(server.faults().hits(refused), 0);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Not as the real server
 //! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
-//! - Unless RBAC is asked for ([`Builder::authorization_mode`]), whoever is authenticated may do everything; anonymous users may see
+//! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those of the table in [`registry`]; there are no custom resources and no webhooks.
-//! - A good token is looked at anew with every request, not remembered for ten seconds.
+//! - The kinds are those that the README lists; there are no custom resources and no webhooks.
+//! - A good token is verified anew with every request, not remembered for ten seconds.
 //! - Cluster roles that gather others' rules have them at once, from the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
 //! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
 
-pub mod admission;
+// `pub` in a module here means that other modules use it. What programs see is the list below.
+#![allow(unreachable_pub)]
+
+mod admission;
+mod alarm;
 mod api;
-pub mod audit;
-pub mod auth;
-pub mod cli;
-pub mod clock;
+mod audit;
+mod auth;
+mod clock;
 mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
-pub mod controllers;
+mod controllers;
 mod discovery;
-pub mod duration;
-pub mod error;
-pub mod fault;
+mod duration;
+mod error;
+mod fault;
 mod http;
-pub mod ids;
+mod ids;
 mod index;
 mod json;
-pub mod object;
+mod object;
 mod reconcile;
-pub mod registry;
-pub mod schema;
+mod registry;
+mod schema;
 mod server;
-pub mod store;
-pub mod version;
+mod store;
+mod version;
 mod view;
 
-pub use server::{Builder, FakeApiServer, RunningReplica, StartError};
+pub use admission::PluginError;
+pub use audit::{RequestLog, RequestRecord};
+pub use auth::impersonation::Impersonated;
+pub use auth::keys::KeyError;
+pub use auth::modes::{AuthorizationMode, ModeError};
+pub use auth::token_file::TokenFileError;
+pub use auth::{AuthorityError, ConfigError, User};
+pub use clock::{Clock, ManualClock, SystemClock};
+#[cfg(feature = "controllers")]
+pub use controllers::{Controller, Controllers, ControllersError};
+pub use fault::{Fault, FaultId, Faults, On};
+pub use server::{Builder, FakeApiServer, IdentityError, RunningReplica, StartError};
+pub use version::git_version;
+
+/// Doors for this repository's own tests, benches and judges. They may change at any time.
+#[doc(hidden)]
+pub mod internals {
+    use crate::FakeApiServer;
+
+    pub use crate::duration::parse as parse_duration;
+    pub use crate::registry::ids;
+
+    /// The decisions of RBAC.
+    pub mod auth {
+        pub use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+        pub use crate::auth::rbac::Rbac;
+    }
+
+    /// The types, and the codecs that they drive.
+    pub mod schema {
+        pub use crate::schema::{
+            DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, PatchStrategy, TypeRef, Types, check,
+            decode_json, decode_protobuf, decode_protobuf_message, encode, interpret, lookup, parse_json,
+        };
+    }
+
+    /// The objects and their history.
+    pub mod store {
+        pub use crate::store::{
+            Change, Delivery, Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated,
+        };
+    }
+
+    /// The store behind a server.
+    pub fn store(server: &FakeApiServer) -> &store::Store {
+        server.store()
+    }
+}

@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn run_in_release() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
-        .args(["build", "--release", "--package", "fake-apiserver", "--package", "controller"])
+        .args(["build", "--release", "--package", "fake-apiserver-cli", "--package", "controller"])
         .status()?;
     ensure!(built.success(), "the build has failed");
     let built = Command::new(&cargo)

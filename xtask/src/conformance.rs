@@ -11,7 +11,7 @@ const AS_PROCESS: [&str; 2] = ["process", "all"];
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     if arguments.iter().any(|argument| AS_PROCESS.contains(&argument.trim_start_matches("--target="))) {
         // As a process the server is what users get. Embedded it is compiled into the judge.
-        let built = cargo(&["build", "--release", "--package", "fake-apiserver"]).status()?;
+        let built = cargo(&["build", "--release", "--package", "fake-apiserver-cli"]).status()?;
         ensure!(built.success(), "the server could not be built");
     }
     let status = cargo(&["run", "--package", "conformance", "--"]).args(arguments).status().context("cargo")?;

@@ -140,7 +140,7 @@ mod tests {
             [include_str!("../../control-plane/go.mod"), include_str!("../../control-plane/v1.25/go.mod")];
         assert_eq!(required(current), Some(cache::VERSION));
         assert_eq!(required(old), Some(cache::TOKEN_GENERATING_VERSION));
-        assert_eq!(fake_apiserver::version::git_version(), cache::VERSION);
+        assert_eq!(fake_apiserver::git_version(), cache::VERSION);
         for module in [current, old] {
             assert!(directive(module, "go").is_some_and(|version| version.starts_with("1.")), "{module}");
         }

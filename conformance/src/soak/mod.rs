@@ -21,14 +21,12 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::client;
 use crate::credentials::ADMINISTRATOR;
 use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::controllers::client;
 use crate::subject::{Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
-use fake_apiserver::FakeApiServer;
-use fake_apiserver::audit::RequestRecord;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::{FakeApiServer, On, RequestRecord, internals};
 use futures::stream::FuturesUnordered;
 use futures::{StreamExt as _, TryStreamExt as _};
 use kube::Api;
@@ -200,7 +198,7 @@ struct Disruptor<'a> {
 
 impl<'a> Disruptor<'a> {
     fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Disruptor<'a>> {
-        Ok(Disruptor { server, observer: Observer::new(server.store(), namespace), cuts: 0, outages: 0 })
+        Ok(Disruptor { server, observer: Observer::new(internals::store(server), namespace), cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {
@@ -210,18 +208,16 @@ impl<'a> Disruptor<'a> {
 
     /// Ends the watches and refuses new ones.
     fn block_watches(&mut self) {
-        let when = Match { verb: "watch".to_owned(), user: USER.to_owned(), ..Match::default() };
         // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
-        let what = Action::Status { code: 429, retry_after_seconds: 0 };
-        self.server.faults().add(Fault { when, what, times: None });
+        self.server.faults().add(On::verb("watch").user(USER).status(429));
         self.cut();
     }
 
     /// Compacts the history, once it was read here, and lets watches be opened again.
     fn clear(&mut self) -> Result<()> {
-        let revision = self.server.store().revision();
+        let revision = internals::store(self.server).revision();
         self.observer.look()?;
-        self.server.store().compact(revision);
+        internals::store(self.server).compact(revision);
         self.server.faults().clear();
         self.outages += 1;
         Ok(())

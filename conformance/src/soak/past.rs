@@ -1,8 +1,8 @@
 //! Everything that accounts and secrets of one namespace ever were, whether or not a client could see it.
 
 use anyhow::{Result, bail};
-use fake_apiserver::registry::ids;
-use fake_apiserver::store::{Change, Delivery, Scope, Store, Subscription};
+use fake_apiserver::internals::ids;
+use fake_apiserver::internals::store::{Change, Delivery, Scope, Store, Subscription};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lives by what calls are directed at: `secrets/NAME`.

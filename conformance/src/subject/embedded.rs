@@ -8,11 +8,8 @@ use crate::credentials::{ADMINISTRATOR, USERS, static_token};
 use anyhow::{Context as _, Result, ensure};
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
-use fake_apiserver::audit::RequestRecord;
-use fake_apiserver::cli::Flags;
-use fake_apiserver::clock::{Clock, ManualClock};
-use fake_apiserver::fault::{Action, Fault as Rule, Match};
-use fake_apiserver::{Builder, FakeApiServer};
+use fake_apiserver::{Builder, Clock, FakeApiServer, ManualClock, On, RequestRecord};
+use fake_apiserver_cli::Flags;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write as _;
@@ -66,12 +63,12 @@ impl Running {
             .secure_port(0)
             .replicas(setup.replicas)
             .record_requests(true)
-            .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes())?;
+            .service_account_signing_key_pem(SIGNING_KEY_PEM.as_bytes());
         for (user, groups) in USERS {
-            builder = builder.static_token(&static_token(user), user, groups);
+            builder = builder.add_static_token(&static_token(user), user, groups);
         }
         if let Some(clock) = &clock {
-            builder = builder.clock(Arc::new(clock.clone()));
+            builder = builder.clock(clock.clone());
         }
         let server = adapt(builder).start().await?;
         let endpoints = server.replicas().iter().map(|replica| Endpoint::new(&replica.url(), server.ca_pem()));
@@ -159,16 +156,18 @@ impl Cluster for Running {
     }
 
     fn add_fault(&self, fault: Fault) -> Result<()> {
-        let when = Match {
-            verb: fault.verb,
-            resource: fault.resource,
-            namespace: self.namespace().to_owned(),
-            name: fault.name.unwrap_or_default(),
-            user: fault.user.unwrap_or_default(),
-            ..Match::default()
-        };
-        let what = Action::Status { code: fault.status, retry_after_seconds: 0 };
-        self.server.faults().add(Rule { when, what, times: fault.times });
+        let mut on = On::verb(&fault.verb).resource(&fault.resource).any_subresource().namespace(self.namespace());
+        if let Some(name) = &fault.name {
+            on = on.name(name);
+        }
+        if let Some(user) = &fault.user {
+            on = on.user(user);
+        }
+        let refusal = on.status(fault.status);
+        self.server.faults().add(match fault.times {
+            Some(times) => refusal.times(times),
+            None => refusal,
+        });
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use controller::controllers::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_UID_KEY};
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::audit::RequestRecord;
+use fake_apiserver::RequestRecord;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::setup::{client, server};
 use controller::client_go::leader_election::{ElectionConfig, LeaderElector, LeadershipLost};
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::On;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::Api;
 use std::sync::Arc;
@@ -125,9 +125,7 @@ async fn a_leader_that_cannot_renew_in_time_has_lost() {
     let server = server().await;
     let leader = candidate(&server, "one");
     leader.leads.await.expect("it leads");
-    let when = Match { resource: "leases".into(), user_agent: "one".into(), ..Match::default() };
-    let what = Action::Status { code: 500, retry_after_seconds: 0 };
-    server.faults().add(Fault { when, what, times: None });
+    server.faults().add(On::any().resource("leases").user_agent_prefix("one").status(500));
     assert!(leader.ended.await.expect("no panic").is_err());
     assert_eq!(lease(&server).await.holder_identity.as_deref(), Some("one"), "it could not be released either");
 }

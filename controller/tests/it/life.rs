@@ -31,8 +31,8 @@ struct Cluster {
 
 impl Cluster {
     async fn start(auto_generate: bool) -> Self {
-        let builder = FakeApiServer::builder().insecure().seed(1).service_account_key_pem(SIGNING_KEY);
-        let server = builder.expect("the key verifies").start().await.expect("a server starts on any free port");
+        let builder = FakeApiServer::builder().insecure().seed(1).add_service_account_key_pem(SIGNING_KEY);
+        let server = builder.start().await.expect("a server starts on any free port");
         let key = SigningKey::from_pem(SIGNING_KEY).expect("an RSA key");
         let options = Options { auto_generate, root_ca: ROOT_CA.into(), ..Options::new(Arc::new(key)) };
         let secrets = Arc::new(MutationCache::new(Arc::new(Informer::new())));

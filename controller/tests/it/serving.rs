@@ -84,9 +84,7 @@ async fn health_is_for_everybody_and_metrics_for_those_whom_the_api_server_lets(
     assert_eq!(get(address, "/configz", Some(admin)).await.map_err(|(code, _)| code), Err(404));
 
     // Without an answer of the API server, nobody passes.
-    let when = fake_apiserver::fault::Match { verb: "create".into(), ..Default::default() };
-    let what = fake_apiserver::fault::Action::Status { code: 500, retry_after_seconds: 0 };
-    server.faults().add(fake_apiserver::fault::Fault { when, what, times: None });
+    server.faults().add(fake_apiserver::On::verb("create").status(500));
     assert_eq!(get(address, "/metrics", Some(admin)).await.map_err(|(code, _)| code), Err(401));
     assert_eq!(get(address, "/metrics", None).await.map_err(|(code, _)| code), Err(500));
 }

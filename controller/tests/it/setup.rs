@@ -10,7 +10,7 @@ use controller::controller::Controller;
 use controller::controllers::tokens::{self, LegacyClaims, Options, SERVICE_ACCOUNT_UID_KEY, TokenGenerator};
 use controller::keys::SigningError;
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::On;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::api::PostParams;
 use kube::{Api, Client, ResourceExt};
@@ -36,9 +36,11 @@ pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
 
 /// A fault that answers requests of the controller with `code`.
 pub(crate) fn fail(server: &FakeApiServer, verb: &str, resource: &str, code: u16, times: Option<u32>) {
-    let when =
-        Match { verb: verb.into(), resource: resource.into(), user_agent: USER_AGENT.into(), ..Match::default() };
-    server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times });
+    let refusal = On::verb(verb).resource(resource).user_agent_prefix(USER_AGENT).status(code);
+    server.faults().add(match times {
+        Some(times) => refusal.times(times),
+        None => refusal,
+    });
 }
 
 /// Lets `controller` work until there is nothing left to do, which must not take for ever.

@@ -69,7 +69,7 @@ impl Attributes<'_> {
     pub(crate) fn seen(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
         let snapshot = self.view.snapshot(self.store);
         let entry = snapshot.get(&Key::new(resource, self.namespace, name))?;
-        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+        Some(Arc::new(entry.object()))
     }
 
     /// 403 in the words of `NewForbidden`.

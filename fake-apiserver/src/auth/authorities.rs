@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// Why there are no authorities to check client certificates with.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AuthorityError {
     /// Not a PEM file with certificates.
     #[error("data does not contain any valid RSA or ECDSA certificates")]

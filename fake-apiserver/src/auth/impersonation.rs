@@ -66,6 +66,7 @@ pub fn wanted(headers: &HeaderMap) -> ApiResult<Option<User>> {
 
 /// An allowed impersonation.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Impersonated {
     /// The user that the request acts as.
     pub user: Arc<User>,

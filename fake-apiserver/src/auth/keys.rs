@@ -20,6 +20,7 @@ use rustls::server::ParsedCertificate;
 
 /// The error of a file without usable keys. The messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyError {
     /// The file has no private key.
     #[error("data does not contain a valid RSA or ECDSA private key")]

@@ -35,12 +35,11 @@ mod token_request;
 mod user;
 
 pub use authorities::{AuthorityError, ClientAuthorities};
-pub use bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
+pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub(crate) use parsed::ParsedObjects;
-pub use token_request::TokenRequestOutcome;
-pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, NODES_GROUP, ServiceAccount, User};
+pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 
 use crate::error::aggregate;
 use http::HeaderMap;
@@ -109,6 +108,7 @@ impl Config {
 
 /// The error of an invalid configuration. The messages are the real server's, where it has one.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// There is no issuer.
     #[error("service-account-issuer is a required flag")]

@@ -17,6 +17,7 @@ pub const SYSTEM_PRIVILEGED_GROUP: &str = "system:masters";
 
 /// A mode of authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AuthorizationMode {
     /// Authenticated users may do everything.
     AlwaysAllow,
@@ -30,6 +31,7 @@ pub enum AuthorizationMode {
 
 /// The error of an invalid list of modes.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModeError {
     /// The text is not a mode.
     #[error("authorization-mode {0:?} is not a valid mode")]

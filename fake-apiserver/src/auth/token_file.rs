@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The error of an invalid file.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TokenFileError {
     /// The text is not CSV.
     #[error("{}parse error on line {line}, column {column}: {problem}", record_start(*start, *line))]

@@ -10,7 +10,7 @@
 //! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that takes those finalizers
 //! off, as on a server without controllers.
 
-use super::{Change, draft, namespace, tree};
+use super::{Change, draft, namespace};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -63,7 +63,7 @@ pub(crate) struct Plan {
 /// 409 if the object does not meet the preconditions.
 pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
     check_preconditions(kind, entry, options)?;
-    let old = tree(entry)?;
+    let old = entry.object();
     let (object, step) = next_step(kind, &old, options, now);
     let draft = || draft(kind, entry.key.resource, &object);
     let removes = matches!(step, Step::Remove | Step::MarkAndRemove);

@@ -1,10 +1,10 @@
-//! From an object's tree to what the store keeps, and back.
+//! From an object's tree to the draft that the store keeps.
 
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::Resource;
 use crate::schema;
-use crate::store::{Draft, Entry, Key, Meta, ResourceId};
+use crate::store::{Draft, Key, Meta, ResourceId};
 use serde_json::Value;
 
 /// Serialises an object for the store; everything but the revision is decided.
@@ -19,10 +19,4 @@ pub(crate) fn draft(kind: &Resource, resource: ResourceId, object: &Value) -> Ap
     let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(resource, meta::namespace(object), meta::name(object));
     Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
-}
-
-/// The tree of a stored object.
-pub(crate) fn tree(entry: &Entry) -> ApiResult<Value> {
-    serde_json::from_slice(entry.json())
-        .map_err(|why| ApiError::internal(format!("a stored object is not JSON: {why}")))
 }

@@ -41,7 +41,6 @@ const LEASE: Kind = Kind {
     qualified_finalizers: true,
     owns_generation: false,
     annotations_count: false,
-    annotations_count: false,
     unconditional_update: false,
     create_on_update: true,
     delete_returns_object: false,

@@ -25,11 +25,6 @@ impl Errors {
         self.0.len()
     }
 
-    /// Whether nothing was found so far.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The field must be set.
     pub fn required(&mut self, at: Path<'_>, detail: &str) {
         self.push(FieldError::required(at, detail));

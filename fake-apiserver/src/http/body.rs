@@ -9,12 +9,17 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// `--max-resource-write-bytes` and the like upstream: 3 MiB.
 const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
 
-/// How long a client may take to send what nobody wants to read.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
+/// How much of an unread body is read on, and thrown away, before the answer.
+const DRAIN_LIMIT: usize = 64 * 1024 * 1024;
+/// How long a client may take to send an unread body.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may pause while it sends an unread body.
+const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Reads a request's body.
 ///
@@ -35,16 +40,19 @@ pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
     }
 }
 
-/// Reads what nobody wanted to read, up to the limit. Whoever is in no hurry to send it gets the answer regardless.
+/// Reads on to the end of a body that was refused, within limits: a client that writes its whole request before it reads, and
+/// an HTTP/2 client that takes the reset behind an early answer for a failure, would miss the answer.
 pub(crate) async fn drain(incoming: &mut Incoming) {
-    let mut rest = MAX_REQUEST_BYTES;
+    let mut rest = DRAIN_LIMIT;
     let read = async {
-        while let (true, Some(Ok(frame))) = (rest > 0, incoming.frame().await) {
+        while rest > 0
+            && let Ok(Some(Ok(frame))) = timeout(DRAIN_IDLE_TIMEOUT, incoming.frame()).await
+        {
             rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
         }
     };
-    // Either way there is nothing more to be done about it.
-    tokio::time::timeout(DRAIN_PATIENCE, read).await.unwrap_or_default();
+    // Whether or not it was read to its end, the answer is sent.
+    timeout(DRAIN_TIMEOUT, read).await.unwrap_or_default();
 }
 
 /// A response's body.

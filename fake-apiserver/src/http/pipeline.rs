@@ -23,7 +23,7 @@ use crate::auth::impersonation::{self, Impersonated};
 use crate::auth::{ClientCertificate, User};
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
-use crate::fault::{Action, Match};
+use crate::fault::{Action, FaultTarget};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::registry::Served;
@@ -60,7 +60,7 @@ struct Trace {
     annotations: Vec<(&'static str, String)>,
     body: Bytes,
     /// Whether a refusal says that browsers must not guess its type, whatever its reason.
-    unsniffable: bool,
+    nosniff: bool,
 }
 
 /// Serves one request, from a client that showed that certificate.
@@ -73,11 +73,10 @@ pub(crate) async fn serve(
     let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer(&mut incoming, &mut trace).await;
-    // An HTTP/2 client that is still sending when it gets its answer may take the stream for broken.
     body::drain(&mut incoming).await;
     let mut response = match answer {
         Ok(response) => response,
-        Err(error) => exchange.refused(&error, trace.unsniffable),
+        Err(error) => exchange.refused(&error, trace.nosniff),
     };
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     add_warnings(&mut response, &trace.warnings);
@@ -124,7 +123,7 @@ impl<'r> Exchange<'r> {
         self.replica.cluster.reconcilers.settle(self.now).await;
         let user = self.impersonate(requester?, trace)?;
         self.authorize(&user)?;
-        if let Err(fault) = self.suffer(&user).await {
+        if let Err(fault) = self.inject_fault(&user).await {
             // What was asked for is worth recording, even if it is not looked at.
             trace.body = self.body(incoming).await?.bytes;
             return Err(fault);
@@ -175,9 +174,9 @@ impl<'r> Exchange<'r> {
     }
 
     /// A refusal before any verb was tried.
-    fn refused(&self, error: &ApiError, unsniffable: bool) -> Response<ReplyBody> {
+    fn refused(&self, error: &ApiError, nosniff: bool) -> Response<ReplyBody> {
         let mut response = refusal(error, self.preferences().pretty_refusal());
-        if unsniffable || error.reason() == "Forbidden" {
+        if nosniff || error.reason() == "Forbidden" {
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }
         response
@@ -229,7 +228,7 @@ impl<'r> Exchange<'r> {
 
     /// The user whom the headers name in place of `requester`, who has to be allowed to.
     fn impersonate(&self, requester: Arc<User>, trace: &mut Trace) -> ApiResult<Arc<User>> {
-        let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.unsniffable = true)?;
+        let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.nosniff = true)?;
         let Some(wanted) = wanted else { return Ok(requester) };
         let verb = self.audited_verb();
         let (rules, attributes) = (&*self.replica.cluster.authorizer, self.attributes(&requester, &verb));
@@ -271,32 +270,29 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    /// What fault rules have in store for this request.
-    async fn suffer(&self, user: &User) -> ApiResult<()> {
-        let faults = &self.replica.cluster.faults;
-        if faults.is_empty() {
-            return Ok(());
+    /// Does what the first fault that matches the request says.
+    async fn inject_fault(&self, user: &User) -> ApiResult<()> {
+        let mut target = FaultTarget {
+            verb: self.verb,
+            user: &user.name,
+            user_agent: header(self.parts, USER_AGENT),
+            ..FaultTarget::default()
+        };
+        if let Some(path) = &self.resource {
+            target.resource = path.resource;
+            target.subresource = path.subresource;
+            target.namespace = &path.namespace;
+            target.name = &path.name;
         }
-        match faults.strike(&self.describe(user)) {
+        match self.replica.cluster.faults.next_match(&target) {
             None => Ok(()),
-            Some(Action::Status { code, retry_after_seconds }) => Err(ApiError::injected(code, retry_after_seconds)),
+            Some(Action::Status { code, retry_after_seconds }) => {
+                Err(ApiError::injected(code, retry_after_seconds.unwrap_or_default()))
+            }
             Some(Action::Delay(duration)) => {
                 tokio::time::sleep(duration).await;
                 Ok(())
             }
-        }
-    }
-
-    fn describe(&self, user: &User) -> Match {
-        let path = self.resource.clone().unwrap_or_default();
-        Match {
-            verb: self.verb.into(),
-            resource: path.resource.into(),
-            subresource: path.subresource.into(),
-            namespace: path.namespace.into(),
-            name: path.name.into(),
-            user: user.name.clone(),
-            user_agent: header(self.parts, USER_AGENT).into(),
         }
     }
 

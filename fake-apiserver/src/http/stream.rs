@@ -10,6 +10,7 @@
 use super::json;
 use super::replica::Replica;
 use super::table::Transformation;
+use crate::alarm::Alarm;
 use crate::api::{Watch, too_old};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
@@ -56,6 +57,8 @@ pub(crate) struct WatchBody {
     next_bookmark: Instant,
     timer: Pin<Box<Sleep>>,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Rung by the two.
+    alarm: Alarm,
 }
 
 impl WatchBody {
@@ -86,11 +89,14 @@ impl WatchBody {
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
+            // What rings it has to be looked at once, to get to know it.
+            alarm: Alarm::new(true),
         }
     }
 
     /// The next piece of the stream; none at its end.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.alarm.wakes(context);
         let mut piece = Piece::default();
         while piece.has_room() {
             match self.poll_frame(context) {
@@ -130,22 +136,26 @@ impl WatchBody {
                 Poll::Pending => {}
             },
         }
-        if self.end.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
-        }
-        self.poll_timer(context)
+        if self.alarm.has_rung() { self.poll_timers() } else { Poll::Pending }
     }
 
     /// Bookmarks when they are due, and the end.
-    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        while self.timer.as_mut().poll(context).is_ready() {
+    fn poll_timers(&mut self) -> Poll<Option<Bytes>> {
+        let waker = self.alarm.waker();
+        let mut context = Context::from_waker(&waker);
+        if self.end.as_mut().poll(&mut context).is_ready() {
+            return Poll::Ready(self.end());
+        }
+        while self.timer.as_mut().poll(&mut context).is_ready() {
             let now = Instant::now();
             if now >= self.deadline {
-                return Poll::Ready(None);
+                return Poll::Ready(self.end());
             }
             self.next_bookmark = bookmark_after(now, self.deadline);
             self.timer.as_mut().reset(self.next_bookmark.min(self.deadline));
             if let (true, Some(revision)) = (self.bookmarks, self.level()) {
+                // The timer has to be looked at again before it rings.
+                self.alarm.ring();
                 return Poll::Ready(self.bookmark(revision, false));
             }
         }

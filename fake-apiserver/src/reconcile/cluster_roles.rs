@@ -5,7 +5,7 @@
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
@@ -58,8 +58,8 @@ impl ClusterRoles {
         all: &[Arc<Entry>],
     ) -> ApiResult<bool> {
         let changed = cluster.commits.change(&entry.key, |current| {
-            let mut role = tree(current)?;
-            let Some(rules) = gathered(&role, all)? else { return Ok((Change::Leave, false)) };
+            let mut role = current.object();
+            let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
             let uid = &current.meta.uid;
             if equal(Some(&rules), role.get("rules")) || rules.is_null() && !self.filled.contains(uid) {
                 return Ok((Change::Leave, false));
@@ -82,23 +82,23 @@ fn may_aggregate(entry: &Entry) -> bool {
 }
 
 /// The rules of all other roles that are selected, each once; `None` if the role gathers none, or a selector is not valid.
-fn gathered(role: &Value, all: &[Arc<Entry>]) -> ApiResult<Option<Value>> {
+fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
     if role["aggregationRule"].is_null() {
-        return Ok(None);
+        return None;
     }
     let mut rules: Vec<Value> = Vec::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
-        let Some(selector) = LabelSelector::structured(selector) else { return Ok(None) };
+        let selector = LabelSelector::structured(selector)?;
         for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
             if entry.key.name() == meta::name(role) {
                 continue;
             }
-            for rule in tree(entry)?["rules"].as_array().into_iter().flatten() {
+            for rule in entry.object()["rules"].as_array().into_iter().flatten() {
                 if !rules.contains(rule) {
                     rules.push(rule.clone());
                 }
             }
         }
     }
-    Ok(Some(if rules.is_empty() { Value::Null } else { rules.into() }))
+    Some(if rules.is_empty() { Value::Null } else { rules.into() })
 }

@@ -13,7 +13,7 @@
 use super::Reconcilers;
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{Resource, child, ids, text};
@@ -111,7 +111,7 @@ impl LegacyTokens {
             NEVER => None,
             seconds => Timestamp::from_second(seconds).ok(),
         };
-        let found = cluster.store.get(&key).as_deref().map(tree).transpose()?;
+        let found = cluster.store.get(&key).map(|entry| entry.object());
         self.due.store(NEVER, Ordering::Relaxed);
         match step(found.as_ref(), created, now) {
             Step::Leave => Ok(()),
@@ -131,7 +131,7 @@ impl LegacyTokens {
 
 async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
     let repaired = cluster.commits.change(key, |entry| {
-        let old = tree(entry)?;
+        let old = entry.object();
         if step(Some(&old), None, now) != Step::Repair {
             return Ok((Change::Leave, ()));
         }
@@ -172,7 +172,7 @@ pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, da
         if entry.meta.uid != *uid {
             return Ok((Change::Leave, ()));
         }
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
         Ok((Change::Put(draft(kind, kind.id, &object)?), ()))
     });

@@ -12,7 +12,7 @@ use super::Reconcilers;
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{Registry, Resource, ids};
@@ -110,7 +110,7 @@ async fn empty(
             Ok((plan.change, plan.removes))
         });
         if let Some((entry, false)) = deletion.await? {
-            remaining.count(kind, &tree(&entry)?);
+            remaining.count(kind, &entry.object());
         }
     }
     Ok(())
@@ -191,7 +191,7 @@ async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Val
     let kind = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
     let changed = cluster.commits.change(&key, |entry| {
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         change(&mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
         let change = if free { Change::Remove } else { Change::Put(draft(kind, kind.id, &object)?) };

@@ -24,8 +24,6 @@ mod service_accounts;
 mod types;
 
 pub(crate) use apps::selector_text as scale_selector;
-pub use columns::human_duration;
-pub use conversion::Conversion;
 #[cfg(test)]
 pub(crate) use kind::{Column, Kind, NameRule};
 pub use kind::{RowCondition, Strategy, Subresource};
@@ -33,7 +31,7 @@ pub use kinds::ids;
 pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
-pub use resource::{PrinterColumn, Resource, StoredField, Str, Version};
+pub use resource::{PrinterColumn, Resource, Str, Version};
 
 use serde_json::{Map, Value};
 

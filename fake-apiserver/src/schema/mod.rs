@@ -35,9 +35,9 @@ mod wire;
 
 pub use data::DataError;
 pub use decode::decode_json;
-pub use encode::{Encoded, RevisionSlot, encode};
+pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
-pub use protobuf::{Envelope, decode_protobuf, decode_protobuf_message};
+pub use protobuf::{decode_protobuf, decode_protobuf_message};
 pub(crate) use text::quote;
 pub use types::{Field, TypeRef, Types};
 pub use untyped::{interpret, parse_json};

@@ -1,6 +1,7 @@
 //! A running server: started by its builder, stopped when told or dropped.
 
 mod builder;
+mod gathered;
 mod kubeconfig;
 mod listener;
 mod replica;
@@ -8,6 +9,7 @@ mod tls;
 
 pub use builder::{Builder, StartError};
 pub use replica::RunningReplica;
+pub use tls::IdentityError;
 
 use crate::audit::{RequestLog, RequestRecord};
 use crate::cluster::Cluster;
@@ -16,6 +18,7 @@ use crate::controllers::Controllers;
 use crate::fault::Faults;
 use crate::store::Store;
 use kubeconfig::Kubeconfig;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +35,7 @@ pub struct FakeApiServer {
 }
 
 impl FakeApiServer {
-    /// Begins to describe a server. The defaults are those of the binary, but for the port: any free one.
+    /// A builder with the defaults of the program, but for the port: any free one.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -47,7 +50,7 @@ impl FakeApiServer {
         &self.replicas
     }
 
-    /// One replica.
+    /// One replica, counted from 0.
     ///
     /// # Panics
     /// If there is no such replica.
@@ -55,7 +58,8 @@ impl FakeApiServer {
         &self.replicas[index]
     }
 
-    /// What clients must trust, as PEM: the authority that was made, or the certificate that was given; none without TLS.
+    /// The certificates that clients must trust, as PEM: the authority that was made, or the certificate that was given; `None`
+    /// without TLS.
     pub fn ca_pem(&self) -> Option<&str> {
         self.ca_pem.as_deref()
     }
@@ -89,17 +93,17 @@ impl FakeApiServer {
     /// Writes [`kubeconfig`](Self::kubeconfig) to a file that only its owner can read.
     ///
     /// # Errors
-    /// Whatever the file system says.
+    /// Those of the file system.
     pub fn write_kubeconfig(&self, path: &Path) -> std::io::Result<()> {
         self.kubeconfig_value(0).write(path)
     }
 
-    /// The fault rules, which work at once and on all replicas.
+    /// The faults, to add some and to count their hits. They work at once and on all replicas.
     pub fn faults(&self) -> &Faults {
         &self.cluster.faults
     }
 
-    /// What the server was asked so far, if the builder asked for that to be recorded.
+    /// The requests so far, oldest first. Empty unless the builder was told to [record](Builder::record_requests) them.
     pub fn requests(&self) -> Vec<Arc<RequestRecord>> {
         self.cluster.log.all()
     }
@@ -110,7 +114,7 @@ impl FakeApiServer {
     }
 
     /// The store behind the server.
-    pub fn store(&self) -> &Store {
+    pub(crate) fn store(&self) -> &Store {
         &self.cluster.store
     }
 
@@ -119,12 +123,12 @@ impl FakeApiServer {
         self.cluster.store.compact(self.cluster.store.revision());
     }
 
-    /// Ends all watches that are open, as a server does that is restarted. Their clients may open others at once.
+    /// Ends all open watches, as a server does that is restarted. Clients may open others at once.
     pub fn disconnect_watches(&self) {
         self.replicas.iter().for_each(RunningReplica::disconnect_watches);
     }
 
-    /// Stops: watches end, connections are closed, ports are free when this returns.
+    /// Stops the server: watches end, connections are closed, ports are free when this returns.
     pub async fn shutdown(self) {
         #[cfg(feature = "controllers")]
         if let Some(controllers) = &self.controllers {
@@ -178,6 +182,12 @@ impl FakeApiServer {
     /// If the client cannot be built from the server's own configuration, which would be a bug.
     pub fn client(&self) -> kube::Client {
         kube::Client::try_from(self.kube_config()).expect("the server's own configuration is sound")
+    }
+}
+
+impl fmt::Debug for FakeApiServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FakeApiServer").field("replicas", &self.replicas).finish_non_exhaustive()
     }
 }
 

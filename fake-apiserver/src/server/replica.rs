@@ -11,6 +11,7 @@ use super::listener::{self, Listener};
 use crate::clock::OffsetClock;
 use crate::http::Replica;
 use rustls::ServerConfig;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -51,7 +52,7 @@ impl RunningReplica {
         RunningReplica { secure: addresses.0, insecure: addresses.1, clock, replica, life }
     }
 
-    /// Where it listens for its main protocol.
+    /// The address of its HTTPS port, or of its plain HTTP port if there is no other.
     ///
     /// # Panics
     /// Never: a replica has an address.
@@ -77,23 +78,23 @@ impl RunningReplica {
         self.clock.clone()
     }
 
-    /// Changes by how much its clock is wrong, in seconds.
+    /// Changes the error of its clock, in seconds (negative: behind).
     pub fn set_clock_offset(&self, seconds: i64) {
         self.clock.set_offset(seconds);
     }
 
-    /// Lets its cache stand still: what is read without asking for freshness stays as it is now, and watches hear nothing,
+    /// Stops its cache: reads that do not ask for freshness return what is there now, and watches get no events,
     /// until it is [released](Self::release). Reads without a `resourceVersion` stay consistent.
     pub fn hold(&self) {
         self.replica.view.hold(&self.replica.cluster.store);
     }
 
-    /// Ends what [`hold`](Self::hold) began: watches hear what they missed.
+    /// Lets its cache go on after a [`hold`](Self::hold): watches get the events that they missed.
     pub fn release(&self) {
         self.replica.view.release();
     }
 
-    /// Ends all watches that are open on it, as a server does that is restarted. Their clients may open others at once.
+    /// Ends its open watches, as a server does that is restarted. Clients may open others at once.
     pub fn disconnect_watches(&self) {
         self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
     }
@@ -112,7 +113,7 @@ impl RunningReplica {
     /// Lets it listen again after a [`stop`](Self::stop), on the same ports.
     ///
     /// # Errors
-    /// If a port is taken: by somebody else, or by itself as it was not stopped.
+    /// If a port is taken: by another program, or by this replica as it was not stopped.
     pub async fn start(&self) -> io::Result<()> {
         let mut listeners = [None, None];
         if let Some((address, tls)) = &self.secure {
@@ -133,6 +134,15 @@ impl RunningReplica {
 
     fn life(&self) -> std::sync::MutexGuard<'_, Life> {
         self.life.lock().expect("no code that runs under this lock panics")
+    }
+}
+
+impl fmt::Debug for RunningReplica {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningReplica")
+            .field("index", &self.replica.index)
+            .field("url", &self.url())
+            .finish_non_exhaustive()
     }
 }
 

@@ -30,6 +30,7 @@ const NAMES: &[&str] = &[
 
 /// Why there is no certificate to serve with.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum IdentityError {
     /// A certificate could not be made.
     #[error("unable to create a serving certificate: {0}")]

@@ -37,6 +37,7 @@ pub use tree::Run;
 
 use imbl::Vector;
 use state::State;
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -304,5 +305,17 @@ impl Snapshot {
             };
         }
         Snapshot { revision: revision.min(self.revision), objects: self.objects }
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("revision", &self.revision()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("revision", &self.revision).finish_non_exhaustive()
     }
 }

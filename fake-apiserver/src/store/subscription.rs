@@ -15,6 +15,7 @@
 
 use super::{Change, Entry, Event, Expired, Scope, Store};
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -140,5 +141,11 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.store.unsubscribe(&self.watcher.scope, self.id);
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").field("id", &self.id).finish_non_exhaustive()
     }
 }

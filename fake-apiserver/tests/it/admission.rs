@@ -1,8 +1,8 @@
 //! Admission where time matters; what it says and does otherwise is in the scenarios.
 
 use crate::support::*;
+use fake_apiserver::AuthorizationMode;
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::auth::modes::AuthorizationMode;
 use serde_json::{Value, json};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -37,7 +37,7 @@ async fn a_pod_waits_for_the_default_account_and_nobody_else_does() {
 async fn nulls_where_admission_looks_or_writes() {
     let builder = FakeApiServer::builder().authorization_mode([AuthorizationMode::Node, AuthorizationMode::Rbac]);
     let builder = builder.enable_admission_plugins(["ServiceAccount", "NodeRestriction"]);
-    let server = start_with(builder.static_token("node", "system:node:n", &["system:nodes"])).await;
+    let server = start_with(builder.add_static_token("node", "system:node:n", &["system:nodes"])).await;
     let mut client = Client::new(&server).await;
     client.post(SERVICE_ACCOUNTS, &named("default")).await.expect(201);
     let admin = client.token.clone();

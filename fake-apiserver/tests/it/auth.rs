@@ -3,10 +3,9 @@
 use crate::support::*;
 use bytes::Bytes;
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::clock::ManualClock;
+use fake_apiserver::ManualClock;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -36,7 +35,7 @@ pub(crate) async fn code_for(client: &mut Client, token: &str) -> u16 {
 
 #[tokio::test]
 async fn static_tokens() {
-    let server = start_with(FakeApiServer::builder().static_token("t0", "alice", &["devs"])).await;
+    let server = start_with(FakeApiServer::builder().add_static_token("t0", "alice", &["devs"])).await;
     let mut client = Client::new(&server).await;
     let alice = who(&mut client, "t0").await;
     assert_eq!(alice, json!({"username": "alice", "uid": "alice", "groups": ["devs", "system:authenticated"]}));
@@ -49,7 +48,7 @@ async fn static_tokens() {
 #[tokio::test]
 async fn bound_tokens() {
     let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
-    let server = start_with(FakeApiServer::builder().clock(Arc::new(clock.clone()))).await;
+    let server = start_with(FakeApiServer::builder().clock(clock.clone())).await;
     let mut client = Client::new(&server).await;
     let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
     let secret = client.post(SECRETS, &named("s")).await.expect(201);

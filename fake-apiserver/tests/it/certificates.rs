@@ -2,8 +2,7 @@
 //! of the same kinds, but for the clocks, which it does not let anybody move.
 
 use crate::support::*;
-use fake_apiserver::clock::ManualClock;
-use fake_apiserver::{Builder, FakeApiServer};
+use fake_apiserver::{Builder, FakeApiServer, ManualClock};
 use jiff::SignedDuration;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -11,7 +10,6 @@ use rcgen::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const UID: DnType = DnType::CustomDnType(Vec::new());
@@ -56,7 +54,7 @@ fn again((chain, key): &Certificate) -> Certificate {
 }
 
 fn trusting(authority: &Authority) -> Builder {
-    FakeApiServer::builder().record_requests(true).client_ca_pem(&authority.pem()).unwrap()
+    FakeApiServer::builder().record_requests(true).client_ca_pem(&authority.pem())
 }
 
 /// What the server makes of a certificate and a token: the user info, or the status code.
@@ -147,7 +145,7 @@ async fn a_bad_certificate_is_not_none() {
 async fn each_replica_judges_by_its_own_clock() {
     let authority = authority("clients");
     let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().unwrap());
-    let builder = trusting(&authority).clock(Arc::new(clock.clone())).replicas(2).clock_offset(1, -3600);
+    let builder = trusting(&authority).clock(clock.clone()).replicas(2).clock_offset(1, -3600);
     let server = builder.start().await.unwrap();
     let certificate = issue(&authority, &[(DnType::CommonName, "alice")], |params| {
         params.not_before = date_time_ymd(2030, 1, 1);
@@ -195,9 +193,9 @@ async fn an_authority_must_be_one_and_in_time() {
         (authority_with("young", |params| params.not_after = date_time_ymd(2060, 1, 1)), "2059-12-31", true),
     ] {
         let clock = ManualClock::new(format!("{day}T00:00:00Z").parse().unwrap());
-        let builder = FakeApiServer::builder().record_requests(true).clock(Arc::new(clock));
+        let builder = FakeApiServer::builder().record_requests(true).clock(clock);
         let pem = format!("{}{}", other.pem(), authority.pem());
-        let server = builder.client_ca_pem(&pem).unwrap().start().await.unwrap();
+        let server = builder.client_ca_pem(&pem).start().await.unwrap();
         let found = who(&server, &issue(&authority, &subject, |_| {}), "").await;
         assert_eq!(found.is_ok(), good, "{} {day}: {}", authority.pem(), complaint(&server));
         if !good {
@@ -223,6 +221,6 @@ async fn without_authorities_nobody_asks() {
     let server = FakeApiServer::builder().start().await.unwrap();
     let certificate = issue(&authority, &[(DnType::CommonName, "alice")], |_| {});
     assert_eq!(who(&server, &certificate, "").await, Err(403));
-    let error = FakeApiServer::builder().client_ca_pem("nothing").err().unwrap();
+    let error = FakeApiServer::builder().client_ca_pem("nothing").start().await.err().unwrap();
     assert_eq!(error.to_string(), "data does not contain any valid RSA or ECDSA certificates");
 }

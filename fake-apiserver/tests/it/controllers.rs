@@ -1,15 +1,14 @@
 //! Controllers beside the server: every state in between can be seen.
 
 use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
-use fake_apiserver::auth::modes::AuthorizationMode;
-use fake_apiserver::clock::ManualClock;
-use fake_apiserver::controllers::{Controllers, ControllersError, Kind};
-use fake_apiserver::{Builder, FakeApiServer};
+use fake_apiserver::{
+    AuthorizationMode, Builder, Controller, Controllers, ControllersError, FakeApiServer, ManualClock, RequestRecord,
+};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// A server with controllers that have done what there is to do at the beginning.
-async fn hosting(kinds: impl IntoIterator<Item = Kind>, with: impl FnOnce(Builder) -> Builder) -> FakeApiServer {
+async fn hosting(kinds: impl IntoIterator<Item = Controller>, with: impl FnOnce(Builder) -> Builder) -> FakeApiServer {
     let builder = with(FakeApiServer::builder().controllers(kinds));
     let server = builder.start().await.expect("a server starts");
     quiet(&server).await;
@@ -21,12 +20,12 @@ async fn quiet(server: &FakeApiServer) {
 }
 
 async fn pause(server: &FakeApiServer) {
-    for kind in Kind::ALL {
+    for kind in Controller::ALL {
         soon(server.controllers().pause(kind)).await.expect("it runs");
     }
 }
 
-async fn step(controllers: &Controllers, kind: Kind) -> Option<String> {
+async fn step(controllers: &Controllers, kind: Controller) -> Option<String> {
     soon(controllers.step(kind)).await.expect("it is paused, and the server lists")
 }
 
@@ -54,7 +53,7 @@ const NOTHING: [&str; 0] = [];
 
 #[tokio::test]
 async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_step_by_step() {
-    let server = hosting(Kind::ALL, |builder| builder).await;
+    let server = hosting(Controller::ALL, |builder| builder).await;
     let mut client = Client::new(&server).await;
     for namespace in ["default", "kube-system", "kube-public", "kube-node-lease"] {
         assert_eq!(there(&mut client, namespace, "serviceaccounts").await, ["default"], "{namespace}");
@@ -68,21 +67,21 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     assert_eq!(there(&mut client, "a", "serviceaccounts").await, NOTHING);
     assert_eq!(there(&mut client, "a", "configmaps").await, NOTHING);
 
-    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    assert_eq!(step(controllers, Controller::ServiceAccount).await.as_deref(), Some("a"));
     assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
     assert_eq!(there(&mut client, "a", "configmaps").await, NOTHING);
-    assert_eq!(step(controllers, Kind::ServiceAccount).await, None);
+    assert_eq!(step(controllers, Controller::ServiceAccount).await, None);
 
-    assert_eq!(step(controllers, Kind::RootCaPublisher).await.as_deref(), Some("a"));
+    assert_eq!(step(controllers, Controller::RootCaPublisher).await.as_deref(), Some("a"));
     let root_ca = client.get("/api/v1/namespaces/a/configmaps/kube-root-ca.crt").await.expect(200);
     assert_eq!(text(&root_ca, "/data/ca.crt"), server.ca_pem().expect("TLS"));
-    assert_eq!(step(controllers, Kind::RootCaPublisher).await, None);
+    assert_eq!(step(controllers, Controller::RootCaPublisher).await, None);
 
     client.post("/api/v1/namespaces/a/secrets", &token_secret("token")).await.expect(201);
-    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
+    assert_eq!(step(controllers, Controller::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
     let secret = client.get("/api/v1/namespaces/a/secrets/token").await.expect(200);
     assert_eq!(secret.get("data"), None);
-    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
+    assert_eq!(step(controllers, Controller::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
     let secret = client.get("/api/v1/namespaces/a/secrets/token").await.expect(200);
     let token = decode(text(&secret, "/data/token"));
     assert_eq!(decode(text(&secret, "/data/ca.crt")), server.ca_pem().expect("TLS"));
@@ -90,25 +89,25 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     holder.token = token;
     holder.get(CONFIG_MAPS).await.expect(200);
     // Its own write comes back as an event, and there is nothing left to do about it.
-    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
-    assert_eq!(step(controllers, Kind::ServiceAccountToken).await, None);
+    assert_eq!(step(controllers, Controller::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
+    assert_eq!(step(controllers, Controller::ServiceAccountToken).await, None);
 
     // The account goes, and with a step its token; another one comes, which does not know it.
     client.delete("/api/v1/namespaces/a/serviceaccounts/default").await.expect(200);
     assert_eq!(holder.get(CONFIG_MAPS).await.code, 401);
     assert_eq!(there(&mut client, "a", "secrets").await, ["token"]);
-    assert_eq!(step(controllers, Kind::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
+    assert_eq!(step(controllers, Controller::ServiceAccountToken).await.as_deref(), Some("serviceaccount a/default"));
     assert_eq!(there(&mut client, "a", "secrets").await, NOTHING);
-    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    assert_eq!(step(controllers, Controller::ServiceAccount).await.as_deref(), Some("a"));
     assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
 
     // Who goes on does what is left.
     create_namespace(&mut client, "b").await;
-    controllers.resume(Kind::RootCaPublisher).expect("it runs");
+    controllers.resume(Controller::RootCaPublisher).expect("it runs");
     quiet(&server).await;
     assert_eq!(there(&mut client, "b", "configmaps").await, ["kube-root-ca.crt"]);
     assert_eq!(there(&mut client, "b", "serviceaccounts").await, NOTHING);
-    controllers.resume(Kind::ServiceAccount).expect("it runs");
+    controllers.resume(Controller::ServiceAccount).expect("it runs");
     quiet(&server).await;
     assert_eq!(there(&mut client, "b", "serviceaccounts").await, ["default"]);
     soon(server.shutdown()).await;
@@ -123,12 +122,11 @@ fn decode(base64: &str) -> String {
 #[tokio::test]
 async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
     let clock = ManualClock::new("2023-01-01T00:00:00Z".parse().expect("a time"));
-    let server = hosting([Kind::LegacyTokenCleaner, Kind::ServiceAccount], |builder| {
-        builder.clock(std::sync::Arc::new(clock.clone()))
-    })
-    .await;
+    let server =
+        hosting([Controller::LegacyTokenCleaner, Controller::ServiceAccount], |builder| builder.clock(clock.clone()))
+            .await;
     let controllers = server.controllers();
-    soon(controllers.pause(Kind::LegacyTokenCleaner)).await.expect("it runs");
+    soon(controllers.pause(Controller::LegacyTokenCleaner)).await.expect("it runs");
     let mut client = Client::new(&server).await;
     client.post(SECRETS, &token_secret("old")).await.expect(201);
     let account = "/api/v1/namespaces/default/serviceaccounts/default";
@@ -138,7 +136,7 @@ async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
 
     let mut label_after = async |days: i64| {
         clock.advance(SignedDuration::from_hours(24 * days));
-        assert_eq!(step(controllers, Kind::LegacyTokenCleaner).await.as_deref(), Some("evaluation"));
+        assert_eq!(step(controllers, Controller::LegacyTokenCleaner).await.as_deref(), Some("evaluation"));
         let answer = client.get(&format!("{SECRETS}/old")).await;
         let labels = "/metadata/labels/kubernetes.io~1legacy-token-invalid-since";
         (answer.code, answer.json().pointer(labels).and_then(Value::as_str).map(str::to_owned))
@@ -152,14 +150,14 @@ async fn an_old_token_is_marked_and_goes_by_the_servers_clock() {
 #[tokio::test]
 async fn a_pod_waits_for_the_step_that_makes_its_account() {
     let with = |builder: Builder| builder.enable_admission_plugins(["ServiceAccount"]);
-    let server = hosting([Kind::ServiceAccount], with).await;
+    let server = hosting([Controller::ServiceAccount], with).await;
     let controllers = server.controllers();
-    soon(controllers.pause(Kind::ServiceAccount)).await.expect("it runs");
+    soon(controllers.pause(Controller::ServiceAccount)).await.expect("it runs");
     let mut client = Client::new(&server).await;
     create_namespace(&mut client, "a").await;
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
     let waiting = tokio::spawn(async move { client.post("/api/v1/namespaces/a/pods", &pod).await });
-    assert_eq!(step(controllers, Kind::ServiceAccount).await.as_deref(), Some("a"));
+    assert_eq!(step(controllers, Controller::ServiceAccount).await.as_deref(), Some("a"));
     let pod = soon(waiting).await.expect("no panic").expect(201);
     assert_eq!(text(&pod, "/spec/serviceAccountName"), "default");
 }
@@ -167,7 +165,7 @@ async fn a_pod_waits_for_the_step_that_makes_its_account() {
 #[tokio::test]
 async fn tokens_can_be_generated_as_they_were_in_old_days() {
     let with = |builder: Builder| builder.auto_generate_tokens(true);
-    let server = hosting([Kind::ServiceAccount, Kind::ServiceAccountToken], with).await;
+    let server = hosting([Controller::ServiceAccount, Controller::ServiceAccountToken], with).await;
     let mut client = Client::new(&server).await;
     let account = client.get("/api/v1/namespaces/default/serviceaccounts/default").await.expect(200);
     let token = text(&account, "/secrets/0/name").to_owned();
@@ -179,7 +177,7 @@ async fn tokens_can_be_generated_as_they_were_in_old_days() {
 
 #[tokio::test]
 async fn without_tls_there_is_no_root_ca_to_publish() {
-    let server = hosting([Kind::RootCaPublisher], Builder::insecure).await;
+    let server = hosting([Controller::RootCaPublisher], Builder::insecure).await;
     let mut client = Client::new(&server).await;
     let root_ca = client.get(&format!("{CONFIG_MAPS}/kube-root-ca.crt")).await.expect(200);
     assert_eq!(root_ca["data"], json!({"ca.crt": ""}));
@@ -187,7 +185,7 @@ async fn without_tls_there_is_no_root_ca_to_publish() {
 
 #[tokio::test]
 async fn the_controllers_may_do_everything_in_every_mode() {
-    let server = hosting(Kind::ALL, |builder| builder.authorization_mode([AuthorizationMode::Rbac])).await;
+    let server = hosting(Controller::ALL, |builder| builder.authorization_mode([AuthorizationMode::Rbac])).await;
     let mut client = Client::new(&server).await;
     create_namespace(&mut client, "a").await;
     quiet(&server).await;
@@ -196,25 +194,25 @@ async fn the_controllers_may_do_everything_in_every_mode() {
 
 #[tokio::test]
 async fn what_cannot_be_stepped_is_named() {
-    let server = hosting([Kind::ServiceAccount], |builder| builder).await;
+    let server = hosting([Controller::ServiceAccount], |builder| builder).await;
     let controllers = server.controllers();
     let refusal = |result: Result<Option<String>, ControllersError>| result.err().map(|error| error.to_string());
     assert_eq!(
-        refusal(controllers.step(Kind::ServiceAccount).await).as_deref(),
+        refusal(controllers.step(Controller::ServiceAccount).await).as_deref(),
         Some(r#"controller "serviceaccount-controller" is not paused"#)
     );
     assert_eq!(
-        refusal(controllers.step(Kind::RootCaPublisher).await).as_deref(),
+        refusal(controllers.step(Controller::RootCaPublisher).await).as_deref(),
         Some(r#"controller "root-ca-certificate-publisher-controller" does not run"#)
     );
-    assert!(controllers.pause(Kind::RootCaPublisher).await.is_err());
-    assert!(controllers.resume(Kind::RootCaPublisher).is_err());
+    assert!(controllers.pause(Controller::RootCaPublisher).await.is_err());
+    assert!(controllers.resume(Controller::RootCaPublisher).is_err());
 }
 
 #[tokio::test]
 async fn they_stop_with_the_server_whatever_they_are_at() {
     for paused in [false, true] {
-        let server = hosting(Kind::ALL, |builder| builder).await;
+        let server = hosting(Controller::ALL, |builder| builder).await;
         if paused {
             pause(&server).await;
         }
@@ -222,7 +220,7 @@ async fn they_stop_with_the_server_whatever_they_are_at() {
         create_namespace(&mut client, "a").await;
         soon(server.shutdown()).await;
     }
-    drop(hosting(Kind::ALL, |builder| builder).await);
+    drop(hosting(Controller::ALL, |builder| builder).await);
 }
 
 #[tokio::test]
@@ -230,9 +228,7 @@ async fn controllers_work_behind_a_certificate_for_another_name() {
     let certified = rcgen::generate_simple_self_signed(["cluster.example".to_owned()]).expect("a certificate");
     let (certificate, key) = (certified.cert.pem(), certified.signing_key.serialize_pem());
     let with = |builder: Builder| builder.tls_identity(certificate, key).record_requests(true);
-    let server = hosting([Kind::ServiceAccount], with).await;
-    let made = |record: &&std::sync::Arc<fake_apiserver::audit::RequestRecord>| {
-        record.resource == "serviceaccounts" && record.code == 201
-    };
+    let server = hosting([Controller::ServiceAccount], with).await;
+    let made = |record: &&std::sync::Arc<RequestRecord>| record.resource == "serviceaccounts" && record.code == 201;
     assert_eq!(server.requests().iter().filter(made).count(), 4, "one for each namespace");
 }

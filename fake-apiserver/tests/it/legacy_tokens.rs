@@ -3,17 +3,30 @@
 
 use crate::auth::{code_for, who};
 use crate::support::*;
-use fake_apiserver::FakeApiServer;
-use fake_apiserver::auth::jwt;
-use fake_apiserver::auth::keys::SigningKey;
-use fake_apiserver::clock::ManualClock;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use fake_apiserver::{FakeApiServer, ManualClock};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 const KEY: &str = include_str!("../../../fixtures/keys/service-account.key");
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const TRACKING: &str = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";
+
+/// The claims as a token, signed by [`KEY`].
+fn signed(claims: &Value) -> String {
+    let key = PrivatePkcs8KeyDer::from_pem_slice(KEY.as_bytes()).expect("PEM");
+    let key = RsaKeyPair::from_pkcs8(key.secret_pkcs8_der()).expect("an RSA key");
+    let [header, claims] = [&json!({"alg": "RS256"}), claims].map(|part| BASE64.encode(part.to_string()));
+    let message = format!("{header}.{claims}");
+    let mut signature = vec![0; key.public_modulus_len()];
+    key.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message.as_bytes(), &mut signature).expect("a signature");
+    format!("{message}.{}", BASE64.encode(signature))
+}
 
 /// Makes a token of the account, and the secret that it lives in.
 async fn token(client: &mut Client, account: &Value, secret: &str, labels: Value) -> String {
@@ -25,7 +38,7 @@ async fn token(client: &mut Client, account: &Value, secret: &str, labels: Value
         "kubernetes.io/serviceaccount/service-account.uid": account["metadata"]["uid"],
         "sub": "system:serviceaccount:default:sa",
     });
-    let token = jwt::sign(&SigningKey::from_pem(KEY.as_bytes()).expect("a key"), &claims).expect("a token");
+    let token = signed(&claims);
     let annotations = json!({"kubernetes.io/service-account.name": "sa"});
     let body = json!({
         "metadata": {"name": secret, "annotations": annotations, "labels": labels},
@@ -39,7 +52,7 @@ async fn token(client: &mut Client, account: &Value, secret: &str, labels: Value
 #[tokio::test]
 async fn a_token_lives_and_dies_with_its_secret() {
     let builder = FakeApiServer::builder();
-    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes()).expect("a key")).await;
+    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes())).await;
     let mut client = Client::new(&server).await;
     let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
     let token = token(&mut client, &account, "s", json!({})).await;
@@ -59,14 +72,14 @@ async fn a_token_lives_and_dies_with_its_secret() {
 #[tokio::test]
 async fn everybody_is_warned_and_the_day_is_written_once() {
     let clock = ManualClock::new("2030-01-02T00:00:00Z".parse().expect("a time"));
-    let builder = FakeApiServer::builder().clock(Arc::new(clock)).record_requests(true);
-    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes()).expect("a key")).await;
+    let builder = FakeApiServer::builder().clock(clock).record_requests(true);
+    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes())).await;
     let mut client = Client::new(&server).await;
     let account = json!({"metadata": {"name": "sa"}, "secrets": [{"name": "auto"}]});
     let account = client.post(ACCOUNTS, &account).await.expect(201);
     for (secret, warnings) in [("manual", 0), ("auto", 20)] {
         let token = token(&mut client, &account, secret, json!({})).await;
-        let before = server.store().revision();
+        let before = revision(&client.get(SECRETS).await.expect(200));
         let mut users = Vec::new();
         for _ in 0..5 {
             let mut user = Client::over(&server, Protocol::Http2).await;
@@ -86,7 +99,7 @@ async fn everybody_is_warned_and_the_day_is_written_once() {
             warned += soon(user).await.expect("no panic");
         }
         assert_eq!(warned, warnings, "{secret}");
-        assert_eq!(server.store().revision(), before + 1, "{secret}");
+        assert_eq!(revision(&client.get(SECRETS).await.expect(200)), before + 1, "{secret}");
         let used = client.get(&format!("{SECRETS}/{secret}")).await.expect(200);
         assert_eq!(text(&used, "/metadata/labels/kubernetes.io~1legacy-token-last-used"), "2030-01-02");
         let annotations = [
@@ -106,7 +119,7 @@ async fn everybody_is_warned_and_the_day_is_written_once() {
 #[tokio::test]
 async fn auditors_learn_of_invalid_tokens_and_of_new_ones() {
     let builder = FakeApiServer::builder().record_requests(true);
-    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes()).expect("a key")).await;
+    let server = start_with(builder.service_account_signing_key_pem(KEY.as_bytes())).await;
     let mut client = Client::new(&server).await;
     let account = client.post(ACCOUNTS, &named("sa")).await.expect(201);
     let labels = json!({"kubernetes.io/legacy-token-invalid-since": "2029-01-01"});

@@ -1,9 +1,7 @@
 //! The server as a library: many in one process, replicas and their clocks, seeds, faults, records, and the end.
 
 use crate::support::*;
-use fake_apiserver::FakeApiServer;
-use fake_apiserver::clock::ManualClock;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::{FakeApiServer, ManualClock, On, StartError};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -68,7 +66,7 @@ async fn a_dropped_server_stops() {
 #[tokio::test]
 async fn replicas_share_objects_but_not_clocks() {
     let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
-    let builder = FakeApiServer::builder().clock(std::sync::Arc::new(clock.clone()));
+    let builder = FakeApiServer::builder().clock(clock.clone());
     let server = start_with(builder.replicas(3).clock_offset(1, -30)).await;
     server.replica(2).set_clock_offset(3600);
     for (index, time) in ["2030-01-01T00:00:00Z", "2029-12-31T23:59:30Z", "2030-01-01T01:00:00Z"].iter().enumerate() {
@@ -88,7 +86,7 @@ async fn a_seed_repeats_itself() {
     let mut runs = Vec::new();
     for seed in [7, 7, 8] {
         let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
-        let builder = FakeApiServer::builder().seed(seed).clock(std::sync::Arc::new(clock));
+        let builder = FakeApiServer::builder().seed(seed).clock(clock);
         let server = start_with(builder).await;
         let mut client = Client::new(&server).await;
         let generated = json!({"metadata": {"generateName": "g-"}});
@@ -109,24 +107,62 @@ async fn a_seed_repeats_itself() {
 async fn faults_strike_as_they_say() {
     let server = start_with(FakeApiServer::builder().record_requests(true)).await;
     let mut client = Client::new(&server).await;
-    let creates = Match { verb: "create".into(), resource: "configmaps".into(), ..Match::default() };
-    let what = Action::Status { code: 503, retry_after_seconds: 7 };
-    server.faults().add(Fault { when: creates, what, times: Some(2) });
+    let refusal = server.faults().add(On::create("configmaps").status(503).retry_after(7).times(2));
     for _ in 0..2 {
         client.post(SECRETS, &json!({"metadata": {"generateName": "s"}})).await.expect(201);
         let answer = client.post(CONFIG_MAPS, &named("a")).await;
         assert_eq!((answer.refusal(503).0.as_str(), answer.header("retry-after")), ("ServiceUnavailable", "7"));
     }
     client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    assert_eq!(server.faults().hits(refusal), 2);
     // What was asked is on record, whatever became of it.
     let requests = server.requests();
     let creates: Vec<_> = requests.iter().filter(|request| request.resource == "configmaps").collect();
     assert_eq!(creates.iter().map(|request| request.code).collect::<Vec<_>>(), [503, 503, 201]);
     assert!(creates.iter().all(|request| request.body == Some(named("a"))));
-    let delay = Action::Delay(Duration::from_millis(1));
-    server.faults().add(Fault { when: Match::default(), what: delay, times: None });
+    let delay = server.faults().add(On::any().delay(Duration::from_millis(1)));
     client.get(CONFIG_MAPS).await.expect(200);
+    assert_eq!(server.faults().hits(delay), 1);
+    server.faults().remove(delay);
+    let status = server.faults().add(On::update("namespaces/status").status(500));
+    let mut namespace = client.get("/api/v1/namespaces/default").await.expect(200);
+    namespace = client.put("/api/v1/namespaces/default", &namespace).await.expect(200);
+    assert_eq!(client.put("/api/v1/namespaces/default/status", &namespace).await.code, 500);
+    assert_eq!(server.faults().hits(status), 1);
     server.faults().clear();
+    client.put("/api/v1/namespaces/default/status", &namespace).await.expect(200);
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_told_at_the_start() {
+    async fn error(builder: fake_apiserver::Builder) -> StartError {
+        builder.start().await.expect_err("the server cannot start")
+    }
+    let builder = FakeApiServer::builder;
+    let key = include_bytes!("../../../fixtures/keys/service-account.key");
+    assert!(matches!(error(builder().replicas(0)).await, StartError::NoReplicas));
+    let beyond = error(builder().replicas(2).clock_offset(2, 1)).await;
+    assert!(matches!(beyond, StartError::NoSuchReplica { replica: 2, replicas: 2 }));
+    let ports = error(builder().replicas(2).secure_port(u16::MAX)).await;
+    assert!(matches!(ports, StartError::Ports { first: u16::MAX, replicas: 2 } | StartError::Listen { .. }));
+    let keys = builder().add_service_account_key_pem(key).add_service_account_key_pem(b"none").clock_offset(9, 1);
+    assert!(matches!(error(keys).await, StartError::ServiceAccountKey { index: 1, .. }));
+    let signing = error(builder().service_account_signing_key_pem(b"none").client_ca_pem("none")).await;
+    assert!(matches!(signing, StartError::ServiceAccountSigningKey(_)));
+    assert!(matches!(error(builder().client_ca_pem("none")).await, StartError::ClientAuthorities(_)));
+    assert!(matches!(error(builder().add_token_file("f", "t,u\n")).await, StartError::TokenFile(_)));
+}
+
+#[tokio::test]
+async fn debug_shows_addresses_but_no_secrets() {
+    let builder = FakeApiServer::builder().insecure().add_static_token("hidden", "u", &[]);
+    let described = format!("{builder:?}");
+    let server = builder.start().await.expect("a server starts");
+    let shown = format!("{server:?} {:?} {:?}", server.request_log(), server.faults());
+    assert!(shown.contains(&server.url()), "{shown}");
+    for secret in ["hidden", server.admin_token()] {
+        assert!(!described.contains(secret) && !shown.contains(secret), "{described} {shown}");
+    }
 }
 
 #[tokio::test]
@@ -145,6 +181,30 @@ async fn requests_are_recorded() {
     assert_eq!(get.user.as_ref().expect("a user").name, "admin");
     assert_eq!((version.code, version.user.is_none(), version.resource.as_str()), (401, true, ""));
     assert!(version.authentication_error.as_ref().is_some_and(|error| error.contains("invalid bearer token")));
+}
+
+/// Go's decoder of `audit.k8s.io/v1` refuses a time that has not six decimals.
+#[tokio::test]
+async fn times_of_the_audit_log_are_micro_times() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("audit.log");
+    let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+    let builder = FakeApiServer::builder().audit_log(&path).clock(clock.clone());
+    let server = start_with(builder).await;
+    let mut client = Client::new(&server).await;
+    for (time, expected) in [
+        ("2030-01-01T00:00:00Z", "2030-01-01T00:00:00.000000Z"),
+        ("2030-01-01T00:00:00.5Z", "2030-01-01T00:00:00.500000Z"),
+        ("2030-01-01T00:00:00.123456789Z", "2030-01-01T00:00:00.123456Z"),
+    ] {
+        clock.set(time.parse().expect("a time"));
+        client.get(CONFIG_MAPS).await.expect(200);
+        let log = std::fs::read_to_string(&path).expect("a log");
+        let event: Value = serde_json::from_str(log.lines().last().expect("an event")).expect("JSON");
+        for field in ["requestReceivedTimestamp", "stageTimestamp"] {
+            assert_eq!(event[field], expected);
+        }
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 mod admission;
 mod auth;
-mod binary;
 mod certificates;
 mod cluster_roles;
 mod concurrency;
@@ -14,6 +13,7 @@ mod library;
 mod list;
 mod oidc;
 mod protobuf;
+mod public_api;
 mod replicas;
 mod robustness;
 mod schema;

@@ -17,7 +17,7 @@ async fn strangers_can_verify_tokens_of_a_key_that_was_made() {
 
 #[tokio::test]
 async fn strangers_can_verify_tokens_of_a_key_that_was_given() {
-    let builder = FakeApiServer::builder().service_account_signing_key_pem(RSA_KEY).expect("a key");
+    let builder = FakeApiServer::builder().service_account_signing_key_pem(RSA_KEY);
     verify(start_with(builder).await, Algorithm::RS256).await;
 }
 

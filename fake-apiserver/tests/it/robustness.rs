@@ -224,6 +224,35 @@ async fn too_much() {
     survivor.still_serves().await;
 }
 
+/// The answer reaches clients that read it only when they have written their last byte, and then the next one.
+#[tokio::test]
+async fn much_too_much() {
+    let mut survivor = Survivor::new().await;
+    let body = Bytes::from(vec![b'x'; 8_000_000]);
+    let mut client = survivor.client(Protocol::Http2).await;
+    for _ in 0..2 {
+        let answer = client.ask("POST", CONFIG_MAPS, &[JSON], body.clone()).await;
+        assert_eq!(answer.refusal(413).0, "RequestEntityTooLarge");
+    }
+    let token = survivor.server.admin_token();
+    let head = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address(&survivor.server)).await.expect("the server listens");
+    for _ in 0..2 {
+        stream.write_all(head.as_bytes()).await.expect("the server reads the head");
+        soon(stream.write_all(&body)).await.expect("the server reads the whole body");
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"}\n") {
+            assert_ne!(soon(stream.read_buf(&mut answer)).await.expect("an open connection"), 0);
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&answer));
+    }
+    survivor.still_serves().await;
+}
+
 #[tokio::test]
 async fn refusals_that_do_not_wait_for_the_body() {
     let mut survivor = Survivor::new().await;

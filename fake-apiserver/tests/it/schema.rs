@@ -3,7 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fake_apiserver::schema::{self, Facets, ListType, PatchStrategy, TypeRef, Types};
+use fake_apiserver::internals::schema::{self, Facets, ListType, PatchStrategy, TypeRef, Types};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! A server, and what of the crate a test needs beside it, all on one clock.
 
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::On;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};
@@ -28,7 +28,7 @@ const USER_AGENT: &str = "kubelet-test";
 /// The server's view of a clock that both share.
 struct Shared(ManualClock);
 
-impl fake_apiserver::clock::Clock for Shared {
+impl fake_apiserver::Clock for Shared {
     fn now(&self) -> Timestamp {
         kubelet::clock::Clock::now(&self.0)
     }
@@ -143,14 +143,8 @@ impl Setup {
 
     /// Lets requests of the code under test for `resource/subresource` fail with `code`.
     pub(crate) fn fail(&self, verb: &str, resource: &str, subresource: &str, code: u16) {
-        let when = Match {
-            verb: verb.into(),
-            resource: resource.into(),
-            subresource: subresource.into(),
-            user_agent: USER_AGENT.into(),
-            ..Match::default()
-        };
-        self.server.faults().add(Fault { when, what: Action::Status { code, retry_after_seconds: 0 }, times: None });
+        let on = On::verb(verb).resource(&format!("{resource}/{subresource}")).user_agent_prefix(USER_AGENT);
+        self.server.faults().add(on.status(code));
     }
 
     /// How many tokens were asked for.

@@ -77,6 +77,7 @@ const PLUGINS: &[(&str, Support)] = &[
 
 /// Why plugins cannot be chosen so. The first two are the real server's words.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PluginError {
     /// The real server has no plugin of that name either.
     #[error("{flag} plugin {name:?} is unknown")]

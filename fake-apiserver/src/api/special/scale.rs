@@ -8,7 +8,6 @@ use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::options::WriteOptions;
 use crate::api::{Reply, Request, get, write};
-use crate::commit::tree;
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::object::meta;
 use crate::registry::scale_selector;
@@ -27,7 +26,7 @@ fn resource(request: &Request<'_>) -> String {
 }
 
 pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(&tree(&*get::entry(request)?)?)?)
+    reply(&of(&get::entry(request)?.object())?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {

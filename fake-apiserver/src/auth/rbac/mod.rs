@@ -22,12 +22,19 @@ use crate::schema::quote;
 use crate::store::Store;
 use covers::missing;
 use policy::Policy;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The authorizer by the roles and bindings of a store, as they are when it is asked.
 pub struct Rbac {
     policy: Live<Policy>,
+}
+
+impl fmt::Debug for Rbac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rbac").finish_non_exhaustive()
+    }
 }
 
 impl Rbac {

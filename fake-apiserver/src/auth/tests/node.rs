@@ -3,9 +3,9 @@
 //! The table follows `TestNodeAuthorizer` of `plugin/pkg/auth/authorizer/node` (v1.37.1).
 
 use super::*;
-use crate::auth::NODES_GROUP;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::auth::node::NodeAuthorizer;
+use crate::auth::user::NODES_GROUP;
 use crate::registry::ids;
 use crate::store::{Draft, Key, Meta, Store, Updated};
 

@@ -1,7 +1,7 @@
 //! Token requests. Answers as a real server.
 
 use super::*;
-use crate::auth::TokenRequestOutcome;
+use crate::auth::token_request::TokenRequestOutcome;
 use crate::error::ApiResult;
 use crate::ids::Ids;
 

@@ -1,4 +1,4 @@
-//! Who is known to the server: users by tokens and certificates, and service accounts by their tokens.
+//! Authentication: users by tokens and certificates, and service accounts by their tokens.
 
 use super::{Builder, StartError};
 use crate::auth::keys::{PublicKey, SigningKey};
@@ -8,56 +8,55 @@ use crate::auth::{ClientAuthorities, User};
 impl Builder {
     /// Adds a user who is known by a bearer token.
     #[must_use]
-    pub fn static_token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
+    pub fn add_static_token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(ToString::to_string).collect();
         let user = User { name: user.into(), uid: user.into(), groups, ..User::default() };
         self.authentication.static_tokens.insert(token.into(), user);
         self
     }
 
-    /// Adds users from the text of a token file: `token,user,uid,"group1,group2"` a line. `path` is for messages.
-    ///
-    /// # Errors
-    /// The real server's, for a line that cannot be read.
-    pub fn token_file(mut self, path: &str, text: &str) -> Result<Self, StartError> {
-        self.authentication.static_tokens.extend(token_file::parse(path, text)?);
-        Ok(self)
+    /// Adds users from the text of a token file: `token,user,uid,"group1,group2"` a line. `path` is for messages. A line that
+    /// cannot be read fails the start.
+    #[must_use]
+    pub fn add_token_file(self, path: &str, text: &str) -> Self {
+        self.checked(token_file::parse(path, text).map_err(StartError::TokenFile), |builder, users| {
+            builder.authentication.static_tokens.extend(users);
+        })
     }
 
-    /// Authorities, as PEM, whose certificates tell clients apart: the common name is the user, organizations are the groups.
-    /// Clients need none; a bad one is a 401.
-    ///
-    /// # Errors
-    /// If there is no certificate in the PEM.
-    pub fn client_ca_pem(mut self, pem: &str) -> Result<Self, StartError> {
-        self.authentication.client_authorities = Some(ClientAuthorities::from_pem(pem)?);
-        Ok(self)
+    /// Authorities, as PEM, that sign the certificates of clients: the common name is the user, organizations are the groups.
+    /// A client without a certificate is let in; one with a bad certificate gets 401. PEM without a certificate fails the start.
+    #[must_use]
+    pub fn client_ca_pem(self, pem: &str) -> Self {
+        self.checked(ClientAuthorities::from_pem(pem).map_err(StartError::ClientAuthorities), |builder, authorities| {
+            builder.authentication.client_authorities = Some(authorities);
+        })
     }
 
     /// Issuers of service account tokens: the first signs, all are accepted.
     #[must_use]
-    pub fn service_account_issuers(mut self, issuers: Vec<String>) -> Self {
-        self.authentication.issuers = issuers;
+    pub fn service_account_issuers<S: Into<String>>(mut self, issuers: impl IntoIterator<Item = S>) -> Self {
+        self.authentication.issuers = issuers.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Adds keys that verify service account tokens: public or private, as PEM. Without any, the signing key does.
-    ///
-    /// # Errors
-    /// If there is no key in the PEM.
-    pub fn service_account_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
-        self.authentication.keys.extend(PublicKey::all_from_pem(pem)?);
-        Ok(self)
+    /// Adds keys that verify service account tokens: public or private, as PEM. Without any, the signing key does. PEM without a
+    /// key fails the start.
+    #[must_use]
+    pub fn add_service_account_key_pem(mut self, pem: &[u8]) -> Self {
+        let index = self.key_pems;
+        self.key_pems += 1;
+        let keys = PublicKey::all_from_pem(pem).map_err(|source| StartError::ServiceAccountKey { index, source });
+        self.checked(keys, |builder, keys| builder.authentication.keys.extend(keys))
     }
 
     /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it one is made: P-256, for
-    /// that takes no time.
-    ///
-    /// # Errors
-    /// If there is no private key in the PEM.
-    pub fn service_account_signing_key_pem(mut self, pem: &[u8]) -> Result<Self, StartError> {
-        self.authentication.signing_key = SigningKey::from_pem(pem)?;
-        Ok(self)
+    /// that takes no time. PEM without a private key fails the start.
+    #[must_use]
+    pub fn service_account_signing_key_pem(self, pem: &[u8]) -> Self {
+        self.checked(SigningKey::from_pem(pem).map_err(StartError::ServiceAccountSigningKey), |builder, key| {
+            builder.authentication.signing_key = key;
+        })
     }
 
     /// Whether legacy tokens must still exist as secrets; on by default.
@@ -83,15 +82,26 @@ impl Builder {
 
     /// Audiences that tokens for this server name; the issuers by default.
     #[must_use]
-    pub fn api_audiences(mut self, audiences: Vec<String>) -> Self {
-        self.authentication.api_audiences = audiences;
+    pub fn api_audiences<S: Into<String>>(mut self, audiences: impl IntoIterator<Item = S>) -> Self {
+        self.authentication.api_audiences = audiences.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Whether those without credentials are `system:anonymous` rather than refused; on by default.
+    /// Whether requests without credentials are `system:anonymous`'s rather than refused; on by default.
     #[must_use]
     pub fn anonymous_auth(mut self, allowed: bool) -> Self {
         self.authentication.anonymous = allowed;
+        self
+    }
+
+    /// Sets what could be read; keeps the first error for the start.
+    fn checked<T>(mut self, value: Result<T, StartError>, set: impl FnOnce(&mut Self, T)) -> Self {
+        match value {
+            Ok(value) => set(&mut self, value),
+            Err(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
         self
     }
 }

@@ -1,4 +1,4 @@
-//! What a server is to be, said step by step, and its start.
+//! The builder: the description of a server, step by step, and its start.
 
 mod admission;
 mod authentication;
@@ -20,7 +20,6 @@ use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::discovery::Catalog;
-use crate::error::ApiError;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
@@ -28,6 +27,7 @@ use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
 use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -35,22 +35,46 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// What most clusters call themselves.
+/// The issuer that most clusters have.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
-/// Events that are remembered unless told otherwise.
+/// Number of events that are remembered by default.
 const DEFAULT_HISTORY: usize = 10_000;
 
-/// Why a server could not start.
+/// The reason why a server could not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// A port is taken, or may not be used.
     #[error("unable to listen on {address}")]
     Listen {
-        /// Where.
+        /// Address and port.
         address: SocketAddr,
-        /// Why not.
+        /// The operating system's error.
         source: io::Error,
     },
+    /// There are fewer ports behind the first one than replicas.
+    #[error("there are not {replicas} ports from {first} on")]
+    Ports {
+        /// Port of the first replica.
+        first: u16,
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// A control plane without replicas.
+    #[error("a control plane has at least one replica")]
+    NoReplicas,
+    /// A clock offset for a replica that there is not.
+    #[error("a clock offset for replica {replica}, of {replicas} counted from 0")]
+    NoSuchReplica {
+        /// Index of the replica, from 0 on.
+        replica: usize,
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// Tokens are to be generated, but the controller that does it is not asked for.
+    #[cfg(feature = "controllers")]
+    #[error("generated tokens without the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
+    NoTokensController,
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -60,36 +84,43 @@ pub enum StartError {
     /// Authorization modes that the real server would not start with.
     #[error(transparent)]
     Authorization(#[from] ModeError),
-    /// A key of service accounts cannot be used.
+    /// The key that signs service account tokens cannot be used.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    ServiceAccountSigningKey(KeyError),
+    /// A key that verifies service account tokens cannot be used.
+    #[error("{source}")]
+    ServiceAccountKey {
+        /// Number of keys that were added before it.
+        index: usize,
+        /// The error of that key.
+        source: KeyError,
+    },
     /// Admission plugins cannot be chosen so.
     #[error(transparent)]
     Admission(#[from] PluginError),
     /// The authorities of client certificates cannot be used.
     #[error(transparent)]
-    ClientAuthorities(#[from] AuthorityError),
+    ClientAuthorities(AuthorityError),
     /// The token file cannot be read.
     #[error(transparent)]
-    TokenFile(#[from] TokenFileError),
+    TokenFile(TokenFileError),
     /// The audit log cannot be written.
     #[error("unable to open the audit log {path}")]
     AuditLog {
-        /// Its path.
+        /// Path of the log.
         path: PathBuf,
-        /// Why not.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// Options that contradict each other.
-    #[error("{0}")]
-    Contradiction(String),
-    /// The initial objects could not be made, which would be a bug.
-    #[error("unable to create the initial objects: {0}")]
-    InitialObjects(ApiError),
 }
 
-/// Describes a server. Every method replaces what was said before, unless it says that it adds.
+/// The description of a server, and its [start](Builder::start). A step whose name begins with `add` adds to what was said before,
+/// every other one replaces it. What cannot be used fails the start.
 pub struct Builder {
+    /// What a step could not use, the first of all.
+    error: Option<StartError>,
+    /// Number of keys that verify service account tokens so far.
+    key_pems: usize,
     bind_address: IpAddr,
     secure_port: Option<u16>,
     insecure_port: Option<u16>,
@@ -97,6 +128,7 @@ pub struct Builder {
     authentication: auth::Config,
     authorization: Vec<AuthorizationMode>,
     admission: admission_chain::Config,
+    allow_privileged: bool,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -113,6 +145,8 @@ pub struct Builder {
 impl Default for Builder {
     fn default() -> Self {
         Builder {
+            error: None,
+            key_pems: 0,
             bind_address: Ipv4Addr::LOCALHOST.into(),
             secure_port: Some(0),
             insecure_port: None,
@@ -120,6 +154,7 @@ impl Default for Builder {
             authentication: auth::Config::new(DEFAULT_ISSUER),
             authorization: vec![AuthorizationMode::AlwaysAllow],
             admission: admission_chain::Config::default(),
+            allow_privileged: true,
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -150,7 +185,7 @@ impl Builder {
         self
     }
 
-    /// A plain HTTP port besides, counted likewise.
+    /// The plain HTTP port of the first replica, beside the HTTPS port; the others get those that follow. 0 is any free one.
     #[must_use]
     pub fn insecure_port(mut self, port: u16) -> Self {
         self.insecure_port = Some(port);
@@ -172,28 +207,29 @@ impl Builder {
         self
     }
 
-    /// How many servers the control plane has; 1 by default.
+    /// The number of servers of the control plane; 1 by default.
     #[must_use]
     pub fn replicas(mut self, count: usize) -> Self {
         self.replicas = count;
         self
     }
 
-    /// The clock that all replicas read; the system's by default.
+    /// The clock that all replicas read; the system's by default. A [`ManualClock`](crate::ManualClock) is given as a clone.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
-    /// By how many seconds a replica's clock is wrong (negative: behind).
+    /// The error of a replica's clock, in seconds (negative: behind). Replicas count from 0.
     #[must_use]
     pub fn clock_offset(mut self, replica: usize, seconds: i64) -> Self {
         self.clock_offsets.insert(replica, seconds);
         self
     }
 
-    /// How many events are remembered.
+    /// The number of events that are remembered, of all resources together; 10,000 by default. A watch that would begin
+    /// before the oldest of them gets 410.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
@@ -233,22 +269,69 @@ impl Builder {
     ///
     /// # Errors
     /// [`StartError`], before anything is left listening.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub async fn start(mut self) -> Result<FakeApiServer, StartError> {
         self.check()?;
         let ids = self.seed.map_or_else(Ids::random, Ids::seeded);
         let admin_token = format!("admin-{}", ids.uid());
-        self = self.static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
+        self = self.add_static_token(&admin_token, "admin", &[SYSTEM_PRIVILEGED_GROUP]);
         #[cfg(feature = "controllers")]
         let controllers_token;
         #[cfg(feature = "controllers")]
         {
-            (self, controllers_token) = self.know_controllers(&ids);
+            (self, controllers_token) = self.add_controllers_user(&ids);
         }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
+        let cluster = self.cluster(ids).await?;
+        let mut server = FakeApiServer {
+            cluster,
+            replicas: Vec::new(),
+            ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
+            admin_token,
+            shutdown: CancellationToken::new(),
+            #[cfg(feature = "controllers")]
+            controllers: None,
+        };
+        self.start_replicas(&mut server, identity.as_ref()).await?;
+        #[cfg(feature = "controllers")]
+        if let Some(token) = controllers_token {
+            server.start_controllers(&self.controllers, &token);
+        }
+        Ok(server)
+    }
+
+    fn check(&mut self) -> Result<(), StartError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        modes::check(&self.authorization)?;
+        #[cfg(feature = "controllers")]
+        self.check_controllers()?;
+        let replicas = self.replicas;
+        if replicas == 0 {
+            return Err(StartError::NoReplicas);
+        }
+        match self.clock_offsets.keys().find(|replica| **replica >= replicas) {
+            Some(&replica) => Err(StartError::NoSuchReplica { replica, replicas }),
+            None => Ok(()),
+        }
+    }
+
+    fn identity(&self) -> Result<Identity, IdentityError> {
+        let clients = self.authentication.client_authorities.as_ref();
+        match &self.tls_identity {
+            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
+            None => Identity::generate(self.bind_address, clients),
+        }
+    }
+
+    /// What all replicas share, with the objects that every cluster has.
+    async fn cluster(&mut self, ids: Ids) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
-        let shutdown = CancellationToken::new();
         let store = Store::new(self.history);
         let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
@@ -265,28 +348,25 @@ impl Builder {
             ids,
             authenticator: Authenticator::new(authentication)?,
             admission: admission_chain::chain(&self.admission)?,
+            allow_privileged: self.allow_privileged,
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
             catalog,
         });
-        bootstrap::create(&cluster, self.clock.now()).await.map_err(StartError::InitialObjects)?;
+        bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");
+        Ok(cluster)
+    }
+
+    /// Binds all ports, and only then lets the replicas serve.
+    async fn start_replicas(&self, server: &mut FakeApiServer, identity: Option<&Identity>) -> Result<(), StartError> {
         let mut bound = Vec::new();
         for index in 0..self.replicas {
             let secure = self.listen(self.secure_port, index).await?;
             let insecure = self.listen(self.insecure_port, index).await?;
             bound.push((secure, insecure));
         }
-        let mut server = FakeApiServer {
-            cluster,
-            replicas: Vec::new(),
-            ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
-            admin_token,
-            shutdown,
-            #[cfg(feature = "controllers")]
-            controllers: None,
-        };
-        let tls = identity.as_ref().map(Identity::server_config);
+        let tls = identity.map(Identity::server_config);
         for (index, (secure, insecure)) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
@@ -295,34 +375,7 @@ impl Builder {
             let secure = secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
         }
-        #[cfg(feature = "controllers")]
-        if let Some(token) = controllers_token {
-            server.start_controllers(&self.controllers, &token);
-        }
-        Ok(server)
-    }
-
-    fn check(&self) -> Result<(), StartError> {
-        modes::check(&self.authorization)?;
-        #[cfg(feature = "controllers")]
-        self.check_controllers()?;
-        let contradiction = |text: String| Err(StartError::Contradiction(text));
-        if self.replicas == 0 {
-            return contradiction("a control plane has at least one replica".into());
-        }
-        if let Some((replica, _)) = self.clock_offsets.iter().find(|(replica, _)| **replica >= self.replicas) {
-            let count = self.replicas;
-            return contradiction(format!("a clock offset for replica {replica}, of {count} counted from 0"));
-        }
         Ok(())
-    }
-
-    fn identity(&self) -> Result<Identity, IdentityError> {
-        let clients = self.authentication.client_authorities.as_ref();
-        match &self.tls_identity {
-            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
-            None => Identity::generate(self.bind_address, clients),
-        }
     }
 
     /// Binds the port of a replica: `first` and those that follow it, or any.
@@ -333,15 +386,29 @@ impl Builder {
     ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
         let Some(first) = first else { return Ok(None) };
         let port = match first {
-            0 => 0,
-            _ => u16::try_from(replica).ok().and_then(|replica| first.checked_add(replica)).ok_or_else(|| {
-                StartError::Contradiction(format!("there are not {} ports from {first} on", self.replicas))
-            })?,
+            0 => Some(0),
+            _ => u16::try_from(replica).ok().and_then(|replica| first.checked_add(replica)),
         };
+        let port = port.ok_or(StartError::Ports { first, replicas: self.replicas })?;
         let address = SocketAddr::new(self.bind_address, port);
         let failed = |source| StartError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Builder { bind_address, secure_port, insecure_port, authorization, replicas, clock_offsets, .. } = self;
+        // Keys and tokens stay out of logs.
+        f.debug_struct("Builder")
+            .field("bind_address", bind_address)
+            .field("secure_port", secure_port)
+            .field("insecure_port", insecure_port)
+            .field("authorization_mode", authorization)
+            .field("replicas", replicas)
+            .field("clock_offsets", clock_offsets)
+            .finish_non_exhaustive()
     }
 }

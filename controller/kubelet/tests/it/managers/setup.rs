@@ -1,9 +1,7 @@
 //! A server that remembers its requests, and what tests do to it.
 
 use super::test_clock::TestClock;
-use fake_apiserver::FakeApiServer;
-use fake_apiserver::audit::RequestRecord;
-use fake_apiserver::fault::{Action, Fault, Match};
+use fake_apiserver::{FakeApiServer, On, RequestRecord};
 use http::Uri;
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Secret;
@@ -123,9 +121,7 @@ impl Setup {
 
     /// Lets so many requests of the client under test fail with `code`.
     pub(crate) fn fail(&self, verb: &str, code: u16, times: u32) {
-        let when = Match { verb: verb.into(), user_agent: USER_AGENT.into(), ..Match::default() };
-        let what = Action::Status { code, retry_after_seconds: 0 };
-        self.server().faults().add(Fault { when, what, times: Some(times) });
+        self.server().faults().add(On::verb(verb).user_agent_prefix(USER_AGENT).status(code).times(times));
     }
 
     fn records(&self) -> Vec<Arc<RequestRecord>> {

@@ -128,7 +128,6 @@ fn ready_with_a_kubeconfig_until_stdin_closes() {
     program.end();
 }
 
-#[cfg(feature = "controllers")]
 #[test]
 fn controllers_that_do_not_exist_are_named() {
     let text = refusal(&["--controllers=*,-deployment"]);
@@ -139,7 +138,6 @@ fn controllers_that_do_not_exist_are_named() {
 }
 
 // Waiting for the program must not keep the client from hearing of it.
-#[cfg(feature = "controllers")]
 #[tokio::test(flavor = "multi_thread")]
 async fn with_controllers_there_are_default_accounts() {
     use k8s_openapi::api::core::v1::ServiceAccount;

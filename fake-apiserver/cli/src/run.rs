@@ -1,8 +1,8 @@
-//! The life of the process: start, say so, wait to be told to stop, stop.
+//! The life of the process: start, the line `ready`, a signal, stop.
 
 use anyhow::Context;
 use fake_apiserver::FakeApiServer;
-use fake_apiserver::cli::Flags;
+use fake_apiserver_cli::Flags;
 use std::io::{self, Write};
 use tokio::sync::oneshot;
 
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 /// When the server cannot start, or cannot tell that it has.
 pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let stop = stop_signals(flags.exit_with_stdin)?;
-    let server = flags.builder()?.start().await?;
+    let server = flags.start().await?;
     if let Some(path) = &flags.write_kubeconfig {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
         server.write_kubeconfig(path).with_context(failed)?;

@@ -3,7 +3,7 @@
 mod logging;
 mod run;
 
-use fake_apiserver::cli::Flags;
+use fake_apiserver_cli::Flags;
 use std::process::ExitCode;
 
 #[tokio::main]

@@ -1,12 +1,20 @@
-//! The command line: kube-apiserver's flags where it has one for the purpose, and a few of a test server's own.
+//! The flags, and the server that they describe.
 
-use crate::auth::modes::AuthorizationMode;
-use crate::{Builder, FakeApiServer, duration};
 use anyhow::Context;
 use clap::Parser;
+use controller::manager::catalogue::{Choice, Kind as Controller, is_wanted};
+use fake_apiserver::internals::parse_duration;
+use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const CLIENT_CA_FILE: &str = "client-ca-file";
+const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
+const SIGNING_KEY_FILE: &str = "service-account-signing-key-file";
+const TLS_CERT_FILE: &str = "tls-cert-file";
+const TLS_PRIVATE_KEY_FILE: &str = "tls-private-key-file";
+const TOKEN_AUTH_FILE: &str = "token-auth-file";
 
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, and everything allowed unless told otherwise.
 #[derive(Debug, Parser)]
@@ -31,16 +39,19 @@ pub struct Flags {
     /// CSV file with bearer tokens: token,user,uid,"group1,group2"
     #[arg(long, value_name = "FILE")]
     token_auth_file: Option<PathBuf>,
-    /// PEM file with authorities: whoever shows a certificate of theirs is the user of its common name
+    /// PEM file with authorities of client certificates: the common name is the user, organizations are the groups
     #[arg(long, value_name = "FILE")]
     client_ca_file: Option<PathBuf>,
-    /// Take requests without credentials for system:anonymous's instead of refusing them; true by default
+    /// Serve requests without credentials as system:anonymous's instead of refusing them; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
-    /// Who decides what users may do, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
+    /// Authorizers to ask, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 
+    /// Allow privileged containers; true by default, unlike in kube-apiserver
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    allow_privileged: Option<bool>,
     /// Admission plugins that are on besides those that always are, separated by commas
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     enable_admission_plugins: Vec<String>,
@@ -77,12 +88,10 @@ pub struct Flags {
     /// Controllers to run in this process, by kube-controller-manager's names: '*' is all, 'foo' is the one of that name, '-foo'
     /// is all but that one; none by default. There are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
     /// legacy-service-account-token-cleaner
-    #[cfg(feature = "controllers")]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
-    controllers: Vec<crate::controllers::Choice>,
+    controllers: Vec<Choice>,
     /// Let the controller serviceaccount-token make a token secret for every service account, as up to Kubernetes 1.23;
     /// false by default
-    #[cfg(feature = "controllers")]
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     auto_generate_tokens: Option<bool>,
 
@@ -99,13 +108,13 @@ pub struct Flags {
     /// Stop when the standard input is closed
     #[arg(long)]
     pub exit_with_stdin: bool,
-    /// How many API servers share the objects, each with its own port and clock; 1 by default
+    /// Number of API servers that share the objects, each with its own port and clock; 1 by default
     #[arg(long, value_name = "N")]
     replicas: Option<usize>,
-    /// Let the clock of a replica, counted from 0, be wrong by some seconds: 1=-30. Repeatable
+    /// Error of the clock of a replica, counted from 0, in seconds: 1=-30. Repeatable
     #[arg(long, value_name = "REPLICA=SECONDS", value_parser = clock_offset)]
     clock_offset: Vec<(usize, i64)>,
-    /// How many events watches can go back; 10000 by default
+    /// Number of events that watches can go back; 10000 by default
     #[arg(long, value_name = "N")]
     history: Option<usize>,
     /// Make uids, generated names and tokens the same on every run
@@ -117,13 +126,13 @@ impl Flags {
     /// Reads a command line without the program's name.
     ///
     /// # Errors
-    /// What the program would print, on one line.
+    /// The program's message, on one line.
     pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let arguments = std::iter::once("fake-apiserver").chain(arguments);
         Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
     }
 
-    /// Reads the command line. If that is the end of it, whatever there is to say has been said.
+    /// Reads the command line of the process. On `--help` or a usage error the text is already printed.
     ///
     /// # Errors
     /// The code to exit with.
@@ -140,39 +149,29 @@ impl Flags {
         })
     }
 
-    /// The server that the flags describe. What they leave out is as the builder has it.
+    /// A builder of the server that the flags describe. What they leave out is as the builder has it.
     ///
     /// # Errors
-    /// If a file that a flag names cannot be read, or is not what it should be.
+    /// If a file that a flag names cannot be read.
     pub fn builder(&self) -> anyhow::Result<Builder> {
         let mut builder = FakeApiServer::builder().bind_address(self.bind_address).secure_port(self.secure_port);
         if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
-            builder = builder.tls_identity(read("tls-cert-file", certificate)?, read("tls-private-key-file", key)?);
+            builder = builder.tls_identity(read(TLS_CERT_FILE, certificate)?, read(TLS_PRIVATE_KEY_FILE, key)?);
         }
         if let Some(path) = &self.token_auth_file {
-            builder = builder.token_file(&path.to_string_lossy(), &read("token-auth-file", path)?)?;
+            builder = builder.add_token_file(&path.to_string_lossy(), &read(TOKEN_AUTH_FILE, path)?);
         }
         if let Some(path) = &self.client_ca_file {
-            let flag = "client-ca-file";
-            let set = builder.client_ca_pem(&read(flag, path)?);
-            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+            builder = builder.client_ca_pem(&read(CLIENT_CA_FILE, path)?);
         }
         for path in &self.service_account_key_file {
-            let flag = "service-account-key-file";
-            let added = builder.service_account_key_pem(read(flag, path)?.as_bytes());
-            builder = added.with_context(|| format!("--{flag} {}", path.display()))?;
+            builder = builder.add_service_account_key_pem(read(SERVICE_ACCOUNT_KEY_FILE, path)?.as_bytes());
         }
         if let Some(path) = &self.service_account_signing_key_file {
-            let flag = "service-account-signing-key-file";
-            let set = builder.service_account_signing_key_pem(read(flag, path)?.as_bytes());
-            builder = set.with_context(|| format!("--{flag} {}", path.display()))?;
+            builder = builder.service_account_signing_key_pem(read(SIGNING_KEY_FILE, path)?.as_bytes());
         }
-        #[cfg(feature = "controllers")]
-        {
-            let wanted = |kind: &crate::controllers::Kind| crate::controllers::is_wanted(*kind, &self.controllers);
-            builder = builder.controllers(crate::controllers::Kind::ALL.into_iter().filter(wanted));
-            builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
-        }
+        builder = builder.controllers(Controller::ALL.into_iter().filter(|name| is_wanted(*name, &self.controllers)));
+        builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
         }
@@ -186,6 +185,7 @@ impl Flags {
         let max = self.service_account_max_token_expiration;
         builder = given(builder, max, Builder::service_account_max_token_expiration);
         builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = given(builder, self.allow_privileged, Builder::allow_privileged);
         builder = builder.enable_admission_plugins(self.enable_admission_plugins.iter().cloned());
         builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
         builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
@@ -193,6 +193,32 @@ impl Flags {
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
         Ok(given(builder, self.seed, Builder::seed))
+    }
+
+    /// Starts the server that the flags describe.
+    ///
+    /// # Errors
+    /// Those of [`builder`](Self::builder) and [`Builder::start`]; if a file is to blame, they name it and its flag.
+    pub async fn start(&self) -> anyhow::Result<FakeApiServer> {
+        self.builder()?.start().await.map_err(|error| match self.culprit(&error) {
+            Some((flag, path)) => anyhow::Error::new(error).context(format!("--{flag} {}", path.display())),
+            None => error.into(),
+        })
+    }
+
+    /// The flag and the file that a server could not start with.
+    fn culprit(&self, error: &StartError) -> Option<(&'static str, &Path)> {
+        let (flag, path) = match error {
+            StartError::ClientAuthorities(_) => (CLIENT_CA_FILE, self.client_ca_file.as_ref()),
+            StartError::ServiceAccountKey { index, .. } => {
+                (SERVICE_ACCOUNT_KEY_FILE, self.service_account_key_file.get(*index))
+            }
+            StartError::ServiceAccountSigningKey(_) => {
+                (SIGNING_KEY_FILE, self.service_account_signing_key_file.as_ref())
+            }
+            _ => return None,
+        };
+        Some((flag, path?))
     }
 }
 
@@ -242,7 +268,7 @@ fn feature_gate(text: &str) -> Result<bool, String> {
 
 /// Seconds, within kube-apiserver's bounds; 0 is no limit.
 fn max_token_expiration(text: &str) -> Result<i64, String> {
-    let duration = duration::parse(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
+    let duration = parse_duration(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
     match i64::try_from(duration.as_secs()) {
         Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
         _ => Err("must be between 1 hour and 2^32 seconds".into()),
