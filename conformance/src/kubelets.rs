@@ -1,9 +1,9 @@
 //! The kubelets that scenarios start: the port of a kubelet's work on credentials, each with a root directory of its own.
 
-use crate::controllers::{client, config};
 use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
 use crate::subject::Cluster;
+use crate::subject::controllers::{client, config};
 use anyhow::{Context as _, Result, anyhow};
 use conformance_judge::observation::Item;
 use controller::clock::Clock as Now;

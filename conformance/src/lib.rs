@@ -10,7 +10,6 @@ pub mod bless;
 pub mod cli;
 mod client;
 pub mod control_plane;
-pub mod controllers;
 mod credentials;
 mod deadline;
 pub mod kubelets;

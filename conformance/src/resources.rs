@@ -23,7 +23,7 @@ const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static
     Resource { plural, api_version, kind, namespaced: false }
 }
 
-const RESOURCES: [Resource; 26] = [
+const RESOURCES: [Resource; 27] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
@@ -50,6 +50,8 @@ const RESOURCES: [Resource; 26] = [
     cluster("selfsubjectrulesreviews", "authorization.k8s.io/v1", "SelfSubjectRulesReview"),
     cluster("subjectaccessreviews", "authorization.k8s.io/v1", "SubjectAccessReview"),
     cluster("tokenreviews", "authentication.k8s.io/v1", "TokenReview"),
+    // Behind the core group's, which is meant without a group: `events.events.k8s.io`.
+    namespaced("events", "events.k8s.io/v1", "Event"),
 ];
 
 /// The API version and kind that a subresource is written with, where they are not those of its parent.
@@ -72,12 +74,16 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Reads `resource[/name[/subresource]]`.
+    /// Reads `resource[.group][/name[/subresource]]`.
     pub fn parse(word: &str) -> Result<Reference, String> {
         let mut parts = word.splitn(3, '/');
-        let plural = parts.next().unwrap_or_default();
-        let resource = RESOURCES.iter().find(|resource| resource.plural == plural).ok_or_else(|| {
-            format!("no resource called {plural:?} is listed in resources.rs; `request METHOD /path` reaches any")
+        let called = parts.next().unwrap_or_default();
+        let (plural, group) = called.split_once('.').unwrap_or((called, ""));
+        let is_meant = |resource: &&Resource| {
+            resource.plural == plural && (group.is_empty() || resource.api_version.split('/').next() == Some(group))
+        };
+        let resource = RESOURCES.iter().find(is_meant).ok_or_else(|| {
+            format!("no resource called {called:?} is listed in resources.rs; `request METHOD /path` reaches any")
         })?;
         let mut part = || parts.next().map(str::to_owned);
         Ok(Reference { resource: *resource, name: part(), subresource: part() })

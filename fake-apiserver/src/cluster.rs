@@ -6,14 +6,14 @@ use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects, ParsedObjects};
 use crate::commit::Commits;
+use crate::discovery::Catalog;
 use crate::fault::Faults;
-use crate::http::Documents;
 use crate::ids::Ids;
 use crate::reconcile::Reconcilers;
-use crate::registry;
 use crate::store::{Key, Store};
+use arc_swap::ArcSwap;
 use serde_json::Value;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 pub(crate) struct Cluster {
     /// To be read; what is written goes through `commits`.
@@ -23,6 +23,8 @@ pub(crate) struct Cluster {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) admission: Chain,
+    /// Whether containers may be privileged.
+    pub(crate) allow_privileged: bool,
     /// Roles and bindings, if they mean anything here.
     pub(crate) rbac: Option<Arc<Rbac>>,
     /// What follows from a write.
@@ -31,21 +33,21 @@ pub(crate) struct Cluster {
     pub(crate) parsed: ParsedObjects,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
-    /// Made when first asked for: most clients that are tests never are curious.
-    pub(crate) documents: OnceLock<Documents>,
+    /// What is served, and the documents that say so. Replaced as a whole.
+    pub(crate) catalog: Arc<ArcSwap<Catalog>>,
 }
 
 impl Cluster {
-    /// Discovery and the like.
-    pub(crate) fn documents(&self) -> &Documents {
-        self.documents.get_or_init(|| Documents::new(registry::KINDS))
+    /// What is served now. A request takes it once.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.load_full()
     }
 }
 
 impl Objects for Cluster {
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let id = registry::by_resource("", "v1", resource)?;
-        let entry = self.store.get(&Key::new(id.into(), namespace, name))?;
+        let id = self.catalog().registry.path("", "v1", resource)?.resource.id;
+        let entry = self.store.get(&Key::new(id, namespace, name))?;
         Some(self.parsed.object(&entry))
     }
 

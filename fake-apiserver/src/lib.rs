@@ -51,6 +51,7 @@
 #![allow(unreachable_pub)]
 
 mod admission;
+mod alarm;
 mod api;
 mod audit;
 mod auth;
@@ -59,12 +60,14 @@ mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod discovery;
 mod duration;
 mod error;
 mod fault;
 mod http;
 mod ids;
 mod index;
+mod json;
 mod object;
 mod reconcile;
 mod registry;
@@ -94,7 +97,7 @@ pub mod internals {
     use crate::FakeApiServer;
 
     pub use crate::duration::parse as parse_duration;
-    pub use crate::registry::by_resource;
+    pub use crate::registry::ids;
 
     /// The decisions of RBAC.
     pub mod auth {

@@ -21,9 +21,9 @@ mod verdict;
 pub use past::Past;
 pub use verdict::{End, verdict};
 
-use crate::controllers::client;
 use crate::credentials::ADMINISTRATOR;
 use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::controllers::client;
 use crate::subject::{Cluster, Kcm, Setup};
 use anyhow::{Context as _, Result, anyhow};
 use fake_apiserver::{FakeApiServer, On, RequestRecord, internals};
@@ -198,7 +198,7 @@ struct Disruptor<'a> {
 
 impl<'a> Disruptor<'a> {
     fn new(server: &'a FakeApiServer, namespace: &str) -> Result<Disruptor<'a>> {
-        Ok(Disruptor { server, observer: Observer::new(internals::store(server), namespace)?, cuts: 0, outages: 0 })
+        Ok(Disruptor { server, observer: Observer::new(internals::store(server), namespace), cuts: 0, outages: 0 })
     }
 
     fn cut(&mut self) {

@@ -1,7 +1,7 @@
 //! Everything that accounts and secrets of one namespace ever were, whether or not a client could see it.
 
-use anyhow::{Context as _, Result, bail};
-use fake_apiserver::internals::by_resource;
+use anyhow::{Result, bail};
+use fake_apiserver::internals::ids;
 use fake_apiserver::internals::store::{Change, Delivery, Scope, Store, Subscription};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,19 +59,18 @@ pub(super) struct Observer {
 
 impl Observer {
     /// Begins with the present objects.
-    pub(super) fn new(store: &Store, namespace: &str) -> Result<Observer> {
+    pub(super) fn new(store: &Store, namespace: &str) -> Observer {
         let mut past = Past::default();
         let mut subscriptions = Vec::new();
-        for resource in ["secrets", "serviceaccounts"] {
-            let kind = by_resource("", "v1", resource).context("a resource that is not served")?;
-            let scope = Scope { resource: kind.into(), namespace: Some(namespace.into()), name: None };
+        for (resource, id) in [("secrets", ids::SECRETS), ("serviceaccounts", ids::SERVICE_ACCOUNTS)] {
+            let scope = Scope { resource: id, namespace: Some(namespace.into()), name: None };
             let (snapshot, subscription) = store.subscribe(scope.clone(), None);
             for entry in snapshot.range(&scope, "") {
                 past.was(&format!("{resource}/{}", entry.key.name()), &entry.meta.uid, &entry.revision.to_string());
             }
             subscriptions.push((resource, subscription));
         }
-        Ok(Observer { subscriptions, past })
+        Observer { subscriptions, past }
     }
 
     /// Reads the events since the last call.

@@ -3,6 +3,7 @@
 mod audit;
 pub mod cluster;
 pub mod controller;
+pub mod controllers;
 mod embedded;
 mod kcm;
 mod process;

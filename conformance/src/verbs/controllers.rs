@@ -30,10 +30,10 @@
 //! and has nothing left to do.
 
 use super::requests::tally;
-use crate::controllers::Ported;
 use crate::deadline::DEADLINE;
 use crate::stage::Stage;
 use crate::subject::controller::{Controller, ControllerKind, TokenSettings};
+use crate::subject::controllers::Ported;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use conformance_judge::history::{Call, Event};
 use conformance_judge::observation::{Item, Observation};

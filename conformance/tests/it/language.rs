@@ -20,6 +20,7 @@ fn nonsense_is_refused_with_its_line() {
             "line 3: no resource called \"things\" is listed in resources.rs; `request METHOD /path` reaches any",
         ),
         ("explode configmaps/a", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),
+        ("as: get configmaps/a", "line 3: \"as:\" is not a verb; `fixtures/README.md` lists them"),
         ("clock advance soon", "line 3: \"soon\" is not a number of seconds like \"-60s\""),
         ("compact now", "line 3: compact now: expected `compact`"),
         (

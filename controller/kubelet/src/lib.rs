@@ -20,6 +20,7 @@
 
 pub mod client;
 pub mod clock;
+mod containers;
 pub mod env;
 pub mod field_path;
 pub mod flags;

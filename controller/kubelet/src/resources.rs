@@ -2,8 +2,8 @@
 //!
 //! Follows kubernetes v1.37.1 `pkg/api/v1/resource/helpers.go`.
 
+use crate::containers::containers;
 use crate::quantity::{MILLI, ONE, in_units_of, nano};
-use crate::volumes::ownership::containers;
 use k8s_openapi::api::core::v1::{Container, Pod, ResourceFieldSelector};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use std::collections::BTreeMap;

@@ -49,6 +49,9 @@ pub struct Flags {
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     authorization_mode: Vec<AuthorizationMode>,
 
+    /// Allow privileged containers; true by default, unlike in kube-apiserver
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
+    allow_privileged: Option<bool>,
     /// Admission plugins that are on besides those that always are, separated by commas
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     enable_admission_plugins: Vec<String>,
@@ -182,6 +185,7 @@ impl Flags {
         let max = self.service_account_max_token_expiration;
         builder = given(builder, max, Builder::service_account_max_token_expiration);
         builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = given(builder, self.allow_privileged, Builder::allow_privileged);
         builder = builder.enable_admission_plugins(self.enable_admission_plugins.iter().cloned());
         builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
         builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);

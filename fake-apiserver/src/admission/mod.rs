@@ -18,8 +18,8 @@ use crate::auth::{Objects, User};
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
 use crate::object::meta;
-use crate::registry::{self, Kind};
-use crate::store::{Key, Scope, Store};
+use crate::registry::{Resource, Version};
+use crate::store::{Key, ResourceId, Scope, Store};
 use crate::view::View;
 use serde_json::Value;
 use std::future::poll_fn;
@@ -47,7 +47,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
-    pub(crate) kind: &'static Kind,
+    pub(crate) kind: &'a Resource,
+    pub(crate) version: &'a Version,
     /// Empty for the object itself.
     pub(crate) subresource: &'a str,
     /// Empty for cluster-scoped objects.
@@ -65,16 +66,15 @@ impl Attributes<'_> {
     }
 
     /// An object of the core group, in the namespace of the write, as the replica's informers know it.
-    pub(crate) fn seen(&self, resource: &str, name: &str) -> Option<Arc<Value>> {
-        let id = registry::by_resource("", "v1", resource)?;
+    pub(crate) fn seen(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
         let snapshot = self.view.snapshot(self.store);
-        let entry = snapshot.get(&Key::new(id.into(), self.namespace, name))?;
-        serde_json::from_slice(entry.json()).ok().map(Arc::new)
+        let entry = snapshot.get(&Key::new(resource, self.namespace, name))?;
+        Some(Arc::new(entry.object()))
     }
 
     /// 403 in the words of `NewForbidden`.
     pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
-        ApiError::forbidden(self.kind.qualified(), self.displayed_name(object), why)
+        ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)
     }
 
     /// The name that refusals call the object by (`extractResourceName`), which may not have one yet.

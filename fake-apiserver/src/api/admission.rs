@@ -66,6 +66,7 @@ fn attributes<'a>(
         user: &request.user,
         operation,
         kind: request.kind,
+        version: request.version,
         subresource: request.subresource.map_or("", |subresource| subresource.name),
         namespace: request.namespace,
         name,

@@ -5,7 +5,7 @@ use super::{Reply, Request, write};
 use crate::error::ApiResult;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.kind, request.version);
     let (options, object) = decode::creation(request, &expected)?;
     write::create(request, object, &options).await
 }

@@ -5,7 +5,6 @@ use super::request::media::{BodyFormat, body_format};
 use super::{Reply, Request, admission};
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
 use crate::schema;
 use crate::store::{Entry, Key};
 use bytes::Bytes;
@@ -23,7 +22,7 @@ pub(super) struct Deletion {
 pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
     let deletion = delete_key(request, &request.key(), &options).await?.ok_or_else(|| request.not_found())?;
-    Ok(reply(request.kind, &deletion, &options))
+    Ok(reply(request, &deletion, &options))
 }
 
 /// Deletes one object as the request asks; `None` if there is no such object.
@@ -51,7 +50,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
     if bytes.is_empty() {
         return DeleteOptions::from_query(request.query);
     }
-    let type_ref = Expected { api_version: "v1".into(), kind: "DeleteOptions" }.type_ref()?;
+    let type_ref = Expected::named("v1", "DeleteOptions")?.ty;
     let body = match body_format(request.body.content_type)? {
         BodyFormat::Protobuf => {
             let envelope = schema::decode_protobuf(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
@@ -76,12 +75,13 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
     Err(ApiError::bad_request(not_registered(api_version, kind)))
 }
 
-fn reply(kind: &'static Kind, deletion: &Deletion, options: &DeleteOptions) -> Reply {
-    if deletion.removed && !kind.delete_returns_object {
+fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> Reply {
+    let version = request.version;
+    if deletion.removed && !request.kind.delete_returns_object {
         return Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
-            group: kind.group,
-            resource: kind.resource,
+            group: version.group.to_string(),
+            resource: version.resource.to_string(),
             uid: deletion.entry.meta.uid.to_string(),
         };
     }

@@ -22,14 +22,14 @@ pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> 
     if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
-    match request.kind.resource {
+    match &*request.kind.resource {
         "roles" | "clusterroles" => role(request, rbac, new, old),
         _ => binding(request, rbac, new),
     }
 }
 
 fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    if authorized(request, "escalate", RBAC_GROUP, request.kind.resource, request.name) {
+    if authorized(request, "escalate", RBAC_GROUP, &request.kind.resource, request.name) {
         return Ok(());
     }
     confirm(request, rbac, new, &Rule::all_of(new))?;
@@ -41,7 +41,7 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
     if request.kind.resource == "clusterroles" && (aggregates(new) || old.is_some_and(aggregates)) {
         let why = "must have cluster-admin privileges to use the aggregationRule";
         confirm(request, rbac, new, &full_authority())
-            .map_err(|_| ApiError::forbidden(request.kind.qualified(), meta::name(new), why))?;
+            .map_err(|_| ApiError::forbidden(request.version.qualified(), meta::name(new), why))?;
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, request.kind.resource);
-    confirmed.map_err(|why| ApiError::forbidden(request.kind.qualified(), meta::name(object), why))
+    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource);
+    confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 
 /// `fullAuthority`: everything on all objects, and on all paths.
@@ -85,7 +85,7 @@ fn full_authority() -> [Rule; 2] {
 /// Upstream takes the role for one of the resource that was asked for.
 fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
     match unresolved.role() {
-        Some(role) => ApiError::not_found(request.kind.qualified(), role),
+        Some(role) => ApiError::not_found(request.version.qualified(), role),
         None => ApiError::untyped(unresolved.by_kind()),
     }
 }

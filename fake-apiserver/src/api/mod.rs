@@ -40,8 +40,8 @@ pub(crate) enum Reply {
     /// A `Status` that tells of a deletion.
     Deleted {
         name: String,
-        group: &'static str,
-        resource: &'static str,
+        group: String,
+        resource: String,
         uid: String,
     },
     /// A `Status` that tells of success, and no more.
@@ -58,7 +58,7 @@ impl Reply {
 
 /// A created object that is not stored.
 fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
-    let mut line = schema::encode(object, expected.type_ref()?).json;
+    let mut line = schema::encode(object, expected.ty).json;
     line.push(b'\n');
     Ok(Reply::object(201, line.into()))
 }
@@ -73,7 +73,7 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (verb, request.subresource.map(|subresource| subresource.name)) {
-        ("create", None) if reviews::is_review(request.kind) => reviews::create(request),
+        ("create", None) if request.kind.is_review => reviews::create(request),
         ("create", None) => create::create(request).await,
         ("create", Some("token")) => token::create(request).await,
         ("create", Some("binding")) => binding::create(request).await,

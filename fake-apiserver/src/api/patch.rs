@@ -11,7 +11,7 @@ use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.kind, request.version);
     let (mut patch, options) = Patch::parse(request, expected)?;
     let update = write::update(request, &options, |request, _, old| {
         let new = patch.apply(request, old)?;
@@ -48,14 +48,15 @@ impl<'k> Patch<'k> {
     /// The changed object; the request is warned of what is wrong with it.
     pub(super) fn apply(&mut self, request: &mut Request<'_>, old: &Value) -> ApiResult<Value> {
         let checked = self.validation != FieldValidation::Ignore;
+        let current = self.expected.shown(old)?;
         let (patched, findings) = match self.format {
             PatchFormat::Json => {
-                let (patched, unknown) = patch::json::apply(old.clone(), &self.document, checked)?;
+                let (patched, unknown) = patch::json::apply(current, &self.document, checked)?;
                 let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())
             }
             PatchFormat::Merge => {
-                (patch::merge::apply(old.clone(), self.document.clone(), checked)?, self.repeated.clone())
+                (patch::merge::apply(current, self.document.clone(), checked)?, self.repeated.clone())
             }
         };
         let Decoded { object: mut new, findings } =
@@ -93,13 +94,14 @@ fn typed(
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
-    let decoded = schema::check(patched, expected.type_ref()?).map_err(|why| refused(why.to_string()))?;
+    let decoded = schema::check(patched, expected.ty).map_err(|why| refused(why.to_string()))?;
     findings.extend(decoded.findings);
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
     let mut object = decoded.object;
     object["kind"] = expected.kind.into();
+    expected.store(&mut object);
     Ok(Decoded { object, findings })
 }
 

@@ -2,31 +2,29 @@
 //! `Preconditions.Check` of `k8s.io/apiserver/pkg/storage`.
 
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
+use crate::registry::Resource;
 use crate::store::{Entry, Key};
 
 /// 409 if the client means an object that had the name before, or will have it; `entry` is none where an update
 /// creates.
-pub(super) fn check_uid(kind: &Kind, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
+pub(super) fn check_uid(kind: &Resource, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
     let stored = entry.map_or("", |entry| &entry.meta.uid);
     check(kind, key, "UID", sent, stored)
 }
 
 /// 409 if the client means another revision.
-pub(super) fn check_revision(kind: &Kind, sent: &str, entry: &Entry) -> ApiResult<()> {
+pub(super) fn check_revision(kind: &Resource, sent: &str, entry: &Entry) -> ApiResult<()> {
     check(kind, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
 }
 
-fn check(kind: &Kind, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
+fn check(kind: &Resource, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
-    // Where etcd keeps a resource, by the table `SpecialDefaultResourcePrefixes`.
-    let directory = if kind.resource == "nodes" { "minions" } else { kind.resource };
-    let path = key.path();
+    let (directory, path) = (&kind.storage_prefix, key.path());
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: /registry/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
-    Err(ApiError::conflict(kind.qualified(), key.name(), why))
+    Err(ApiError::conflict(kind.storage().qualified(), key.name(), why))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.kind, request.version);
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     let key = request.key();
@@ -37,5 +37,5 @@ fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
     }
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
     // The one place where upstream names the resource, not the kind, in an Invalid.
-    Err(ApiError::invalid(request.kind.qualified(), request.name, &[error]))
+    Err(ApiError::invalid(request.version.qualified(), request.name, &[error]))
 }

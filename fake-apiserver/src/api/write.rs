@@ -11,8 +11,8 @@ use super::{Reply, Request, admission, escalation};
 use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft, namespace, tree};
-use crate::error::{ApiError, ApiResult};
+use crate::commit::{Change, draft, namespace};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::Strategy;
 use crate::store::{CreateError, Entry};
@@ -42,7 +42,7 @@ pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options
         }
     }
     let suffix = ", the server was not able to generate a unique name for the object";
-    let error = ApiError::already_exists(request.kind.qualified(), meta::name(&object));
+    let error = ApiError::already_exists(request.version.qualified(), meta::name(&object));
     Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
 }
 
@@ -54,10 +54,7 @@ async fn create_named(
 ) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare_create(request, object);
-    let errors = kind.validate_create(object);
-    if !errors.is_empty() {
-        return Err(ApiError::invalid(kind.qualified_kind(), meta::name(object), &errors));
-    }
+    refuse(request, meta::name(object), kind.validate_create(request.version, object))?;
     authorize_create(request)?;
     admission::validate(request, object, None)?;
     // What is not a number is not looked at, and a dry run shows what it was sent.
@@ -73,12 +70,12 @@ async fn create_named(
             None => Ok(Reply::object(201, draft.line(sent))),
         });
     }
-    let parent = if kind.namespaced { namespace::parent(request.namespace) } else { None };
+    let parent = if kind.meta.namespaced { namespace::parent(request.namespace) } else { None };
     match request.cluster.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, entry.line().clone()))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
-            Err(namespace_terminating(kind.qualified(), request.namespace, meta::name(object)))
+            Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
         }
         Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
     }
@@ -96,17 +93,27 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     request.warnings.extend(validate::dedup_owner_references(object, false));
 }
 
+/// 422 if there are findings, but for those that the server's options take back.
+fn refuse(request: &Request<'_>, name: &str, mut errors: Vec<FieldError>) -> ApiResult<()> {
+    if request.cluster.allow_privileged {
+        errors.retain(|error| !error.is_about_privileged());
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::invalid(request.kind.qualified_kind(), name, &errors))
+}
+
 /// A user who may update a missing object need not be allowed to create it (`withAuthorization`). Requests to create are
 /// authorized before they come here.
 fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
     if request.name.is_empty() {
         return Ok(());
     }
-    let kind = request.kind;
     let target = Target::Resource {
-        group: kind.group,
-        version: kind.version,
-        resource: kind.resource,
+        group: &request.version.group,
+        version: &request.version.name,
+        resource: &request.version.resource,
         subresource: "",
         namespace: request.namespace,
         name: request.name,
@@ -119,8 +126,8 @@ fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
 }
 
 fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
-    let error = ApiError::already_exists(request.kind.qualified(), meta::name(object));
-    let deleting = tree(existing).is_ok_and(|object| meta::deletion_timestamp(&object).is_some());
+    let error = ApiError::already_exists(request.version.qualified(), meta::name(object));
+    let deleting = meta::deletion_timestamp(&existing.object()).is_some();
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
 
@@ -132,7 +139,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = tree(&entry)?;
+        let old = entry.object();
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.strategy.default)(&mut new);
         admission::update(request, &mut new, &old).await?;
@@ -141,10 +148,8 @@ pub(super) async fn update(
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
-        let errors = request.kind.validate_update(strategy, &new, &old);
-        if !errors.is_empty() {
-            return Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &errors));
-        }
+        let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
+        refuse(request, request.name, errors)?;
         admission::validate(request, &new, Some(&old))?;
         let draft = draft(request.kind, request.resource, &new)?;
         let removes = ends_deletion(request, &new, &old);
@@ -171,7 +176,7 @@ pub(super) async fn rewrite(
 ) -> ApiResult<()> {
     let key = request.key();
     let stored = request.cluster.commits.change(&key, |entry| {
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         change(request, entry, &mut object)?;
         if options.dry_run {
             return Ok((Change::Leave, ()));
@@ -187,7 +192,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
     if matches!(sent, "" | "0") || parse_uint(sent).map_err(ApiError::untyped)? == entry.revision {
         return Ok(());
     }
-    Err(ApiError::modified(request.kind.qualified(), request.name))
+    Err(ApiError::modified(request.version.qualified(), request.name))
 }
 
 /// Puts back whatever the endpoint may not change.

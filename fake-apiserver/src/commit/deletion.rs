@@ -10,11 +10,11 @@
 //! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that takes those finalizers
 //! off, as on a server without controllers.
 
-use super::{Change, draft, namespace, tree};
+use super::{Change, draft, namespace};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::Kind;
+use crate::registry::Resource;
 use crate::store::Entry;
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
@@ -61,9 +61,9 @@ pub(crate) struct Plan {
 ///
 /// # Errors
 /// 409 if the object does not meet the preconditions.
-pub(crate) fn plan(kind: &Kind, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
+pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
     check_preconditions(kind, entry, options)?;
-    let old = tree(entry)?;
+    let old = entry.object();
     let (object, step) = next_step(kind, &old, options, now);
     let draft = || draft(kind, entry.key.resource, &object);
     let removes = matches!(step, Step::Remove | Step::MarkAndRemove);
@@ -78,7 +78,7 @@ pub(crate) fn plan(kind: &Kind, entry: &Entry, options: &DeleteOptions, now: Tim
     Ok(Plan { old: Some(old), change, shown, removes })
 }
 
-fn check_preconditions(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     if namespace::is_namespace(kind) {
         return check_preconditions_of_namespace(kind, entry, options);
     }
@@ -101,13 +101,13 @@ fn check_preconditions(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> A
 }
 
 /// The same in the words that namespaces have of their own.
-fn check_preconditions_of_namespace(kind: &Kind, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+fn check_preconditions_of_namespace(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     let revision = entry.revision.to_string();
     let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
     for (what, wanted, found) in wanted {
         if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != found) {
             let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
-            return Err(ApiError::conflict(kind.qualified(), entry.key.name(), why));
+            return Err(ApiError::conflict(kind.storage().qualified(), entry.key.name(), why));
         }
     }
     Ok(())
@@ -125,7 +125,7 @@ enum Step {
 }
 
 /// What a deletion makes of the object, and how it goes on. Pure.
-fn next_step(kind: &Kind, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
+fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
     if namespace::is_namespace(kind) {
         if meta::deletion_timestamp(old).is_none() {
@@ -186,7 +186,7 @@ enum Grace {
 }
 
 /// Graceful deletion, of the kinds that have it: pods.
-fn grace(kind: &Kind, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
+fn grace(kind: &Resource, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
     let Some(seconds) = (kind.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
     let Some(deleting) = meta::deletion_timestamp(object) else {
         return Grace::Until(later(now, seconds), seconds);

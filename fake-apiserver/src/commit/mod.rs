@@ -13,7 +13,7 @@ pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;
 
-pub(crate) use draft::{draft, tree};
+pub(crate) use draft::draft;
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, Store, Updated};

@@ -6,27 +6,21 @@
 //! While terminating a namespace takes no new content (`admission/plugins/namespace_lifecycle.rs`). Its content is deleted by
 //! `reconcile/namespaces.rs`.
 
-use crate::registry::{self, Kind};
-use crate::store::{Entry, Key, Parent, ResourceId};
+use crate::registry::{Resource, ids};
+use crate::store::{Entry, Key, Parent};
 use serde_json::Value;
 
 /// The field of a namespace that says so, and what it says while the namespace terminates.
 const TERMINATING: (&str, &str) = ("status.phase", "Terminating");
 
-/// The resource `namespaces`.
-pub(crate) fn resource() -> (ResourceId, &'static Kind) {
-    let id = registry::by_resource("", "v1", "namespaces").expect("namespaces are in the table of kinds");
-    (id.into(), id.kind())
-}
-
 /// The key of a namespace.
 pub(crate) fn key(name: &str) -> Key {
-    Key::new(resource().0, "", name)
+    Key::new(ids::NAMESPACES, "", name)
 }
 
 /// Whether objects of that kind are namespaces.
-pub(crate) fn is_namespace(kind: &Kind) -> bool {
-    kind.group.is_empty() && kind.resource == "namespaces"
+pub(crate) fn is_namespace(kind: &Resource) -> bool {
+    kind.id == ids::NAMESPACES
 }
 
 /// What a new object in that namespace must live in; `None` without a namespace.
@@ -45,6 +39,6 @@ pub(super) fn close(namespace: &mut Value) {
 }
 
 /// Whether an object is a namespace that waits for its content to go.
-pub(crate) fn awaits_finalizers(kind: &Kind, object: &Value) -> bool {
+pub(crate) fn awaits_finalizers(kind: &Resource, object: &Value) -> bool {
     is_namespace(kind) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }

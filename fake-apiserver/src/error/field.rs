@@ -13,32 +13,31 @@ pub struct FieldError {
     /// The offending value as Go prints it, for the kinds that show one.
     value: Option<String>,
     detail: String,
+    /// Whether a server that allows privileged containers takes it back.
+    privileged: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum FieldErrorKind {
     Required,
     Invalid,
-    TypeInvalid,
     Unsupported,
     Forbidden,
     Duplicate,
     NotFound,
     TooLong,
-    TooMany,
 }
 
 impl FieldErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::Required => "Required value",
-            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::Invalid => "Invalid value",
             Self::Unsupported => "Unsupported value",
             Self::Forbidden => "Forbidden",
             Self::Duplicate => "Duplicate value",
             Self::NotFound => "Not found",
             Self::TooLong => "Too long",
-            Self::TooMany => "Too many",
         }
     }
 
@@ -46,20 +45,18 @@ impl FieldErrorKind {
         match self {
             Self::Required => "FieldValueRequired",
             Self::Invalid => "FieldValueInvalid",
-            Self::TypeInvalid => "FieldValueTypeInvalid",
             Self::Unsupported => "FieldValueNotSupported",
             Self::Forbidden => "FieldValueForbidden",
             Self::Duplicate => "FieldValueDuplicate",
             Self::NotFound => "FieldValueNotFound",
             Self::TooLong => "FieldValueTooLong",
-            Self::TooMany => "FieldValueTooMany",
         }
     }
 }
 
 impl FieldError {
     fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
-        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into() }
+        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into(), privileged: false }
     }
 
     /// The field must be set.
@@ -77,11 +74,6 @@ impl FieldError {
         FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
     }
 
-    /// The value has the wrong JSON type.
-    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
-        Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
-    }
-
     /// The value is none of those supported.
     pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
         let list: Vec<String> = supported.iter().map(|text| format!("{text:?}")).collect();
@@ -92,6 +84,16 @@ impl FieldError {
     /// The field may not be set (so).
     pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(path, FieldErrorKind::Forbidden, None, detail)
+    }
+
+    /// A container is privileged, which only a finding is where the server does not allow it (`--allow-privileged=false`).
+    pub fn privileged(path: impl Into<String>) -> Self {
+        FieldError { privileged: true, ..Self::forbidden(path, "disallowed by cluster policy") }
+    }
+
+    /// Whether the finding is only that a container is privileged.
+    pub fn is_about_privileged(&self) -> bool {
+        self.privileged
     }
 
     /// The value stands twice.
@@ -107,12 +109,6 @@ impl FieldError {
     /// More than `max` bytes.
     pub fn too_long(path: impl Into<String>, max: usize) -> Self {
         Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} bytes"))
-    }
-
-    /// More than `max` items.
-    pub fn too_many(path: impl Into<String>, actual: usize, max: usize) -> Self {
-        let detail = format!("must have at most {max} items");
-        Self::new(path, FieldErrorKind::TooMany, Some(&Value::from(actual)), detail)
     }
 
     /// The same finding, its value shown as given: a struct, in Go's key order.

@@ -1,15 +1,13 @@
 //! Everything that is not a resource: discovery, OpenAPI, version, health, and the list of all these.
 
-use super::aggregated_discovery::{AGGREGATED_TYPE, Aggregated};
-use super::discovery::{Discovery, api_versions};
 use super::health;
 use super::json::{encode, indent};
 use super::negotiate::{Endpoint, Preferences};
-use super::openapi::{OpenApi, OpenApiRequest};
+use super::openapi::{self, OpenApiRequest};
 use super::version;
 use crate::api::request::Query;
+use crate::discovery::{AGGREGATED_TYPE, Aggregated, Documents, api_versions};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
@@ -27,12 +25,6 @@ const OTHER_PATHS: &[&str] = &[
     "/version",
 ];
 
-/// The documents that a table of kinds gives rise to.
-pub(crate) struct Documents {
-    discovery: Discovery,
-    openapi: OpenApi,
-}
-
 /// A request for something that is not a resource.
 pub(crate) struct DocumentRequest<'r> {
     pub(crate) method: &'r Method,
@@ -45,86 +37,82 @@ pub(crate) struct DocumentRequest<'r> {
     pub(crate) shutting_down: bool,
 }
 
-impl Documents {
-    /// Describes `kinds`.
-    pub(crate) fn new(kinds: &[Kind]) -> Self {
-        Documents { discovery: Discovery::new(kinds), openapi: OpenApi::new(kinds) }
+/// Answers a request. Headers that every answer has are left to the caller.
+///
+/// # Errors
+/// 404, 405 and 406, where the real server sends them as a `Status`.
+pub(super) fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+    match request.path {
+        "/" => Ok(json_text(root(documents))),
+        "/openapi/v3" => Ok(openapi::index(&documents.openapi)),
+        path => match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
+            (Some(document), _) => Ok(openapi_document(documents, document, request)),
+            (None, Some(response)) => Ok(response),
+            (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
+        },
     }
+}
 
-    /// Answers a request. Headers that every answer has are left to the caller.
-    ///
-    /// # Errors
-    /// 404, 405 and 406, where the real server sends them as a `Status`.
-    pub(crate) fn answer(&self, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
-        match request.path {
-            "/" => Ok(json_text(self.root())),
-            "/openapi/v3" => Ok(self.openapi.index()),
-            path => {
-                match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
-                    (Some(document), _) => Ok(self.openapi_document(document, request)),
-                    (None, Some(response)) => Ok(response),
-                    (None, None) => self.api_document(path.strip_suffix('/').unwrap_or(path), request),
-                }
-            }
+fn openapi_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> Response<Bytes> {
+    let request = OpenApiRequest {
+        hash: request.query.get("hash"),
+        if_none_match: request.header(IF_NONE_MATCH),
+        takes_json: request.preferences().takes_json(),
+        now: request.now,
+    };
+    openapi::answer(&documents.openapi, path, &request)
+}
+
+/// Discovery and version: documents that are negotiated, and can only be read.
+fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+    let json = match path {
+        "/api" => api_versions(request.server_address).into(),
+        "/version" => version::document().into(),
+        path => match documents.plain.document(path) {
+            Some(json) => json.clone(),
+            None => return not_found(documents, path),
+        },
+    };
+    let is_list_of_groups = path.starts_with("/apis") && path.split('/').count() <= 3;
+    let endpoint = if is_list_of_groups { Endpoint::Unrouted } else { Endpoint::Document };
+    if endpoint == Endpoint::Document && request.method != Method::GET {
+        return Err(ApiError::method_not_routed());
+    }
+    let preferences = request.preferences();
+    let aggregated = match path {
+        "/api" => Some(&documents.core),
+        "/apis" => Some(&documents.groups),
+        _ => None,
+    };
+    match aggregated {
+        Some(aggregated) if preferences.aggregated_discovery() => Ok(aggregated_response(aggregated, request)),
+        _ => {
+            let pretty = preferences.output(endpoint)?.pretty || path == "/version";
+            Ok(json_text(laid_out(&json, pretty)))
         }
     }
+}
 
-    fn openapi_document(&self, path: &str, request: &DocumentRequest<'_>) -> Response<Bytes> {
-        let request = OpenApiRequest {
-            hash: request.query.get("hash"),
-            if_none_match: request.header(IF_NONE_MATCH),
-            takes_json: request.preferences().takes_json(),
-            now: request.now,
-        };
-        self.openapi.answer(path, &request)
+/// 404: a `Status` below a group that exists, plain text elsewhere.
+fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
+    let mut elements = path.split('/').skip(1);
+    let is_routed = match (elements.next(), elements.next()) {
+        (Some("api" | "version"), Some(_)) => true,
+        (Some("apis"), Some(group)) => documents.plain.document(&format!("/apis/{group}")).is_some(),
+        _ => false,
+    };
+    match is_routed {
+        true => Err(ApiError::no_such_path()),
+        false => Ok(plain_text(StatusCode::NOT_FOUND, "404 page not found\n")),
     }
+}
 
-    /// Discovery and version: documents that are negotiated, and can only be read.
-    fn api_document(&self, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
-        let json = match path {
-            "/api" => api_versions(request.server_address).into(),
-            "/version" => version::document().into(),
-            path => match self.discovery.document(path) {
-                Some(json) => json.clone(),
-                None => return self.not_found(path),
-            },
-        };
-        let is_list_of_groups = path.starts_with("/apis") && path.split('/').count() <= 3;
-        let endpoint = if is_list_of_groups { Endpoint::Unrouted } else { Endpoint::Document };
-        if endpoint == Endpoint::Document && request.method != Method::GET {
-            return Err(ApiError::method_not_routed());
-        }
-        let preferences = request.preferences();
-        match self.discovery.aggregated(path) {
-            Some(aggregated) if preferences.aggregated_discovery() => Ok(aggregated_response(aggregated, request)),
-            _ => {
-                let pretty = preferences.output(endpoint)?.pretty || path == "/version";
-                Ok(json_text(laid_out(&json, pretty)))
-            }
-        }
-    }
-
-    /// What is nowhere: refused by a group that exists, or else by the file server behind everything.
-    fn not_found(&self, path: &str) -> ApiResult<Response<Bytes>> {
-        let mut elements = path.split('/').skip(1);
-        let is_routed = match (elements.next(), elements.next()) {
-            (Some("api" | "version"), Some(_)) => true,
-            (Some("apis"), Some(group)) => self.discovery.document(&format!("/apis/{group}")).is_some(),
-            _ => false,
-        };
-        match is_routed {
-            true => Err(ApiError::no_such_path()),
-            false => Ok(plain_text(StatusCode::NOT_FOUND, "404 page not found\n")),
-        }
-    }
-
-    /// `/`: all paths there are.
-    fn root(&self) -> Bytes {
-        let mut paths: Vec<String> = self.discovery.paths().map(str::to_string).chain(health::paths()).collect();
-        paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
-        paths.sort_unstable();
-        indent(&encode(&json!({ "paths": paths }))).into()
-    }
+/// `/`: all paths there are.
+fn root(documents: &Documents) -> Bytes {
+    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(health::paths()).collect();
+    paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
+    paths.sort_unstable();
+    indent(&encode(&json!({ "paths": paths }))).into()
 }
 
 impl DocumentRequest<'_> {
@@ -174,7 +162,7 @@ fn laid_out(json: &[u8], pretty: bool) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::samples;
+    use crate::discovery::{Catalog, samples};
     use http::HeaderValue;
     use http::header::{ACCEPT, EXPIRES, LOCATION};
 
@@ -187,7 +175,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).expect("a header")))
             .collect();
-        Documents::new(samples::KINDS).answer(&DocumentRequest {
+        let request = DocumentRequest {
             method: &method,
             path,
             query: &Query::parse(query),
@@ -195,7 +183,8 @@ mod tests {
             server_address: "192.0.2.1:6443",
             now: "2026-11-21T04:24:34Z".parse().expect("a time"),
             shutting_down: false,
-        })
+        };
+        answer(Catalog::new(samples::registry()).documents(), &request)
     }
 
     fn get(target: &str, headers: &[(HeaderName, &str)]) -> Response<Bytes> {

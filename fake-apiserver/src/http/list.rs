@@ -3,7 +3,8 @@
 //! The bytes of neighbours are put together once and sent to all who list them, until one of them changes.
 
 use crate::api::{Items, Listing};
-use crate::registry::Kind;
+use crate::error::ApiResult;
+use crate::registry::Version;
 use crate::store::{Entry, FormId};
 use bytes::Bytes;
 use serde_json::json;
@@ -18,9 +19,17 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const LARGE_BYTES: usize = 16 * 1024;
 
 /// The body of a plain list response, in chunks.
-pub(super) fn encode(kind: &Kind, listing: &Listing) -> Vec<Bytes> {
-    let mut chunks = vec![Bytes::from(head(kind, listing))];
+///
+/// # Errors
+/// 500, if a stored object is not JSON.
+pub(super) fn encode(version: &Version, listing: &Listing) -> ApiResult<Vec<Bytes>> {
+    let mut chunks = vec![Bytes::from(head(version, listing))];
     match &listing.items {
+        items if version.conversion.is_some() => {
+            for entry in items.iter() {
+                chunks.push(converted(version, entry)?);
+            }
+        }
         Items::Neighbours(runs) => runs.iter().for_each(|run| chunks.extend_from_slice(&run.rendered(ITEMS, items))),
         Items::Selected(entries) => chunks.extend(items(entries)),
     }
@@ -29,7 +38,13 @@ pub(super) fn encode(kind: &Kind, listing: &Listing) -> Vec<Bytes> {
         *first = first.slice(1..);
     }
     chunks.push(Bytes::from_static(END));
-    chunks
+    Ok(chunks)
+}
+
+/// An item of a list in a version that is not the stored one, after a comma.
+fn converted(version: &Version, entry: &Entry) -> ApiResult<Bytes> {
+    let object = version.converted(entry.json())?.unwrap_or_else(|| entry.json().to_vec());
+    Ok([b",{", &object[version.head.len()..]].concat().into())
 }
 
 fn items(entries: &[Arc<Entry>]) -> Vec<Bytes> {
@@ -59,7 +74,7 @@ fn small_bytes(entry: &Arc<Entry>) -> usize {
     ",{".len() + if body < LARGE_BYTES { body } else { 0 }
 }
 
-fn head(kind: &Kind, listing: &Listing) -> String {
+fn head(version: &Version, listing: &Listing) -> String {
     let mut metadata = format!("{{\"resourceVersion\":\"{}\"", listing.revision);
     if let Some(token) = &listing.continue_token {
         metadata.push_str(&format!(",\"continue\":{}", json!(token)));
@@ -67,6 +82,6 @@ fn head(kind: &Kind, listing: &Listing) -> String {
     if let Some(remaining) = listing.remaining {
         metadata.push_str(&format!(",\"remainingItemCount\":{remaining}"));
     }
-    let (kind, api_version) = (kind.kind, kind.api_version());
+    let Version { kind, api_version, .. } = version;
     format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{api_version}\",\"metadata\":{metadata}}},\"items\":[")
 }

@@ -6,13 +6,13 @@
 //! ```
 
 use super::body::{self, ReplyBody};
-use super::documents::DocumentRequest;
+use super::documents::{self, DocumentRequest};
 use super::issuer;
 use super::negotiate::Preferences;
 use super::replica::Replica;
 use super::respond::{Rendering, add_warnings, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::served::Served;
+use super::served::{endpoint, target};
 use crate::api;
 use crate::api::request::Body;
 use crate::api::request::Query;
@@ -21,11 +21,12 @@ use crate::audit::RequestRecord;
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::impersonation::{self, Impersonated};
 use crate::auth::{ClientCertificate, User};
+use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
-use crate::registry;
+use crate::registry::Served;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
@@ -128,14 +129,18 @@ impl<'r> Exchange<'r> {
             return Err(fault);
         }
         check_timeout(&self.query)?;
-        let Some(path) = self.resource.as_ref().filter(|path| registry::serves(path.group, path.version)) else {
-            return self.document();
+        let catalog = self.replica.cluster.catalog();
+        let Some(path) = &self.resource else { return self.document(&catalog) };
+        let target = match catalog.registry.path(path.group, path.version, path.resource) {
+            Some(served) => target(served, path, self.verb)?,
+            None if catalog.registry.serves(path.group, path.version) => return Err(ApiError::no_such_path()),
+            None => return self.document(&catalog),
         };
-        let served = Served::find(path, self.verb)?;
+        let Served { resource, version, subresource } = target;
         if self.parts.method == Method::HEAD {
             return Err(ApiError::method_not_routed());
         }
-        let output = self.preferences().output(served.endpoint(self.verb))?;
+        let output = self.preferences().output(endpoint(target, self.verb))?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -145,11 +150,12 @@ impl<'r> Exchange<'r> {
             clock: &*self.replica.clock,
             now: self.now,
             user,
-            kind: served.kind,
-            resource: served.id,
+            kind: resource,
+            version,
+            resource: resource.id,
             namespace: &path.namespace,
             name: &path.name,
-            subresource: served.subresource,
+            subresource,
             query: &self.query,
             body,
             warnings: std::mem::take(&mut trace.warnings),
@@ -157,7 +163,7 @@ impl<'r> Exchange<'r> {
             shutdown: &self.replica.shutdown,
         };
         let result = api::dispatch(&mut request, self.verb).await;
-        let rendering = Rendering { replica: self.replica, kind: served.kind, output, include_object, now: self.now };
+        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().pretty_refusal()),
@@ -180,7 +186,7 @@ impl<'r> Exchange<'r> {
         Preferences::of(&self.parts.headers, &self.query)
     }
 
-    fn document(&self) -> ApiResult<Response<ReplyBody>> {
+    fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.parts.uri.path());
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return Ok(answer?.map(ReplyBody::whole));
@@ -194,7 +200,7 @@ impl<'r> Exchange<'r> {
             now: self.now,
             shutting_down: self.replica.shutdown.is_cancelled(),
         };
-        let response = self.replica.cluster.documents().answer(&request)?;
+        let response = documents::answer(catalog.documents(), &request)?;
         Ok(response.map(ReplyBody::whole))
     }
 

@@ -9,7 +9,7 @@ use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
+use crate::registry::Version;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use http::{Response, StatusCode};
@@ -22,7 +22,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// How a resource's answer is to be rendered.
 pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Arc<Replica>,
-    pub(super) kind: &'static Kind,
+    pub(super) version: &'r Arc<Version>,
     pub(super) output: Output,
     /// The query parameter, which matters for tables only.
     pub(super) include_object: &'r str,
@@ -33,12 +33,14 @@ impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
             Reply::Object { code, line } => {
-                let Some(mut transformation) = self.transformation()? else { return Ok(self.json(code, line)) };
+                let Some(mut transformation) = self.transformation()? else {
+                    return Ok(self.json(code, self.version.converted(&line)?.map_or(line, Bytes::from)));
+                };
                 Ok(self.json(code, end_line(transformation.object(&line, self.now)?)))
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
-                let body = WatchBody::new(self.replica, self.kind, self.transformation()?, watch);
+                let body = WatchBody::new(self.replica, self.version.clone(), self.transformation()?, watch);
                 Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {
@@ -51,7 +53,7 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let Some(transformation) = self.transformation()? else {
-            let chunks = list::encode(self.kind, &listing);
+            let chunks = list::encode(self.version, &listing)?;
             return Ok(match self.output.pretty {
                 true => self.json(200, chunks.concat().into()),
                 false => with_headers(200, ReplyBody::chunks(chunks)),
@@ -67,8 +69,8 @@ impl Rendering<'_> {
     }
 
     /// None for the plain form.
-    fn transformation(&self) -> ApiResult<Option<Transformation<'static>>> {
-        self.output.form.map(|form| Transformation::new(self.kind, form, self.include_object)).transpose()
+    fn transformation(&self) -> ApiResult<Option<Transformation>> {
+        self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
     }
 
     fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {
@@ -94,9 +96,9 @@ struct Success {
 #[derive(Serialize)]
 struct SuccessDetails {
     name: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    group: &'static str,
-    kind: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    group: String,
+    kind: String,
     uid: String,
 }
 

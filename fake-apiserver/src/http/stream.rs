@@ -10,9 +10,10 @@
 use super::json;
 use super::replica::Replica;
 use super::table::Transformation;
+use crate::alarm::Alarm;
 use crate::api::{Watch, too_old};
-use crate::error::ApiError;
-use crate::registry::Kind;
+use crate::error::{ApiError, ApiResult};
+use crate::registry::Version;
 use crate::schema;
 use crate::store::{Change, Delivery, Entry, Event, FormId, Subscription};
 use bytes::{Bytes, BytesMut};
@@ -36,9 +37,9 @@ const PLAIN: FormId = FormId(0);
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
-    kind: &'static Kind,
+    version: Arc<Version>,
     /// None for the plain form.
-    transformation: Option<Transformation<'static>>,
+    transformation: Option<Transformation>,
     /// What frames are shared by that do not depend on when they are made.
     shared: Option<FormId>,
     replica: Arc<Replica>,
@@ -56,21 +57,26 @@ pub(crate) struct WatchBody {
     next_bookmark: Instant,
     timer: Pin<Box<Sleep>>,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Rung by the two.
+    alarm: Alarm,
 }
 
 impl WatchBody {
     pub(crate) fn new(
         replica: &Arc<Replica>,
-        kind: &'static Kind,
-        transformation: Option<Transformation<'static>>,
+        version: Arc<Version>,
+        transformation: Option<Transformation>,
         watch: Watch,
     ) -> Self {
         let now = Instant::now();
         let deadline = now + watch.timeout;
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
-            kind,
-            shared: transformation.as_ref().map_or(Some(PLAIN), Transformation::form_id),
+            shared: match &transformation {
+                None => version.conversion.is_none().then_some(PLAIN),
+                Some(transformation) => transformation.form_id(),
+            },
+            version,
             transformation,
             replica: replica.clone(),
             initial: watch.initial.into_iter(),
@@ -83,11 +89,14 @@ impl WatchBody {
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
+            // What rings it has to be looked at once, to get to know it.
+            alarm: Alarm::new(true),
         }
     }
 
     /// The next piece of the stream; none at its end.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.alarm.wakes(context);
         let mut piece = Piece::default();
         while piece.has_room() {
             match self.poll_frame(context) {
@@ -101,7 +110,7 @@ impl WatchBody {
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(entry) = self.initial.next() {
-            return Poll::Ready(self.object("ADDED", entry.json()));
+            return Poll::Ready(self.stored("ADDED", &entry));
         }
         if let Some(revision) = self.initial_end.take() {
             return Poll::Ready(self.bookmark(revision, true));
@@ -127,22 +136,26 @@ impl WatchBody {
                 Poll::Pending => {}
             },
         }
-        if self.end.as_mut().poll(context).is_ready() {
-            return Poll::Ready(None);
-        }
-        self.poll_timer(context)
+        if self.alarm.has_rung() { self.poll_timers() } else { Poll::Pending }
     }
 
     /// Bookmarks when they are due, and the end.
-    fn poll_timer(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        while self.timer.as_mut().poll(context).is_ready() {
+    fn poll_timers(&mut self) -> Poll<Option<Bytes>> {
+        let waker = self.alarm.waker();
+        let mut context = Context::from_waker(&waker);
+        if self.end.as_mut().poll(&mut context).is_ready() {
+            return Poll::Ready(self.end());
+        }
+        while self.timer.as_mut().poll(&mut context).is_ready() {
             let now = Instant::now();
             if now >= self.deadline {
-                return Poll::Ready(None);
+                return Poll::Ready(self.end());
             }
             self.next_bookmark = bookmark_after(now, self.deadline);
             self.timer.as_mut().reset(self.next_bookmark.min(self.deadline));
             if let (true, Some(revision)) = (self.bookmarks, self.level()) {
+                // The timer has to be looked at again before it rings.
+                self.alarm.ring();
                 return Poll::Ready(self.bookmark(revision, false));
             }
         }
@@ -160,17 +173,18 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        let Some(form) = self.shared else { return self.object(name, event.object(change).json()) };
-        let (transformation, clock) = (self.transformation.as_mut(), &self.replica.clock);
-        let shared = event.frame(change, form, |entry| render(transformation, name, entry.json(), clock.now()));
-        shared.or_else(|| self.end())
+        let (version, replica) = (&self.version, &self.replica);
+        let Some(form) = self.shared else { return self.stored(name, event.object(change)) };
+        let transformation = self.transformation.as_mut();
+        let render = |entry: &Entry| render(transformation, version, name, entry, replica.clock.now());
+        event.frame(change, form, render).or_else(|| self.end())
     }
 
-    /// A frame in the watcher's form. An object that cannot take it ends the stream without a word to the watcher, as it
-    /// does upstream.
-    fn object(&mut self, name: &str, object: &[u8]) -> Option<Bytes> {
+    /// A frame of a stored object, in the watcher's version and form. An object that cannot take it ends the stream without a
+    /// word to the watcher, as it does upstream.
+    fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
         let now = self.replica.clock.now();
-        render(self.transformation.as_mut(), name, object, now).or_else(|| self.end())
+        render(self.transformation.as_mut(), &self.version, name, entry, now).or_else(|| self.end())
     }
 
     /// The last frame.
@@ -188,17 +202,19 @@ impl WatchBody {
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
-        let api_version = self.kind.api_version();
-        let mut object = json!({"kind": self.kind.kind, "apiVersion": api_version, "metadata": {}});
+        let Version { kind, api_version, ty, .. } = &*self.version;
+        let mut object = json!({"kind": kind, "apiVersion": api_version, "metadata": {}});
         if ends_initial_events {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        let Some(type_ref) = schema::lookup(&api_version, self.kind.kind) else {
-            return self.error(&ApiError::internal(format!("the schema lacks {}", self.kind.kind)));
-        };
         // An object of the kind with nothing else in it prints what Go prints of a zero value.
-        let object = schema::encode(&object, type_ref).at_revision(revision);
-        self.object("BOOKMARK", &object)
+        let object = schema::encode(&object, *ty).at_revision(revision);
+        let now = self.replica.clock.now();
+        let shown = match &mut self.transformation {
+            Some(transformation) => transformation.object(&object, now),
+            None => Ok(object),
+        };
+        shown_frame("BOOKMARK", shown).or_else(|| self.end())
     }
 }
 
@@ -216,16 +232,27 @@ fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
     }
 }
 
-/// An object as a frame in the form that a transformation makes; none, and a warning, if it cannot take it.
-fn render(transformation: Option<&mut Transformation<'_>>, name: &str, object: &[u8], now: Timestamp) -> Option<Bytes> {
-    let Some(transformation) = transformation else { return Some(frame(name, object)) };
-    match transformation.object(object, now) {
-        Ok(object) => Some(frame(name, &object)),
-        Err(refusal) => {
-            tracing::warn!("a watch ends: {refusal}");
-            None
-        }
-    }
+/// A frame of a stored object in a version and a form; none if it cannot take them, which the log says.
+fn render(
+    transformation: Option<&mut Transformation>,
+    version: &Version,
+    name: &str,
+    entry: &Entry,
+    now: Timestamp,
+) -> Option<Bytes> {
+    let shown = match transformation {
+        Some(transformation) => transformation.object(entry.json(), now),
+        None => match version.converted(entry.json()) {
+            Ok(None) => return Some(frame(name, entry.json())),
+            Ok(Some(object)) => Ok(object),
+            Err(refusal) => Err(refusal),
+        },
+    };
+    shown_frame(name, shown)
+}
+
+fn shown_frame(name: &str, shown: ApiResult<Vec<u8>>) -> Option<Bytes> {
+    shown.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok().map(|object| frame(name, &object))
 }
 
 fn frame(name: &str, object: &[u8]) -> Bytes {

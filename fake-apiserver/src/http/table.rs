@@ -8,13 +8,15 @@
 use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::error::{ApiError, ApiResult, FieldError};
-use crate::registry::{Column, Kind, RowCondition};
+use crate::registry::{PrinterColumn, RowCondition, Version};
 use crate::store::FormId;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What a table's rows carry besides their cells: `metav1.IncludeObjectPolicy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,25 +62,25 @@ pub(crate) struct ListMeta {
 /// Turns objects of one kind into another form. For a watch, one value serves the whole stream, since only its first
 /// table says what the columns are.
 #[derive(Debug, Clone)]
-pub(crate) struct Transformation<'a> {
-    kind: &'a Kind,
+pub(crate) struct Transformation {
+    served: Arc<Version>,
     form: Form,
     include_object: IncludeObject,
     columns_sent: bool,
 }
 
-impl<'a> Transformation<'a> {
-    /// A transformation of `kind` into `form`. `include_object` is the query parameter `includeObject` (or ""), which
+impl Transformation {
+    /// A transformation of objects of that version into `form`. `include_object` is the query parameter `includeObject` (or ""), which
     /// matters for tables only.
     ///
     /// # Errors
     /// 400 for an `include_object` that does not exist.
-    pub(crate) fn new(kind: &'a Kind, form: Form, include_object: &str) -> ApiResult<Self> {
+    pub(crate) fn new(served: Arc<Version>, form: Form, include_object: &str) -> ApiResult<Self> {
         let include_object = match form {
             Form::Table(_) => IncludeObject::parse(include_object)?,
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
-        Ok(Transformation { kind, form, include_object, columns_sent: false })
+        Ok(Transformation { served, form, include_object, columns_sent: false })
     }
 
     /// What objects in this form can be shared by, if they do not depend on when they are made.
@@ -138,26 +140,23 @@ impl<'a> Transformation<'a> {
         }
     }
 
-    fn table<'t>(&self, version: MetaVersion, metadata: &'t ListMeta, rows: Vec<Row<'t>>) -> Table<'t>
-    where
-        'a: 't,
-    {
+    fn table<'t>(&'t self, version: MetaVersion, metadata: &'t ListMeta, rows: Vec<Row<'t>>) -> Table<'t> {
         Table {
             kind: "Table",
             api_version: version.api_version(),
             metadata,
             column_definitions: (!self.columns_sent)
-                .then(|| self.kind.columns.iter().map(ColumnDefinition::of).collect()),
+                .then(|| self.served.columns.iter().map(ColumnDefinition::of).collect()),
             rows,
         }
     }
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
         let value: Value = parse(object)?;
-        let cells = self.kind.columns.iter().map(|column| (column.cell)(&value, now)).collect();
-        let conditions = (self.kind.row_condition)(&value).into_iter().collect();
+        let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
+        let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
-            IncludeObject::Object => RowObject::Whole(parse(object)?),
+            IncludeObject::Object => RowObject::Whole(self.whole(object)?),
             IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
             IncludeObject::None | IncludeObject::Metadata => {
                 RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
@@ -166,17 +165,17 @@ impl<'a> Transformation<'a> {
         Ok(Row { cells, conditions, object })
     }
 
-    fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
-        let go_type = format!("*{}.{}{suffix}", go_package(self.kind), self.kind.kind);
-        ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
+    /// The object in the version of the request.
+    fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
+        match self.served.converted(object)? {
+            None => Ok(Cow::Borrowed(parse(object)?)),
+            Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
+        }
     }
-}
 
-/// The Go package of the internal type, which error messages show. Events of either group are core's.
-fn go_package(kind: &Kind) -> &'static str {
-    match kind.group {
-        "" | "events.k8s.io" => "core",
-        group => group.split('.').next().unwrap_or(group),
+    fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
+        let go_type = format!("*{}.{}{suffix}", self.served.go_package(), self.served.kind);
+        ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
     }
 }
 
@@ -192,27 +191,27 @@ struct Table<'a> {
     api_version: &'static str,
     metadata: &'a ListMeta,
     /// `null` when sent before.
-    column_definitions: Option<Vec<ColumnDefinition>>,
+    column_definitions: Option<Vec<ColumnDefinition<'a>>>,
     rows: Vec<Row<'a>>,
 }
 
 #[derive(Serialize)]
-struct ColumnDefinition {
-    name: &'static str,
+struct ColumnDefinition<'a> {
+    name: &'a str,
     #[serde(rename = "type")]
-    type_: &'static str,
-    format: &'static str,
-    description: &'static str,
+    type_: &'a str,
+    format: &'a str,
+    description: &'a str,
     priority: u8,
 }
 
-impl ColumnDefinition {
-    fn of(column: &Column) -> Self {
+impl<'a> ColumnDefinition<'a> {
+    fn of(column: &'a PrinterColumn) -> Self {
         ColumnDefinition {
-            name: column.name,
-            type_: column.type_,
-            format: column.format,
-            description: column.description,
+            name: &column.name,
+            type_: &column.type_,
+            format: &column.format,
+            description: &column.description,
             priority: column.priority,
         }
     }
@@ -231,7 +230,7 @@ struct Row<'a> {
 enum RowObject<'a> {
     None(()),
     Metadata(PartialObjectMetadata<'a>),
-    Whole(&'a RawValue),
+    Whole(Cow<'a, RawValue>),
 }
 
 #[derive(Serialize)]
@@ -288,7 +287,7 @@ fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> ApiResult<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::samples;
+    use crate::discovery::samples;
 
     const LEASE: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"x":1}}"#;
     const LEASE_METADATA: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"}}"#;
@@ -297,11 +296,16 @@ mod tests {
     const INITIAL_END: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
     const COLUMNS: &str = r#"[{"name":"Name","type":"string","format":"name","description":"A name.","priority":0},{"name":"Age","type":"string","format":"","description":"An age.","priority":0}]"#;
 
-    fn transformation(form: fn(MetaVersion) -> Form, include_object: &str) -> Transformation<'static> {
-        Transformation::new(&samples::LEASE, form(MetaVersion::V1), include_object).unwrap()
+    fn lease() -> Arc<Version> {
+        let registry = samples::registry();
+        registry.path("coordination.k8s.io", "v1", "leases").unwrap().version.clone()
     }
 
-    fn object(transformation: &mut Transformation<'_>, json: &str) -> String {
+    fn transformation(form: fn(MetaVersion) -> Form, include_object: &str) -> Transformation {
+        Transformation::new(lease(), form(MetaVersion::V1), include_object).unwrap()
+    }
+
+    fn object(transformation: &mut Transformation, json: &str) -> String {
         let now = Timestamp::from_second(5).unwrap();
         String::from_utf8(transformation.object(json.as_bytes(), now).unwrap()).unwrap()
     }
@@ -346,7 +350,7 @@ mod tests {
         let mut none = transformation(Form::Table, "None");
         assert!(object(&mut none, INITIAL_END).contains("initial-events-end"), "clients wait for the annotation");
         assert_eq!(
-            Transformation::new(&samples::LEASE, Form::Table(MetaVersion::V1), "Foo").unwrap_err().to_string(),
+            Transformation::new(lease(), Form::Table(MetaVersion::V1), "Foo").unwrap_err().to_string(),
             "Unable to convert to Table as requested: includeObject: Invalid value: \"Foo\": \
              must be 'Metadata', 'Object', 'None', or empty"
         );

@@ -7,15 +7,18 @@
 use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
-use crate::commit::{draft, namespace};
+use crate::commit::draft;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{RBAC_GROUP, by_kind};
+use crate::registry::ids;
 use crate::store::Draft;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 const POLICY: &str = include_str!("bootstrap.jsonl");
+
+/// Of roles and bindings.
+const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
 /// A label and an annotation that all of them have.
 const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
@@ -46,7 +49,8 @@ pub(crate) async fn create(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
 }
 
 async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
-    let (resource, kind) = namespace::resource();
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
         let mut object = json!({
             "apiVersion": "v1", "kind": "Namespace",
@@ -54,26 +58,27 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         });
         (kind.strategy.default)(&mut object);
         (kind.strategy.prepare_create)(&mut object);
-        store(cluster, draft(kind, resource, &object)?).await?;
+        store(cluster, draft(kind, kind.id, &object)?).await?;
     }
     Ok(())
 }
 
 async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
+    let catalog = cluster.catalog();
     for line in POLICY.lines() {
         let mut object: Value =
             serde_json::from_str(line).map_err(|why| ApiError::internal(format!("the policy is not JSON: {why}")))?;
         let kind = object["kind"].as_str().unwrap_or_default();
-        let id = by_kind(RBAC_GROUP, "v1", kind).ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?;
-        let kind = id.kind();
-        object["apiVersion"] = kind.api_version().into();
+        let served = catalog.registry.kind(API_VERSION, kind);
+        let kind = served.ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?.resource;
+        object["apiVersion"] = API_VERSION.into();
         object["metadata"]["labels"][LABEL.0] = LABEL.1.into();
         object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (kind.strategy.default)(&mut object);
-        store(cluster, draft(kind, id.into(), &object)?).await?;
+        store(cluster, draft(kind, kind.id, &object)?).await?;
     }
     Ok(())
 }

@@ -5,13 +5,13 @@
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::{Kind, RBAC_GROUP, by_kind};
-use crate::store::{Entry, ResourceId, Scope};
+use crate::registry::{Resource, ids};
+use crate::store::{Entry, Scope};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,8 +30,9 @@ pub(super) struct ClusterRoles {
 impl ClusterRoles {
     /// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
     pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
-        let id = by_kind(RBAC_GROUP, "v1", "ClusterRole").expect("cluster roles are in the table of kinds");
-        let scope = Scope { resource: id.into(), namespace: None, name: None };
+        let catalog = cluster.catalog();
+        let kind = catalog.registry.known(ids::CLUSTER_ROLES);
+        let scope = Scope { resource: kind.id, namespace: None, name: None };
         for _ in 0..LONGEST_CHAIN {
             let snapshot = cluster.store.snapshot();
             let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
@@ -39,7 +40,7 @@ impl ClusterRoles {
             self.filled.retain(|uid| uids.contains(&**uid));
             let mut changed = false;
             for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-                changed |= self.fill(cluster, (id.kind(), id.into()), entry, &all).await?;
+                changed |= self.fill(cluster, kind, entry, &all).await?;
             }
             if !changed {
                 break;
@@ -52,13 +53,13 @@ impl ClusterRoles {
     async fn fill(
         &mut self,
         cluster: &Reconcilers,
-        (kind, resource): (&Kind, ResourceId),
+        kind: &Resource,
         entry: &Entry,
         all: &[Arc<Entry>],
     ) -> ApiResult<bool> {
         let changed = cluster.commits.change(&entry.key, |current| {
-            let mut role = tree(current)?;
-            let Some(rules) = gathered(&role, all)? else { return Ok((Change::Leave, false)) };
+            let mut role = current.object();
+            let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
             let uid = &current.meta.uid;
             if equal(Some(&rules), role.get("rules")) || rules.is_null() && !self.filled.contains(uid) {
                 return Ok((Change::Leave, false));
@@ -69,7 +70,7 @@ impl ClusterRoles {
                 self.filled.insert(uid.clone());
             }
             role["rules"] = rules;
-            Ok((Change::Put(draft(kind, resource, &role)?), true))
+            Ok((Change::Put(draft(kind, kind.id, &role)?), true))
         });
         Ok(changed.await?.is_some_and(|(_, changed)| changed))
     }
@@ -81,23 +82,23 @@ fn may_aggregate(entry: &Entry) -> bool {
 }
 
 /// The rules of all other roles that are selected, each once; `None` if the role gathers none, or a selector is not valid.
-fn gathered(role: &Value, all: &[Arc<Entry>]) -> ApiResult<Option<Value>> {
+fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
     if role["aggregationRule"].is_null() {
-        return Ok(None);
+        return None;
     }
     let mut rules: Vec<Value> = Vec::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
-        let Some(selector) = LabelSelector::structured(selector) else { return Ok(None) };
+        let selector = LabelSelector::structured(selector)?;
         for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
             if entry.key.name() == meta::name(role) {
                 continue;
             }
-            for rule in tree(entry)?["rules"].as_array().into_iter().flatten() {
+            for rule in entry.object()["rules"].as_array().into_iter().flatten() {
                 if !rules.contains(rule) {
                     rules.push(rule.clone());
                 }
             }
         }
     }
-    Ok(Some(if rules.is_empty() { Value::Null } else { rules.into() }))
+    Some(if rules.is_empty() { Value::Null } else { rules.into() })
 }

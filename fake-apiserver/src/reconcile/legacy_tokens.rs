@@ -13,10 +13,10 @@
 use super::Reconcilers;
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft, tree};
+use crate::commit::{Change, draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{self, KindId, child, text};
+use crate::registry::{Resource, child, ids, text};
 use crate::store::{CreateError, Key};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -104,14 +104,14 @@ impl LegacyTokens {
 
     /// Creates or repairs the ConfigMap if need be.
     pub(super) async fn sync(&self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
-        let id =
-            registry::by_resource("", "v1", "configmaps").ok_or_else(|| ApiError::not_implemented("configmaps"))?;
-        let key = Key::new(id.into(), NAMESPACE, NAME);
+        let catalog = cluster.catalog();
+        let kind = catalog.registry.known(ids::CONFIG_MAPS);
+        let key = Key::new(kind.id, NAMESPACE, NAME);
         let created = match self.created.load(Ordering::Relaxed) {
             NEVER => None,
             seconds => Timestamp::from_second(seconds).ok(),
         };
-        let found = cluster.store.get(&key).as_deref().map(tree).transpose()?;
+        let found = cluster.store.get(&key).map(|entry| entry.object());
         self.due.store(NEVER, Ordering::Relaxed);
         match step(found.as_ref(), created, now) {
             Step::Leave => Ok(()),
@@ -120,35 +120,34 @@ impl LegacyTokens {
                 Ok(())
             }
             Step::Create => {
-                create(cluster, id, now).await?;
+                create(cluster, kind, now).await?;
                 self.created.store(now.as_second(), Ordering::Relaxed);
                 Ok(())
             }
-            Step::Repair => repair(cluster, id, &key, now).await,
+            Step::Repair => repair(cluster, kind, &key, now).await,
         }
     }
 }
 
-async fn repair(cluster: &Reconcilers, id: KindId, key: &Key, now: Timestamp) -> ApiResult<()> {
-    let kind = id.kind();
+async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
     let repaired = cluster.commits.change(key, |entry| {
-        let old = tree(entry)?;
+        let old = entry.object();
         if step(Some(&old), None, now) != Step::Repair {
             return Ok((Change::Leave, ()));
         }
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // It may have been made immutable.
-        let errors = kind.validate_update(&kind.strategy, &new, &old);
+        let errors = kind.validate_update(kind.storage(), None, &new, &old);
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
         }
-        Ok((Change::Put(draft(kind, id.into(), &new)?), ()))
+        Ok((Change::Put(draft(kind, kind.id, &new)?), ()))
     });
     repaired.await.map(drop)
 }
 
-async fn create(cluster: &Reconcilers, id: KindId, now: Timestamp) -> ApiResult<()> {
+async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiResult<()> {
     let object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
@@ -156,7 +155,7 @@ async fn create(cluster: &Reconcilers, id: KindId, now: Timestamp) -> ApiResult<
         },
         "data": { SINCE: today(now) },
     });
-    match cluster.commits.create(draft(id.kind(), id.into(), &object)?, None).await {
+    match cluster.commits.create(draft(kind, kind.id, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed) => {
             Err(ApiError::internal("a create without conditions met one"))
@@ -166,15 +165,16 @@ async fn create(cluster: &Reconcilers, id: KindId, now: Timestamp) -> ApiResult<
 
 /// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
 pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, day }: &Use) -> ApiResult<()> {
-    let id = registry::by_resource("", "v1", "secrets").ok_or_else(|| ApiError::not_implemented("secrets"))?;
-    let key = Key::new(id.into(), namespace, name);
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::SECRETS);
+    let key = Key::new(kind.id, namespace, name);
     let recorded = cluster.commits.change(&key, |entry| {
         if entry.meta.uid != *uid {
             return Ok((Change::Leave, ()));
         }
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
-        Ok((Change::Put(draft(id.kind(), id.into(), &object)?), ()))
+        Ok((Change::Put(draft(kind, kind.id, &object)?), ()))
     });
     recorded.await.map(drop)
 }

@@ -12,11 +12,13 @@ mod legacy_tokens;
 mod namespaces;
 
 use crate::commit::{After, Commits, namespace};
+use crate::discovery::Catalog;
 use crate::error::ApiResult;
 use crate::ids::Ids;
 use crate::object::meta;
-use crate::registry::{RBAC_GROUP, by_resource};
-use crate::store::{Entry, Key, ResourceId, Store};
+use crate::registry::ids;
+use crate::store::{Entry, Key, Store};
+use arc_swap::ArcSwap;
 use cluster_roles::ClusterRoles;
 use jiff::Timestamp;
 use legacy_tokens::{LegacyTokens, Use};
@@ -40,20 +42,13 @@ pub(crate) struct Reconcilers {
     store: Store,
     commits: Commits,
     ids: Arc<Ids>,
-    resources: Resources,
+    catalog: Arc<ArcSwap<Catalog>>,
     noted: Mutex<BTreeSet<Work>>,
     /// How much is noted or being done.
     outstanding: AtomicUsize,
     /// Held by the one who works. What it guards is only the worker's.
     worker: tokio::sync::Mutex<ClusterRoles>,
     legacy_tokens: LegacyTokens,
-}
-
-/// The resources whose changes are followed.
-struct Resources {
-    namespaces: ResourceId,
-    cluster_roles: ResourceId,
-    config_maps: ResourceId,
 }
 
 /// Something that is to be done, however often it was noted.
@@ -70,23 +65,23 @@ enum Work {
 
 impl Reconcilers {
     /// Reconcilers of the objects in `store`.
-    pub(crate) fn new(store: Store, ids: Arc<Ids>, options: Options) -> Self {
-        let resource = |group, name| by_resource(group, "v1", name).expect("it is in the table of kinds").into();
+    pub(crate) fn new(store: Store, ids: Arc<Ids>, catalog: Arc<ArcSwap<Catalog>>, options: Options) -> Self {
         Reconcilers {
             options,
             commits: Commits::new(store.clone(), None),
             store,
             ids,
-            resources: Resources {
-                namespaces: resource("", "namespaces"),
-                cluster_roles: resource(RBAC_GROUP, "clusterroles"),
-                config_maps: resource("", "configmaps"),
-            },
+            catalog,
             noted: Mutex::default(),
             outstanding: AtomicUsize::new(0),
             worker: tokio::sync::Mutex::default(),
             legacy_tokens: LegacyTokens::default(),
         }
+    }
+
+    /// What is served now.
+    fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.load_full()
     }
 
     /// Does what is due in a new cluster.
@@ -147,17 +142,17 @@ impl Reconcilers {
 impl After for Reconcilers {
     fn committed(&self, key: &Key, after: Option<&Entry>) {
         let resource = key.resource;
-        let closes = |entry: &Entry| resource == self.resources.namespaces && namespace::is_terminating(entry);
+        let closes = |entry: &Entry| resource == ids::NAMESPACES && namespace::is_terminating(entry);
         match after {
             _ if !self.options.namespaces => {}
             Some(entry) if closes(entry) => self.note(Work::CloseNamespace(key.name().into())),
             None if !key.namespace().is_empty() => self.note(Work::LeaveNamespace(key.namespace().into())),
             _ => {}
         }
-        if resource == self.resources.cluster_roles && self.options.cluster_roles {
+        if resource == ids::CLUSTER_ROLES && self.options.cluster_roles {
             self.note(Work::ClusterRoles);
         }
-        if resource == self.resources.config_maps && legacy_tokens::is_tracking(key) {
+        if resource == ids::CONFIG_MAPS && legacy_tokens::is_tracking(key) {
             self.note(Work::TokenTracking);
         }
     }

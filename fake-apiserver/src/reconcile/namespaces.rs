@@ -11,12 +11,12 @@
 use super::Reconcilers;
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
-use crate::commit::namespace::{awaits_finalizers, is_terminating, key, resource};
-use crate::commit::{Change, draft, tree};
+use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
+use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::{Kind, KindId};
-use crate::store::{Key, Scope};
+use crate::registry::{Registry, Resource, ids};
+use crate::store::{Key, ResourceId, Scope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -51,9 +51,8 @@ pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp
     if !terminates(cluster, namespace) {
         return Ok(());
     }
-    for kind in content().filter(|id| is_pods(id.kind())) {
-        empty(cluster, namespace, kind, now, &mut Remaining::default()).await?;
-    }
+    let catalog = cluster.catalog();
+    empty(cluster, namespace, catalog.registry.known(ids::PODS), now, &mut Remaining::default()).await?;
     leave(cluster, namespace, now).await
 }
 
@@ -63,12 +62,13 @@ pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp
     if !terminates(cluster, namespace) {
         return Ok(());
     }
-    if content().filter(|id| is_pods(id.kind())).any(|id| remains(cluster, namespace, id)) {
+    if remains(cluster, namespace, ids::PODS) {
         // Upstream does not count them: by its word, nothing is left.
         return write_conditions(cluster, namespace, &Remaining::default(), now).await;
     }
     let mut remaining = Remaining::default();
-    for kind in content().filter(|id| !is_pods(id.kind())) {
+    let catalog = cluster.catalog();
+    for kind in content(&catalog.registry).filter(|kind| kind.id != ids::PODS) {
         empty(cluster, namespace, kind, now, &mut remaining).await?;
     }
     write_conditions(cluster, namespace, &remaining, now).await?;
@@ -79,21 +79,17 @@ fn terminates(cluster: &Reconcilers, namespace: &str) -> bool {
     cluster.store.get(&key(namespace)).is_some_and(|entry| is_terminating(&entry))
 }
 
-/// The kinds whose objects live in namespaces.
-fn content() -> impl Iterator<Item = KindId> {
-    KindId::all().filter(|id| id.kind().namespaced)
+/// The resources whose objects live in namespaces.
+fn content(registry: &Registry) -> impl Iterator<Item = &Resource> {
+    registry.resources().map(|resource| &**resource).filter(|resource| resource.meta.namespaced)
 }
 
-fn is_pods(kind: &Kind) -> bool {
-    kind.group.is_empty() && kind.resource == "pods"
-}
-
-fn scope(namespace: &str, id: KindId) -> Scope {
-    Scope { resource: id.into(), namespace: Some(namespace.into()), name: None }
+fn scope(namespace: &str, resource: ResourceId) -> Scope {
+    Scope { resource, namespace: Some(namespace.into()), name: None }
 }
 
 /// Whether the namespace holds any object of that kind.
-fn remains(cluster: &Reconcilers, namespace: &str, id: KindId) -> bool {
+fn remains(cluster: &Reconcilers, namespace: &str, id: ResourceId) -> bool {
     cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
 }
 
@@ -101,20 +97,20 @@ fn remains(cluster: &Reconcilers, namespace: &str, id: KindId) -> bool {
 async fn empty(
     cluster: &Reconcilers,
     namespace: &str,
-    id: KindId,
+    kind: &Resource,
     now: Timestamp,
     remaining: &mut Remaining,
 ) -> ApiResult<()> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let snapshot = cluster.store.snapshot();
-    let keys: Vec<Key> = snapshot.range(&scope(namespace, id), "").map(|entry| entry.key.clone()).collect();
+    let keys: Vec<Key> = snapshot.range(&scope(namespace, kind.id), "").map(|entry| entry.key.clone()).collect();
     for key in keys {
         let deletion = cluster.commits.change(&key, |entry| {
-            let plan = deletion::plan(id.kind(), entry, &options, now)?;
+            let plan = deletion::plan(kind, entry, &options, now)?;
             Ok((plan.change, plan.removes))
         });
         if let Some((entry, false)) = deletion.await? {
-            remaining.count(id.kind(), &tree(&entry)?);
+            remaining.count(kind, &entry.object());
         }
     }
     Ok(())
@@ -122,7 +118,7 @@ async fn empty(
 
 impl Remaining {
     /// Counts an object that is still there.
-    fn count(&mut self, kind: &Kind, object: &Value) {
+    fn count(&mut self, kind: &Resource, object: &Value) {
         *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
         for finalizer in meta::finalizers(object) {
             *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
@@ -191,13 +187,14 @@ async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
 
 /// Changes the namespace, if it is still there; it goes if nothing holds it any longer.
 async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
-    let (resource, kind) = resource();
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
     let changed = cluster.commits.change(&key, |entry| {
-        let mut object = tree(entry)?;
+        let mut object = entry.object();
         change(&mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
-        let change = if free { Change::Remove } else { Change::Put(draft(kind, resource, &object)?) };
+        let change = if free { Change::Remove } else { Change::Put(draft(kind, kind.id, &object)?) };
         Ok((change, ()))
     });
     changed.await.map(drop)

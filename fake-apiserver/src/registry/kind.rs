@@ -1,14 +1,15 @@
-//! What the server must know of a kind, as data. A kind is one value of [`Kind`]; everything generic works from it.
+//! A row of the table of built-in resources. The server works from the [`Resource`](super::Resource)s that are made of the rows.
 
-use crate::error::{FieldError, Qualified};
-use crate::object::validate;
+use super::conversion::Functions;
+use crate::error::FieldError;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::HashSet;
 
-/// A served resource.
+pub(crate) use crate::object::validate::NameRule;
+
+/// A built-in resource.
 #[derive(Debug)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// API group, empty for core.
     pub group: &'static str,
     /// API version, such as `v1`.
@@ -43,6 +44,10 @@ pub struct Kind {
     pub create_on_update: bool,
     /// A delete that removes the object answers with it rather than with a `Status`.
     pub delete_returns_object: bool,
+    /// Objects are questions, answered on creation and not stored.
+    pub is_review: bool,
+    /// Directory of the resource in etcd; empty for the plural (`SpecialDefaultResourcePrefixes`).
+    pub storage_prefix: &'static str,
     /// Field labels that selectors may use, besides `metadata.name` and `metadata.namespace`.
     pub field_labels: &'static [FieldLabel],
     /// `kubectl get`'s columns.
@@ -51,10 +56,30 @@ pub struct Kind {
     pub row_condition: fn(&Value) -> Option<RowCondition>,
     /// What upstream does in Go for this kind alone.
     pub strategy: Strategy,
+    /// Versions by which the same objects are served besides the one that is stored.
+    pub other_versions: &'static [OtherVersion],
 }
 
-/// Something below an object: its status, or an action on it.
+/// A version that is not the stored one. What it does not state is as in the row.
 #[derive(Debug)]
+pub(crate) struct OtherVersion {
+    /// API group, empty for core.
+    pub group: &'static str,
+    /// API version, such as `v1`.
+    pub version: &'static str,
+    /// Field labels, each with the row's for the same field.
+    pub field_labels: &'static [(&'static str, &'static str)],
+    /// How objects are converted.
+    pub conversion: Functions,
+    /// Findings about an object of the storage version that came in this one.
+    pub validate: Validate,
+}
+
+/// Findings about an object; arguments: new, old unless created.
+pub(super) type Validate = fn(&Value, Option<&Value>) -> Vec<FieldError>;
+
+/// Something below an object: its status, or an action on it.
+#[derive(Debug, Clone, Copy)]
 pub struct Subresource {
     /// Last element of the path.
     pub name: &'static str,
@@ -70,20 +95,9 @@ pub struct Subresource {
     pub strategy: Strategy,
 }
 
-/// A rule for `metadata.name`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameRule {
-    /// RFC 1123 subdomain: most kinds.
-    Subdomain,
-    /// RFC 1123 label: namespaces.
-    Label,
-    /// Anything that can stand in a path.
-    PathSegment,
-}
-
 /// A selectable field.
 #[derive(Debug, Clone, Copy)]
-pub struct FieldLabel {
+pub(crate) struct FieldLabel {
     /// As written in a selector: `spec.nodeName`.
     pub label: &'static str,
     /// The object's text for it; "" when unset.
@@ -92,7 +106,7 @@ pub struct FieldLabel {
 
 /// A column of `kubectl get`.
 #[derive(Debug)]
-pub struct Column {
+pub(crate) struct Column {
     /// Heading.
     pub name: &'static str,
     /// `string`, `integer`, `date`, ...
@@ -141,11 +155,6 @@ pub struct Strategy {
     pub warnings: fn(&Value, Option<&Value>) -> Vec<String>,
 }
 
-fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
-    let mut seen = HashSet::new();
-    findings.into_iter().flatten().filter(|finding| seen.insert(finding.clone())).collect()
-}
-
 impl Subresource {
     /// The status of an object of that kind.
     pub(super) const fn status(kind: &'static str, strategy: Strategy) -> Subresource {
@@ -190,47 +199,12 @@ impl Kind {
         unconditional_update: true,
         create_on_update: false,
         delete_returns_object: false,
+        is_review: false,
+        storage_prefix: "",
         field_labels: &[],
         columns: &[],
         row_condition: |_| None,
         strategy: Strategy::NONE,
+        other_versions: &[],
     };
-
-    /// `v1`, `coordination.k8s.io/v1`.
-    pub fn api_version(&self) -> String {
-        match self.group {
-            "" => self.version.to_string(),
-            group => format!("{group}/{}", self.version),
-        }
-    }
-
-    /// The resource as messages name it.
-    pub fn qualified(&self) -> Qualified<'static> {
-        Qualified { group: self.group, resource: self.resource }
-    }
-
-    /// The kind as `Invalid` messages name it.
-    pub fn qualified_kind(&self) -> Qualified<'static> {
-        Qualified { group: self.group, resource: self.kind }
-    }
-
-    /// The subresource of that name.
-    pub fn subresource(&self, name: &str) -> Option<&'static Subresource> {
-        self.subresources.iter().find(|subresource| subresource.name == name)
-    }
-
-    /// What is wrong with a new object, each finding once, as the real server orders them.
-    pub fn validate_create(&self, object: &Value) -> Vec<FieldError> {
-        unique([validate::metadata(object, self), (self.strategy.validate)(object)])
-    }
-
-    /// What is wrong with a change, through the object itself or the subresource with this strategy.
-    pub fn validate_update(&self, strategy: &Strategy, new: &Value, old: &Value) -> Vec<FieldError> {
-        unique([validate::metadata_update(new, old, self), (strategy.validate_update)(new, old)])
-    }
-
-    /// Whether the object has a status that only `/status` may write.
-    pub fn has_status(&self) -> bool {
-        self.subresource("status").is_some()
-    }
 }

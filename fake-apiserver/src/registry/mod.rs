@@ -1,7 +1,11 @@
-//! Which resources are served: a table of [`Kind`]s, and per-kind rules only where a kind truly differs.
+//! Which resources are served: a table of rows, per-kind rules only where a kind truly differs, and the [`Registry`] in which
+//! requests find them.
 
+mod conversion;
 mod kind;
 mod kinds;
+mod lookup;
+mod resource;
 
 mod apps;
 mod columns;
@@ -20,10 +24,14 @@ mod service_accounts;
 mod types;
 
 pub(crate) use apps::selector_text as scale_selector;
-pub use kind::{Column, Kind, NameRule, RowCondition, Strategy, Subresource};
-pub use kinds::{KINDS, KindId, by_kind, by_resource, serves};
+#[cfg(test)]
+pub(crate) use kind::{Column, Kind, NameRule};
+pub use kind::{RowCondition, Strategy, Subresource};
+pub use kinds::ids;
+pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
+pub use resource::{PrinterColumn, Resource, Str, Version};
 
 use serde_json::{Map, Value};
 

@@ -19,6 +19,7 @@ pub(super) const KIND: Kind = Kind {
     kind: "Node",
     short_names: &["no"],
     namespaced: false,
+    storage_prefix: "minions",
     subresources: &[Subresource::status(
         "Node",
         Strategy {

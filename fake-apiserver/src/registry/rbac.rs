@@ -5,13 +5,12 @@
 //! have is seen to by `api/escalation.rs`.
 
 use super::columns::{AGE, CREATED_AT, NAME, column};
-use super::kind::{Column, Kind, Strategy};
+use super::kind::{Column, Kind, NameRule, Strategy};
 use super::{default_to, items, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::selector::validate_structured;
 use crate::object::validate::{IMMUTABLE, objections};
-use crate::registry::NameRule;
 use serde_json::Value;
 
 /// The API group, which is also that of roles, users and groups in references.

@@ -3,7 +3,7 @@
 use super::kind::Kind;
 
 const fn review(group: &'static str, resource: &'static str, singular: &'static str, kind: &'static str) -> Kind {
-    Kind { group, resource, singular, kind, namespaced: false, verbs: &["create"], ..Kind::ORDINARY }
+    Kind { group, resource, singular, kind, namespaced: false, verbs: &["create"], is_review: true, ..Kind::ORDINARY }
 }
 
 const AUTHENTICATION: &str = "authentication.k8s.io";

@@ -1,5 +1,6 @@
 //! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
 
+use super::gathered::Gathered;
 use crate::auth::ClientCertificate;
 use crate::http::{Replica, serve};
 use http::{Request, Response};
@@ -65,7 +66,11 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
     match handshake {
         Ok(Ok(stream)) => {
             let chain = stream.get_ref().1.peer_certificates().map(<[_]>::to_vec);
-            serve_connection(stream, chain.map(ClientCertificate::new).map(Arc::new), replica, stop).await;
+            let certificate = chain.map(ClientCertificate::new).map(Arc::new);
+            match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => serve_connection(Gathered::new(stream), certificate, replica, stop).await,
+                _ => serve_connection(stream, certificate, replica, stop).await,
+            }
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake error"),
         Err(_) => tracing::debug!("TLS handshake timed out"),

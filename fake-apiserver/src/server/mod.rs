@@ -1,6 +1,7 @@
 //! A running server: started by its builder, stopped when told or dropped.
 
 mod builder;
+mod gathered;
 mod kubeconfig;
 mod listener;
 mod replica;

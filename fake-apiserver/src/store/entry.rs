@@ -3,6 +3,7 @@
 use super::Key;
 use bytes::Bytes;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub struct Meta {
     /// `metadata.labels`, sorted by key.
     pub labels: Vec<(Box<str>, Box<str>)>,
     /// The selectable fields that the kind declares.
-    pub fields: Vec<(&'static str, Box<str>)>,
+    pub fields: Vec<(Cow<'static, str>, Box<str>)>,
 }
 
 impl Meta {
@@ -26,7 +27,7 @@ impl Meta {
 
     /// The value of a selectable field.
     pub fn field(&self, label: &str) -> Option<&str> {
-        self.fields.iter().find(|(field, _)| *field == label).map(|(_, value)| &**value)
+        self.fields.iter().find(|(field, _)| field == label).map(|(_, value)| &**value)
     }
 }
 

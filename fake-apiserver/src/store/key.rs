@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A resource, by its place in the table of kinds.
+/// Identity of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ResourceId(pub u16);
+pub struct ResourceId(pub u32);
 
 /// Resource and path. Ordered as etcd orders them: by the bytes of `namespace/name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

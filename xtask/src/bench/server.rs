@@ -40,18 +40,19 @@ impl Server {
     pub(super) fn new(name: &'static str, target: Target, process: Option<Process>) -> Self {
         let namespace = format!("bench-{}", std::process::id());
         let list_namespace = format!("{namespace}-list");
-        Server { name, target, process: process.map(Arc::new), namespace, list_namespace, number: AtomicU64::new(0) }
+        Server {
+            name,
+            target,
+            process: process.map(Arc::new),
+            namespace,
+            list_namespace,
+            number: AtomicU64::new(OBJECTS),
+        }
     }
 
     /// The same server for another user.
     pub(super) fn for_user(&self, target: Target) -> Self {
-        Server {
-            name: self.name,
-            target,
-            process: self.process.clone(),
-            number: AtomicU64::new(0),
-            ..Server::new(self.name, self.target.clone(), None)
-        }
+        Server { process: self.process.clone(), ..Server::new(self.name, target, None) }
     }
 
     /// Processor time used so far, if it can be known.

@@ -74,6 +74,21 @@ fn a_room_that_is_not_there_is_told() {
 }
 
 #[test]
+fn circles_of_rooms_are_seen() {
+    assert_eq!(tree("use crate::high::Own;").circles(), [""; 0]);
+    let circle = ["between ⇄ high", "high ⇄ low", "low ⇄ between"];
+    let tree = Tree::of(&[
+        ("lib.rs", "pub use low::Plain;"),
+        ("low.rs", "use crate::between::Carrier; pub struct Plain;"),
+        ("between.rs", "use crate::high::deep::Own; use crate::aside::Aside; pub struct Carrier;"),
+        ("high/mod.rs", "mod deep;"),
+        ("high/deep.rs", "use crate::Plain; pub struct Own;"),
+        ("aside.rs", "pub struct Aside;"),
+    ]);
+    assert_eq!(tree.circles(), circle);
+}
+
+#[test]
 fn words_texts_and_statics_are_seen() {
     let tree = tree(
         "use http::StatusCode;\nstatic STATE: Mutex<u8> = Mutex::new(0);\nstatic WORD: &'static str = \"v1.37\";\n\

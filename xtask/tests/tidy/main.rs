@@ -44,6 +44,7 @@ fn violations(rule: &Rule, trees: &BTreeMap<&str, Tree>) -> Vec<String> {
     match rule {
         Rule::Only { of, rooms, may } => trees[of].chains(rooms, |place| any(may, place)),
         Rule::Never { of, rooms, never } => trees[of].chains(rooms, |place| !any(never, place)),
+        Rule::NoCircles { of } => trees[of].circles(),
         Rule::Without { of, rooms, words } => trees[of].using(words, |place| any(rooms, place)),
         Rule::Words { of, words, homes } => trees[of].using(words, |place| !any(homes, place)),
         Rule::Text { of, text, homes } => trees[of].saying(text, |place| !any(homes, place)),

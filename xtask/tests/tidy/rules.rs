@@ -15,6 +15,8 @@ pub(crate) enum Rule {
     Only { of: &'static str, rooms: &'static [&'static str], may: &'static [&'static str] },
     /// The rooms do not import `never`.
     Never { of: &'static str, rooms: &'static [&'static str], never: &'static [&'static str] },
+    /// The rooms at the top of the crate import each other in no circle.
+    NoCircles { of: &'static str },
     /// The rooms do not use the identifiers `words`.
     Without { of: &'static str, rooms: &'static [&'static str], words: &'static [&'static str] },
     /// The identifiers `words` are used in the rooms `homes` only.
@@ -27,7 +29,7 @@ pub(crate) enum Rule {
     Dependencies { of: &'static str, never: &'static [&'static str] },
 }
 
-use Rule::{Dependencies, Never, Only, Statics, Text, Without, Words};
+use Rule::{Dependencies, Never, NoCircles, Only, Statics, Text, Without, Words};
 
 const FAKE: &str = "fake-apiserver";
 
@@ -47,8 +49,30 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only { of: FAKE, rooms: &["schema"], may: &[] }],
     },
     Absence {
-        sentence: "`auth/`, `registry/` and `error/` import neither `http/` nor `api/`.",
-        rules: &[Never { of: FAKE, rooms: &["auth", "registry", "error"], never: &["http", "api"] }],
+        sentence: "`auth/`, `admission/`, `registry/`, `error/` and the audit log import neither `http/` nor `api/`.",
+        rules: &[Never {
+            of: FAKE,
+            rooms: &["admission", "audit", "auth", "error", "registry"],
+            never: &["http", "api"],
+        }],
+    },
+    Absence {
+        sentence: "`index/` imports nothing but `store/`; `commit/` knows neither verbs, admission nor the wire.",
+        rules: &[
+            Only { of: FAKE, rooms: &["index"], may: &["store"] },
+            Never { of: FAKE, rooms: &["commit"], never: &["admission", "api", "http"] },
+        ],
+    },
+    Absence {
+        sentence: "Only `commit/` makes drafts for the store, and at start `reconcile/bootstrap.rs`.",
+        rules: &[Words { of: FAKE, words: &["Draft"], homes: &["store", "commit", "reconcile::bootstrap"] }],
+    },
+    Absence {
+        sentence: "Only `error/` and `http/` know status codes by name, only `auth/` and `http/` headers.",
+        rules: &[
+            Words { of: FAKE, words: &["StatusCode"], homes: &["error", "http"] },
+            Words { of: FAKE, words: &["HeaderMap", "HeaderName"], homes: &["auth", "http"] },
+        ],
     },
     Absence {
         sentence: "`http/` never touches the store's state.",
@@ -113,6 +137,15 @@ pub(crate) const ABSENCES: &[Absence] = &[
     Absence {
         sentence: "A target (`conformance/src/subject/`) knows neither the verbs nor the player.",
         rules: &[Never { of: "conformance", rooms: &["subject"], never: &["verbs", "stage", "play", "suite"] }],
+    },
+    Absence {
+        sentence: "The rooms of `controller/`, `controller/kubelet/`, `conformance/` and `conformance/judge/` import each other in no circle.",
+        rules: &[
+            NoCircles { of: "controller" },
+            NoCircles { of: "controller/kubelet" },
+            NoCircles { of: "conformance" },
+            NoCircles { of: "conformance/judge" },
+        ],
     },
     Absence {
         sentence: "There is no global mutable state: several servers live in one process.",

@@ -99,6 +99,23 @@ impl Tree {
         chains
     }
 
+    /// The rooms at the top of the crate that import each other in a circle, each with those that lead back to it. The root itself
+    /// belongs to none.
+    pub(crate) fn circles(&self) -> Vec<String> {
+        let mut rooms = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for (place, imports) in &self.imports {
+            let Some(room) = place.first() else { continue };
+            let others = imports.iter().filter_map(|import| import.first()).filter(|other| *other != room);
+            rooms.entry(room).or_default().extend(others.map(String::as_str));
+        }
+        let circle = |(room, imports): (&&str, &BTreeSet<&str>)| {
+            let back: Vec<&str> =
+                imports.iter().copied().filter(|other| reached(&rooms, other).contains(*room)).collect();
+            (!back.is_empty()).then(|| format!("{room} ⇄ {}", back.join(", ")))
+        };
+        rooms.iter().filter_map(circle).collect()
+    }
+
     /// The modules of the rooms that use one of the identifiers `words`, each with that word.
     pub(crate) fn using(&self, words: &[&str], rooms: impl Fn(&str) -> bool) -> Vec<String> {
         self.found(rooms, |module| words.iter().find(|word| module.words.contains(**word)).map(ToString::to_string))
@@ -164,6 +181,15 @@ impl Tree {
         self.modules.contains_key(&child)
             || self.modules.get(place).is_some_and(|module| module.names.contains_key(name))
     }
+}
+
+/// The nodes that can be reached from `start`.
+fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &'a str) -> BTreeSet<&'a str> {
+    let (mut seen, mut queue) = (BTreeSet::new(), vec![start]);
+    while let Some(next) = queue.pop() {
+        queue.extend(edges.get(next).into_iter().flatten().filter(|other| seen.insert(**other)));
+    }
+    seen
 }
 
 /// Whether the module `place` is in the room called `room`.

@@ -228,9 +228,16 @@ impl Place {
     }
 }
 
+impl Key {
+    /// The resource, whatever group and version it was seen in: one object may be served by several.
+    pub fn resource(&self) -> &str {
+        self.collection.rsplit('/').next().unwrap_or_default()
+    }
+}
+
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let resource = self.collection.rsplit('/').next().unwrap_or_default();
+        let resource = self.resource();
         match self.namespace.as_str() {
             "" => write!(f, "{resource}/{}", self.name),
             namespace => write!(f, "{resource}/{} in {namespace}", self.name),

@@ -1,7 +1,7 @@
 //! One counter for everything, one uid for every object.
 
 use super::Guarantee;
-use super::facts::Facts;
+use super::facts::{Facts, Key};
 use std::collections::BTreeMap;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
@@ -26,7 +26,10 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
         let Some(uid) = object["metadata"]["uid"].as_str() else { continue };
         let born = &object["metadata"]["creationTimestamp"];
         let owner = *owners.entry(uid).or_insert((key, born));
-        if owner != (key, born) {
+        let same = |other: &Key| {
+            (other.resource(), &other.namespace, &other.name) == (key.resource(), &key.namespace, &key.name)
+        };
+        if !same(owner.0) || owner.1 != born {
             found.push(format!(
                 "{key} at {revision} has the uid {uid} of {} and was created {born}, not {}",
                 owner.0, owner.1

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(prefixes("get configmaps/a"), Ok(Prefixes::default()));
         assert_eq!(prefixes("until 403: get configmaps/a").unwrap().until, Some(Until::Status(403)));
         assert!(matches!(prefixes("until a.b=c: get configmaps/a").unwrap().until, Some(Until::Field(_))));
-        for wrong in ["until then: get configmaps/a", "as: get configmaps", "via replica 0: get configmaps"] {
+        for wrong in ["until then: get configmaps/a", "via replica 0: get configmaps", "in a b: get configmaps"] {
             assert!(prefixes(wrong).is_err(), "{wrong}");
         }
     }

@@ -3,14 +3,15 @@
 //! Follows kubernetes v1.37.1 `pkg/volume/volume_linux.go` and `FsUserFrom` of `pkg/volume/util/util.go`. As there, a
 //! file that cannot be changed is logged and left.
 
-use k8s_openapi::api::core::v1::{Container, Pod, PodSpec};
+use crate::containers::containers;
+use k8s_openapi::api::core::v1::{Pod, PodSpec};
 use std::fs::{self, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{PermissionsExt, lchown};
 use std::path::Path;
 use tracing::warn;
 
-/// Whom the files of a pod's volumes are for.
+/// The user and the group that own the files of a pod's volumes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Owners {
     /// The user of all its containers, if they share one.
@@ -41,11 +42,6 @@ fn fs_user(spec: &PodSpec) -> Option<i64> {
     let mut users = contexts.map(|context| context.as_ref().and_then(|context| context.run_as_user).or(of_pod));
     let first = users.next()??;
     users.all(|user| user == Some(first)).then_some(first)
-}
-
-/// The init containers and the containers.
-pub(crate) fn containers(spec: &PodSpec) -> impl Iterator<Item = &Container> {
-    spec.init_containers.iter().flatten().chain(&spec.containers)
 }
 
 /// Gives everything below `volume`, and itself, to `group`, and lets that read it (and write, unless `read_only`).

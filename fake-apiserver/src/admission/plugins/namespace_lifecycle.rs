@@ -21,11 +21,11 @@ impl Plugin for NamespaceLifecycle {
     fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
         let (kind, namespace) = (attributes.kind, attributes.namespace);
         match attributes.operation {
-            Operation::Create if kind.namespaced && !namespace.is_empty() => {
+            Operation::Create if kind.meta.namespaced && !namespace.is_empty() => {
                 let entry = attributes.store.get(&namespace::key(namespace));
                 match entry.ok_or_else(|| missing(namespace))? {
                     entry if namespace::is_terminating(&entry) => {
-                        Err(terminating(kind.qualified(), namespace, attributes.displayed_name(object)))
+                        Err(terminating(attributes.version.qualified(), namespace, attributes.displayed_name(object)))
                     }
                     _ => Ok(()),
                 }

@@ -4,6 +4,7 @@ use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
 use crate::error::{ApiError, ApiResult};
+use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
 
@@ -11,16 +12,47 @@ use serde_json::Value;
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// A kind as a body must have it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'k> {
-    pub(crate) api_version: String,
+    pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
+    pub(crate) ty: TypeRef<'static>,
+    /// The resource and its version, of kinds that are one.
+    served: Option<(&'k Resource, &'k Version)>,
 }
 
-impl Expected<'_> {
-    pub(crate) fn type_ref(&self) -> ApiResult<TypeRef<'static>> {
-        schema::lookup(&self.api_version, self.kind)
-            .ok_or_else(|| ApiError::not_implemented(format!("objects of kind {} {}", self.api_version, self.kind)))
+impl<'k> Expected<'k> {
+    /// Objects of a version of a resource.
+    pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
+        let (api_version, kind) = (&version.api_version, &version.kind);
+        Expected { api_version, kind, ty: version.ty, served: Some((resource, version)) }
+    }
+
+    /// A kind that is not stored.
+    ///
+    /// # Errors
+    /// 501, if the schema does not know it.
+    pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
+        let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
+        let ty = schema::lookup(api_version, kind).ok_or_else(unknown)?;
+        Ok(Expected { api_version, kind, ty, served: None })
+    }
+
+    /// Makes a decoded object one of the storage version.
+    pub(crate) fn store(&self, object: &mut Value) {
+        if let Some((_, version)) = self.served {
+            version.store(object);
+        }
+    }
+
+    /// A stored object as clients see it, which is what they patch.
+    ///
+    /// # Errors
+    /// 500, if the conversion fails.
+    pub(crate) fn shown(&self, stored: &Value) -> ApiResult<Value> {
+        let version = self.served.map(|(_, version)| version).filter(|version| version.conversion.is_some());
+        let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes()))?;
+        json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
     }
 
     fn version(&self) -> &str {
@@ -37,7 +69,7 @@ impl Expected<'_> {
 
     /// Why a body of that kind is not what is expected; none if it is. Empty means unset, hence as expected.
     pub(crate) fn mismatch(&self, api_version: &str, kind: &str) -> Option<String> {
-        let api_version = if api_version.is_empty() { &self.api_version } else { api_version };
+        let api_version = if api_version.is_empty() { self.api_version } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
         if api_version == self.api_version && kind == self.kind {
             return None;
@@ -50,11 +82,24 @@ impl Expected<'_> {
         Some(not_registered(api_version, kind))
     }
 
+    /// 400 for a body that is of the right kind, but of another version that the resource is served in.
+    fn check_version(&self, api_version: &str, kind: &str) -> ApiResult<()> {
+        let is_other = api_version != self.api_version && (kind.is_empty() || kind == self.kind);
+        if is_other && self.served.is_some_and(|(resource, _)| resource.is_served_in(api_version)) {
+            let expected = self.api_version;
+            return Err(ApiError::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+            )));
+        }
+        Ok(())
+    }
+
     /// The package of upstream's internal type: `core`, `coordination`.
     fn internal_package(&self) -> &str {
-        match self.api_version.split_once('/') {
-            None => "core",
-            Some((group, _)) => group.split('.').next().unwrap_or(group),
+        match (self.served, self.api_version.split_once('/')) {
+            (Some((_, version)), _) => version.go_package(),
+            (None, None) => "core",
+            (None, Some((group, _))) => group.split('.').next().unwrap_or(group),
         }
     }
 }
@@ -85,20 +130,22 @@ pub(crate) fn object(
     };
     report(request, expected, validation, &decoded.findings)?;
     let mut object = decoded.object;
-    object["apiVersion"] = expected.api_version.clone().into();
+    object["apiVersion"] = expected.api_version.into();
     object["kind"] = expected.kind.into();
+    expected.store(&mut object);
     Ok(object)
 }
 
 fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     let (api_version, kind) =
         schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    expected.check_version(&api_version, &kind)?;
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
-        let api_version = if api_version.is_empty() { &expected.api_version } else { &api_version };
+        let api_version = if api_version.is_empty() { expected.api_version } else { &api_version };
         return Err(expected.cannot_be_handled(api_version, kind, why));
     }
-    schema::decode_json(bytes, expected.type_ref()?)
+    schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
 }
 
@@ -110,10 +157,11 @@ pub(crate) fn type_meta(object: &Value) -> (String, String) {
 
 fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     let envelope = schema::decode_protobuf(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    expected.check_version(&envelope.api_version, &envelope.kind)?;
     if let Some(why) = expected.mismatch(&envelope.api_version, &envelope.kind) {
         return Err(expected.cannot_be_handled(&envelope.api_version, &envelope.kind, why));
     }
-    let object = schema::decode_protobuf_message(envelope.raw, expected.type_ref()?)
+    let object = schema::decode_protobuf_message(envelope.raw, expected.ty)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))?;
     Ok(Decoded { object, findings: Vec::new() })
 }

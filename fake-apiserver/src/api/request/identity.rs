@@ -26,7 +26,7 @@ pub(crate) fn undeterminable_name(url: &str) -> ApiError {
 
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.
 pub(crate) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> ApiResult<()> {
-    let wanted = if request.kind.namespaced { request.namespace } else { "" };
+    let wanted = if request.kind.meta.namespaced { request.namespace } else { "" };
     let sent = meta::namespace(object);
     if sent == wanted {
         return Ok(());

@@ -4,6 +4,7 @@
 //! of the API sends it by itself.
 
 use crate::error::{ApiError, ApiResult};
+use crate::object::patch;
 
 /// How an object in a request is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,7 @@ const BODY_FORMATS: &[(&str, BodyFormat)] =
     &[("application/json", BodyFormat::Json), ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf)];
 
 const PATCH_FORMATS: &[(&str, PatchFormat)] =
-    &[("application/json-patch+json", PatchFormat::Json), ("application/merge-patch+json", PatchFormat::Merge)];
+    &[(patch::json::MEDIA_TYPE, PatchFormat::Json), (patch::merge::MEDIA_TYPE, PatchFormat::Merge)];
 
 /// Patches that the real server takes and this one does not.
 const MISSING_PATCHES: &[(&str, &str)] = &[
@@ -73,11 +74,6 @@ pub(crate) fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
         )),
         None => ApiError::unsupported_media_type("415: Unsupported Media Type").by_router(),
     })
-}
-
-/// The media types of patches that can be applied.
-pub(crate) fn patch_types() -> impl Iterator<Item = &'static str> {
-    PATCH_FORMATS.iter().map(|(name, _)| *name)
 }
 
 /// Whether `text` is `name=value` pairs between semicolons; what they say does not matter. The last may be empty.

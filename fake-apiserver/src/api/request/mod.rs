@@ -13,7 +13,7 @@ use crate::auth::User;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::ApiError;
-use crate::registry::{Kind, Subresource};
+use crate::registry::{Resource, Subresource, Version};
 use crate::store::{Key, ResourceId};
 use crate::view::View;
 use bytes::Bytes;
@@ -38,13 +38,16 @@ pub(crate) struct Request<'r> {
     /// What that clock showed when the request came, or when it had last waited.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
-    pub(crate) kind: &'static Kind,
+    /// The resource, which is what is stored.
+    pub(crate) kind: &'r Resource,
+    /// How it is served.
+    pub(crate) version: &'r Version,
     pub(crate) resource: ResourceId,
     /// Empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: &'r str,
     /// Empty for the collection.
     pub(crate) name: &'r str,
-    pub(crate) subresource: Option<&'static Subresource>,
+    pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
     pub(crate) body: Body<'r>,
     /// To be sent as `Warning` headers.
@@ -61,6 +64,6 @@ impl Request<'_> {
     }
 
     pub(super) fn not_found(&self) -> ApiError {
-        ApiError::not_found(self.kind.qualified(), self.name)
+        ApiError::not_found(self.version.qualified(), self.name)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: "v1".into(), kind: "Binding" };
+    let expected = Expected::named("v1", "Binding")?;
     let (options, mut binding) = decode::creation(request, &expected)?;
     admission::create(request, &mut binding).await?;
     if meta::name(&binding) != request.name {

@@ -4,16 +4,10 @@ use crate::api::request::decode::{self, Expected};
 use crate::api::{Reply, Request, encode_reply};
 use crate::auth::reviews::{access, own, token};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
 use serde_json::Value;
 
-/// Whether objects of that kind are questions.
-pub(crate) fn is_review(kind: &Kind) -> bool {
-    matches!(kind.group, "authentication.k8s.io" | "authorization.k8s.io")
-}
-
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: request.kind.api_version(), kind: request.kind.kind };
+    let expected = Expected::of(request.kind, request.version);
     let (_, body) = decode::creation(request, &expected)?;
     let answer = answer(request, body)?;
     encode_reply(&expected, &answer)
@@ -22,7 +16,7 @@ pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
 fn answer(request: &Request<'_>, body: Value) -> ApiResult<Value> {
     let (cluster, user) = (request.cluster, &*request.user);
     let authorizer = &*cluster.authorizer;
-    match request.kind.kind {
+    match &*request.kind.kind {
         "TokenReview" => token::review(&cluster.authenticator, body, request.now, cluster),
         "SelfSubjectReview" => Ok(own::subject(user, request.now)),
         "SubjectAccessReview" => access::subject(authorizer, body),

@@ -8,7 +8,6 @@ use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::options::WriteOptions;
 use crate::api::{Reply, Request, get, write};
-use crate::commit::tree;
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::object::meta;
 use crate::registry::scale_selector;
@@ -17,8 +16,8 @@ use serde_json::{Value, json};
 
 const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
 
-fn expected() -> Expected<'static> {
-    Expected { api_version: "autoscaling/v1".into(), kind: "Scale" }
+fn expected() -> ApiResult<Expected<'static>> {
+    Expected::named("autoscaling/v1", "Scale")
 }
 
 /// The subresource as some messages name it.
@@ -27,22 +26,22 @@ fn resource(request: &Request<'_>) -> String {
 }
 
 pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(&tree(&*get::entry(request)?)?)?)
+    reply(&of(&get::entry(request)?.object())?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let mut body = decode::object(request, &expected(), options.field_validation)?;
+    let mut body = decode::object(request, &expected()?, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.cluster.store.get(&request.key()).is_none() {
-        let qualified = Qualified { group: request.kind.group, resource: &resource(request) };
+        let qualified = Qualified { group: &request.kind.group, resource: &resource(request) };
         return Err(ApiError::not_found(qualified, request.name));
     }
     set_replicas(request, &options, |_, _| Ok(body.clone())).await
 }
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let (mut patch, options) = Patch::parse(request, expected())?;
+    let (mut patch, options) = Patch::parse(request, expected()?)?;
     set_replicas(request, &options, |request, scale| patch.apply(request, scale)).await
 }
 
@@ -53,7 +52,7 @@ async fn set_replicas(
     mut wanted: impl FnMut(&mut Request<'_>, &Value) -> ApiResult<Value>,
 ) -> ApiResult<Reply> {
     let resource = resource(request);
-    let qualified = Qualified { group: request.kind.group, resource: &resource };
+    let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
         let scale = wanted(request, &of(workload)?)?;
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
@@ -97,7 +96,7 @@ fn of(workload: &Value) -> ApiResult<Value> {
 }
 
 fn reply(scale: &Value) -> ApiResult<Reply> {
-    let encoded = schema::encode(scale, expected().type_ref()?);
+    let encoded = schema::encode(scale, expected()?.ty);
     let slot = encoded.slot.ok_or_else(|| ApiError::internal("a scale has no place for a revision"))?;
     let (before, after) = encoded.json.split_at(slot.offset);
     let revision = format!(",\"resourceVersion\":\"{}\"", meta::resource_version(scale));

@@ -5,7 +5,7 @@ use crate::api::{Reply, Request, admission, encode_reply};
 use crate::error::ApiResult;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected { api_version: "authentication.k8s.io/v1".into(), kind: "TokenRequest" };
+    let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?;
     let (_, mut body) = decode::creation(request, &expected)?;
     admission::create(request, &mut body).await?;
     admission::validate(request, &body, None)?;

@@ -7,15 +7,11 @@
 //! are not served: volumes behind claims, volume attachments, resource slices, pod certificate requests.
 
 use crate::index::Index;
-use crate::registry::{by_resource, is_mirror_pod, items, references, text};
-use crate::store::{Entry, Key, ResourceId};
+use crate::registry::{is_mirror_pod, items, references, text};
+use crate::store::{Entry, Key};
 use imbl::HashMap;
 use serde_json::Value;
-use std::sync::{Arc, LazyLock};
-
-/// The resource that the graph is made from.
-pub(super) static PODS: LazyLock<ResourceId> =
-    LazyLock::new(|| by_resource("", "v1", "pods").expect("it is in the table of kinds").into());
+use std::sync::Arc;
 
 /// `vertexType`: the kinds of objects that a node may be related to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

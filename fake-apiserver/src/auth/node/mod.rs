@@ -10,6 +10,7 @@ use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, Rules, Target};
 use super::rbac::Rule;
 use crate::index::Live;
+use crate::registry::ids;
 use crate::schema::quote;
 use crate::store::Store;
 use graph::{Graph, Vertex};
@@ -40,7 +41,7 @@ struct Asked<'a> {
 impl NodeAuthorizer {
     /// An authorizer that follows `store`. `rules` hold for all nodes, on resources without rules of their own here.
     pub fn new(store: Store, rules: Vec<Rule>) -> Self {
-        NodeAuthorizer { graph: Live::new(store, &[*graph::PODS]), rules }
+        NodeAuthorizer { graph: Live::new(store, &[ids::PODS]), rules }
     }
 
     fn decide(&self, node: &str, attributes: &Attributes<'_>) -> Verdict {

@@ -40,7 +40,7 @@ impl fmt::Debug for Rbac {
 impl Rbac {
     /// An authorizer that follows `store`.
     pub fn new(store: Store) -> Rbac {
-        Rbac { policy: Live::new(store, &*policy::RESOURCES) }
+        Rbac { policy: Live::new(store, &policy::RESOURCES) }
     }
 
     /// The rules of a role that a binding in `namespace` refers to.

@@ -7,20 +7,18 @@ use super::rule::Rule;
 use crate::auth::reviews::text;
 use crate::auth::{ServiceAccount, User};
 use crate::index::Index;
-use crate::registry::{RBAC_GROUP, by_resource};
+use crate::registry::{RBAC_GROUP, ids};
 use crate::schema::quote;
 use crate::store::{Entry, Key, ResourceId};
 use imbl::OrdMap;
 use serde_json::Value;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// The resources of roles, followed by those of bindings.
-pub(super) static RESOURCES: LazyLock<[ResourceId; 4]> = LazyLock::new(|| {
-    ["clusterroles", "roles", "clusterrolebindings", "rolebindings"]
-        .map(|resource| by_resource(RBAC_GROUP, "v1", resource).expect("it is in the table of kinds").into())
-});
+pub(super) const RESOURCES: [ResourceId; 4] =
+    [ids::CLUSTER_ROLES, ids::ROLES, ids::CLUSTER_ROLE_BINDINGS, ids::ROLE_BINDINGS];
 
 /// All roles and bindings of a cluster.
 #[derive(Debug, Clone, Default)]

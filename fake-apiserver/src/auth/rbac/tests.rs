@@ -7,7 +7,7 @@ use super::{Policy, Rbac, Rule, Unresolved};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::index::Index;
-use crate::registry::{RBAC_GROUP, by_resource};
+use crate::registry::{RBAC_GROUP, Registry};
 use crate::store::{Draft, Key, Meta, Store};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -335,7 +335,7 @@ fn paths() {
 }
 
 fn key(resource: &str, namespace: &str, name: &str) -> Key {
-    Key::new(by_resource(RBAC_GROUP, "v1", resource).expect("served").into(), namespace, name)
+    Key::new(Registry::built_in().path(RBAC_GROUP, "v1", resource).expect("served").resource.id, namespace, name)
 }
 
 /// An object as the store keeps it, as far as that matters here.

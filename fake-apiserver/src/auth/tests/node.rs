@@ -6,7 +6,7 @@ use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::auth::node::NodeAuthorizer;
 use crate::auth::user::NODES_GROUP;
-use crate::registry::by_resource;
+use crate::registry::ids;
 use crate::store::{Draft, Key, Meta, Store, Updated};
 
 fn node(name: &str) -> User {
@@ -14,7 +14,7 @@ fn node(name: &str) -> User {
 }
 
 fn key(name: &str) -> Key {
-    Key::new(by_resource("", "v1", "pods").unwrap().into(), "test", name)
+    Key::new(ids::PODS, "test", name)
 }
 
 /// A pod of that spec and that status.

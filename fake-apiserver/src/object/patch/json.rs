@@ -5,6 +5,9 @@ use super::go_type;
 use crate::error::{ApiError, ApiResult};
 use serde_json::{Map, Value};
 
+/// Media type of such patches.
+pub const MEDIA_TYPE: &str = "application/json-patch+json";
+
 /// `maxJSONPatchOperations`.
 const MAX_OPERATIONS: usize = 10_000;
 

@@ -4,6 +4,9 @@ use super::go_type;
 use crate::error::{ApiError, ApiResult};
 use serde_json::{Map, Value};
 
+/// Media type of such patches.
+pub const MEDIA_TYPE: &str = "application/merge-patch+json";
+
 /// Merges a patch into a document. `checked` is false for `fieldValidation=Ignore`, which lets arrays through: they
 /// replace the document.
 ///

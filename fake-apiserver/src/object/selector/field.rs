@@ -1,11 +1,37 @@
 //! Field selectors: `metadata.name=x,status.phase!=Running`.
 //!
-//! A port of `ParseSelector` of `k8s.io/apimachinery/pkg/fields/selector.go` (v0.37.1). Which fields may be asked for
-//! is the kind's to say; a selector is bound to its kind when it is read.
+//! A port of `ParseSelector` of `k8s.io/apimachinery/pkg/fields/selector.go` (v0.37.1). Each version of a resource says which
+//! fields may be asked for; a selector is bound to them when it is read.
 
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Kind;
+use std::borrow::Cow;
 use std::fmt;
+
+/// The fields that selectors over a version of a resource may name, besides `metadata.name`.
+#[derive(Debug, Clone, Default)]
+pub struct Selectable {
+    /// Whether `metadata.namespace` is one of them.
+    pub namespaced: bool,
+    /// The fields that few resources have.
+    pub fields: Vec<SelectableField>,
+}
+
+/// A selectable field.
+#[derive(Debug, Clone)]
+pub struct SelectableField {
+    /// As selectors over this version write it: `regarding.kind`.
+    pub label: Cow<'static, str>,
+    /// As the storage version's do: `involvedObject.kind`.
+    pub stored_as: Cow<'static, str>,
+}
+
+impl SelectableField {
+    /// A field that is called the same in the storage version.
+    pub(crate) fn same(label: impl Into<Cow<'static, str>>) -> Self {
+        let label = label.into();
+        SelectableField { stored_as: label.clone(), label }
+    }
+}
 
 /// Terms that all must hold; none at all selects everything.
 #[derive(Debug, Clone, Default)]
@@ -13,19 +39,20 @@ pub struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone)]
 struct Term {
-    label: &'static str,
+    /// As the storage version calls the field.
+    label: Cow<'static, str>,
     value: String,
     equal: bool,
 }
 
 impl FieldSelector {
-    /// Reads a selector over objects of a kind.
+    /// Reads a selector over objects of which these fields can be selected.
     ///
     /// # Errors
-    /// 400, if the text is malformed or asks for a field that the kind does not offer.
-    pub fn parse(text: &str, kind: &Kind) -> ApiResult<Self> {
+    /// 400, if the text is malformed or asks for another field.
+    pub fn parse(text: &str, selectable: &Selectable) -> ApiResult<Self> {
         let raw = raw_terms(text)?;
-        let bind = |(label, equal, value)| Ok(Term { label: resolve(label, kind)?, value, equal });
+        let bind = |(label, equal, value)| Ok(Term { label: resolve(label, selectable)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
     }
 
@@ -34,9 +61,9 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
-    /// Whether an object is selected whose fields `field` looks up.
-    pub fn matches<'o>(&self, field: impl Fn(&'static str) -> &'o str) -> bool {
-        self.0.iter().all(|term| (field(term.label) == term.value) == term.equal)
+    /// Whether an object is selected whose fields `field` looks up, by the names that the storage version has for them.
+    pub fn matches<'o>(&self, field: impl Fn(&str) -> &'o str) -> bool {
+        self.0.iter().all(|term| (field(&term.label) == term.value) == term.equal)
     }
 
     /// The only value of `label` that can be selected, if there is one.
@@ -65,14 +92,14 @@ fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
 }
 
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
-fn resolve(label: &str, kind: &Kind) -> ApiResult<&'static str> {
-    let own = !kind.field_labels.is_empty();
-    if let Some(field) = kind.field_labels.iter().find(|field| field.label == label) {
-        return Ok(field.label);
+fn resolve(label: &str, selectable: &Selectable) -> ApiResult<Cow<'static, str>> {
+    let own = !selectable.fields.is_empty();
+    if let Some(field) = selectable.fields.iter().find(|field| field.label == label) {
+        return Ok(field.stored_as.clone());
     }
     match label {
-        "metadata.name" => Ok("metadata.name"),
-        "metadata.namespace" if kind.namespaced || !own => Ok("metadata.namespace"),
+        "metadata.name" => Ok("metadata.name".into()),
+        "metadata.namespace" if selectable.namespaced || !own => Ok("metadata.namespace".into()),
         _ if own => Err(ApiError::bad_request(format!("field label not supported: {label}"))),
         _ => Err(ApiError::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
@@ -139,10 +166,10 @@ impl fmt::Display for FieldSelector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::by_resource;
+    use crate::registry::Registry;
 
-    fn kind(resource: &str) -> &'static Kind {
-        by_resource("", "v1", resource).unwrap().kind()
+    fn parse(resource: &str, text: &str) -> ApiResult<FieldSelector> {
+        FieldSelector::parse(text, &Registry::built_in().path("", "v1", resource).unwrap().version.selectable)
     }
 
     /// Every text as the real server (v1.37.1) gave it.
@@ -169,14 +196,14 @@ mod tests {
             ("namespaces", "name=x", "field label not supported: name".into()),
         ];
         for (resource, text, message) in table {
-            let error = FieldSelector::parse(text, kind(resource)).unwrap_err();
+            let error = parse(resource, text).unwrap_err();
             assert_eq!((error.code(), error.to_string()), (400, message), "{text}");
         }
     }
 
     #[test]
     fn terms_select() {
-        let pod = |field: &'static str| match field {
+        let pod = |field: &str| match field {
             "metadata.name" => "a,b",
             "metadata.namespace" => "n",
             "spec.nodeName" | "spec.host" => "w",
@@ -195,14 +222,14 @@ mod tests {
             ("status.phase=", true),
         ];
         for (text, selected) in table {
-            let selector = FieldSelector::parse(text, kind("pods")).unwrap();
+            let selector = parse("pods", text).unwrap();
             assert_eq!(selector.matches(pod), selected, "{text}");
         }
     }
 
     #[test]
     fn an_exact_name_can_be_told() {
-        let selector = FieldSelector::parse("metadata.name=a\\=b,spec.nodeName!=x", kind("pods")).unwrap();
+        let selector = parse("pods", "metadata.name=a\\=b,spec.nodeName!=x").unwrap();
         assert_eq!(selector.exact("metadata.name"), Some("a=b"));
         assert_eq!(selector.exact("spec.nodeName"), None);
         assert_eq!(selector.to_string(), "metadata.name=a\\=b,spec.nodeName!=x");

@@ -1,7 +1,7 @@
 //! `PodSecurityContext` and `SecurityContext`: who a pod and its containers run as.
 //!
 //! Follows `validatePodSpecSecurityContext` and `ValidateSecurityContext` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Privileged containers are allowed, as with `--allow-privileged`. Not ported: seccomp, AppArmor, Windows, policies.
+//! Not ported: seccomp, AppArmor, Windows, policies.
 
 use crate::error::{Errors, FieldError, Path};
 use crate::registry::{flag, items, text};
@@ -66,6 +66,9 @@ fn is_sysctl(name: &str) -> bool {
 
 /// Rules for `securityContext` of a container.
 pub(super) fn security_context(at: Path<'_>, context: &Value, host_users: bool, errors: &mut Errors) {
+    if flag(context, "/privileged") {
+        errors.push(FieldError::privileged(at.child("privileged")));
+    }
     for field in ["runAsUser", "runAsGroup"] {
         id(at.child(field), &context[field], errors);
     }

@@ -1,4 +1,4 @@
-//! Which admission plugins there are. All flags that are named here are kube-apiserver's.
+//! What is admitted: plugins, and privileged containers. All flags that are named here are kube-apiserver's.
 
 use super::Builder;
 use crate::admission::Tokens;
@@ -18,6 +18,13 @@ impl Builder {
     #[must_use]
     pub fn bound_service_account_token_volume(mut self, on: bool) -> Self {
         self.admission.tokens = if on { Tokens::Bound } else { Tokens::InSecrets };
+        self
+    }
+
+    /// Whether containers may be privileged (`--allow-privileged`); they may by default, unlike in kube-apiserver.
+    #[must_use]
+    pub fn allow_privileged(mut self, allow: bool) -> Self {
+        self.allow_privileged = allow;
         self
     }
 

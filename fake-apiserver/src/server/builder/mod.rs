@@ -19,17 +19,19 @@ use crate::cluster::Cluster;
 use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
+use crate::discovery::Catalog;
 use crate::fault::Faults;
 use crate::http::Replica;
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
+use arc_swap::ArcSwap;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -126,6 +128,7 @@ pub struct Builder {
     authentication: auth::Config,
     authorization: Vec<AuthorizationMode>,
     admission: admission_chain::Config,
+    allow_privileged: bool,
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
@@ -151,6 +154,7 @@ impl Default for Builder {
             authentication: auth::Config::new(DEFAULT_ISSUER),
             authorization: vec![AuthorizationMode::AlwaysAllow],
             admission: admission_chain::Config::default(),
+            allow_privileged: true,
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
@@ -333,7 +337,8 @@ impl Builder {
         let ids = Arc::new(ids);
         let options =
             reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
-        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), options));
+        let catalog = Arc::new(ArcSwap::from(Catalog::built_in()));
+        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalog.clone(), options));
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
@@ -343,10 +348,11 @@ impl Builder {
             ids,
             authenticator: Authenticator::new(authentication)?,
             admission: admission_chain::chain(&self.admission)?,
+            allow_privileged: self.allow_privileged,
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
-            documents: OnceLock::new(),
+            catalog,
         });
         bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");
         Ok(cluster)

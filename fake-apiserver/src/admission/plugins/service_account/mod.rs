@@ -9,7 +9,7 @@ mod policy;
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{self, is_mirror_pod, items, references, text};
+use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::schema::quote;
 use crate::store::Key;
 pub(crate) use mount::Tokens;
@@ -36,8 +36,7 @@ impl Plugin for ServiceAccounts {
         if !concerned || !named || find(attributes, DEFAULT).is_some() {
             return None;
         }
-        let resource = registry::by_resource("", "v1", "serviceaccounts")?;
-        Some(Key::new(resource.into(), attributes.namespace, DEFAULT))
+        Some(Key::new(ids::SERVICE_ACCOUNTS, attributes.namespace, DEFAULT))
     }
 
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
@@ -105,7 +104,7 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Arc<Value>> {
 /// A service account as the replica sees it or, if it sees none, as it is stored.
 fn find(attributes: &Attributes<'_>, name: &str) -> Option<Arc<Value>> {
     let live = || attributes.objects.object("serviceaccounts", attributes.namespace, name);
-    attributes.seen("serviceaccounts", name).or_else(live)
+    attributes.seen(ids::SERVICE_ACCOUNTS, name).or_else(live)
 }
 
 /// `shouldAutomount`: the pod's wish, else the account's, else yes.

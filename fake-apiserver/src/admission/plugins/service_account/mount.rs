@@ -5,7 +5,7 @@
 use crate::admission::Attributes;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
-use crate::registry::{child, items, text};
+use crate::registry::{child, ids, items, text};
 use serde_json::{Value, json};
 
 /// `ServiceAccountVolumeName`, and what parts it from the random rest.
@@ -106,7 +106,7 @@ fn token_secret(attributes: &Attributes<'_>, account: &Value) -> Option<String> 
     let names = items(account, "/secrets").iter().map(|reference| text(reference, "/name"));
     names
         .map(str::to_string)
-        .find(|name| attributes.seen("secrets", name).is_some_and(|secret| is_token_of(&secret, account)))
+        .find(|name| attributes.seen(ids::SECRETS, name).is_some_and(|secret| is_token_of(&secret, account)))
 }
 
 /// `IsServiceAccountToken`.

@@ -1,8 +1,9 @@
 //! Aggregated discovery: all groups in one document, `apidiscovery.k8s.io/v2`, with an entity tag to revalidate by.
 
-use super::discovery::{Group, Typed, Version, foreign_group_version};
-use super::json::encode;
-use crate::registry::{Kind, Subresource};
+use super::groups::{Group, GroupVersion, foreign_group_version};
+use super::plain::Typed;
+use crate::json::encode;
+use crate::registry::{Served, Str, Subresource};
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
 use serde::Serialize;
@@ -20,7 +21,7 @@ pub(crate) struct Aggregated {
 
 impl Aggregated {
     /// Describes `groups`.
-    pub(crate) fn of(groups: &[Group<'_>]) -> Self {
+    pub(super) fn of(groups: &[Group<'_>]) -> Self {
         let items = groups.iter().map(|group| GroupDiscovery {
             metadata: Metadata { name: group.name },
             versions: group.versions.iter().map(VersionDiscovery::of).collect(),
@@ -35,7 +36,7 @@ impl Aggregated {
 }
 
 /// The hex digest that entity tags are made of.
-pub(crate) fn sha512_hex(bytes: &[u8]) -> String {
+pub(super) fn sha512_hex(bytes: &[u8]) -> String {
     digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
@@ -72,11 +73,11 @@ struct ResourceDiscovery<'k> {
     response_kind: GroupVersionKind<'k>,
     scope: &'static str,
     singular_resource: &'k str,
-    verbs: &'k [&'k str],
+    verbs: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    short_names: &'k [&'k str],
+    short_names: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    categories: &'k [&'k str],
+    categories: &'k [Str],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subresources: Vec<SubresourceDiscovery<'k>>,
 }
@@ -98,33 +99,35 @@ struct GroupVersionKind<'k> {
 }
 
 impl<'k> VersionDiscovery<'k> {
-    fn of(version: &Version<'k>) -> Self {
-        let resources = version.kinds.iter().map(|kind| ResourceDiscovery::of(kind)).collect();
+    fn of(version: &GroupVersion<'k>) -> Self {
+        let resources = version.resources.iter().map(|served| ResourceDiscovery::of(*served)).collect();
         VersionDiscovery { version: version.name, resources, freshness: "Current" }
     }
 }
 
 impl<'k> ResourceDiscovery<'k> {
-    fn of(kind: &'k Kind) -> Self {
+    fn of(served: Served<'k>) -> Self {
+        let Served { resource, version, .. } = served;
+        let subresources = version.subresources.iter();
         let mut subresources: Vec<_> =
-            kind.subresources.iter().map(|subresource| SubresourceDiscovery::of(kind, subresource)).collect();
+            subresources.map(|subresource| SubresourceDiscovery::of(served, subresource)).collect();
         subresources.sort_by_key(|subresource| subresource.subresource);
         ResourceDiscovery {
-            resource: kind.resource,
-            response_kind: GroupVersionKind { group: "", version: "", kind: kind.kind },
-            scope: if kind.namespaced { "Namespaced" } else { "Cluster" },
-            singular_resource: kind.singular,
-            verbs: kind.verbs,
-            short_names: kind.short_names,
-            categories: kind.categories,
+            resource: &resource.resource,
+            response_kind: GroupVersionKind { group: "", version: "", kind: &version.kind },
+            scope: if resource.meta.namespaced { "Namespaced" } else { "Cluster" },
+            singular_resource: &resource.singular,
+            verbs: &version.verbs,
+            short_names: &resource.short_names,
+            categories: &resource.categories,
             subresources,
         }
     }
 }
 
 impl<'k> SubresourceDiscovery<'k> {
-    fn of(kind: &Kind, subresource: &'k Subresource) -> Self {
-        let (group, version) = foreign_group_version(kind, subresource);
+    fn of(parent: Served<'_>, subresource: &'k Subresource) -> Self {
+        let (group, version) = foreign_group_version(parent, subresource);
         SubresourceDiscovery {
             subresource: subresource.name,
             response_kind: GroupVersionKind { group, version, kind: subresource.kind },

@@ -1,6 +1,7 @@
-//! Kinds to test with, fewer than the real ones.
+//! Resources to test with, fewer than the real ones.
 
-use crate::registry::{Column, Kind, NameRule, Strategy, Subresource};
+use crate::registry::{Column, Kind, NameRule, Registry, Resource, Strategy, Subresource};
+use crate::store::ResourceId;
 
 const ALL_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -25,7 +26,7 @@ const AGE: Column = Column {
     },
 };
 
-pub(crate) const LEASE: Kind = Kind {
+const LEASE: Kind = Kind {
     group: "coordination.k8s.io",
     version: "v1",
     resource: "leases",
@@ -43,10 +44,13 @@ pub(crate) const LEASE: Kind = Kind {
     unconditional_update: false,
     create_on_update: true,
     delete_returns_object: false,
+    is_review: false,
+    storage_prefix: "",
     field_labels: &[],
     columns: &[NAME, AGE],
     row_condition: |_| None,
     strategy: Strategy::NONE,
+    other_versions: &[],
 };
 
 const SERVICE_ACCOUNT: Kind = Kind {
@@ -76,5 +80,9 @@ const TOKEN_REVIEW: Kind = Kind {
     ..LEASE
 };
 
-/// Not in the order of discovery.
-pub(crate) const KINDS: &[Kind] = &[SERVICE_ACCOUNT, LEASE, TOKEN_REVIEW];
+/// The resources, not in the order of discovery.
+pub(crate) fn registry() -> Registry {
+    let resources = [SERVICE_ACCOUNT, LEASE, TOKEN_REVIEW].into_iter().zip(0..);
+    resources
+        .fold(Registry::default(), |registry, (row, id)| registry.with(Resource::of_row(ResourceId(id), &row).into()))
+}

@@ -1,12 +1,14 @@
-//! Events of the core group, which ask for little unless they carry an `eventTime`.
+//! Events as they are stored, in the words of the core group, which asks for little unless they carry an `eventTime`.
 //!
 //! Follows `legacyValidateEvent` of `pkg/apis/core/validation/events.go` (v1.37.1).
 
-use super::columns::{column, since};
-use super::kind::{Column, FieldLabel, Kind, NameRule, Strategy};
-use super::text;
+mod modern;
+
 use crate::error::FieldError;
 use crate::object::{meta, name, validate as object};
+use crate::registry::columns::{column, since};
+use crate::registry::kind::{Column, FieldLabel, Kind, NameRule, Strategy};
+use crate::registry::text;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -20,9 +22,17 @@ pub(super) const KIND: Kind = Kind {
     create_on_update: true,
     field_labels: FIELD_LABELS,
     columns: COLUMNS,
-    strategy: Strategy { validate, validate_update: |new, _| validate(new), ..Strategy::NONE },
+    strategy: Strategy {
+        validate: |event| validate(event, REPORTER),
+        validate_update: |new, _| validate(new, REPORTER),
+        ..Strategy::NONE
+    },
+    other_versions: &[modern::VERSION],
     ..Kind::ORDINARY
 };
+
+/// What core calls the component that reports an event.
+const REPORTER: &str = "reportingComponent";
 
 const FIELD_LABELS: &[FieldLabel] = &[
     FieldLabel { label: "involvedObject.kind", value: |event| text(event, "/involvedObject/kind").into() },
@@ -102,7 +112,7 @@ const COLUMNS: &[Column] = &[
             (None, count) => count.into(),
         }
     }),
-    Column { priority: 1, ..super::columns::NAME },
+    Column { priority: 1, ..crate::registry::columns::NAME },
 ];
 
 fn first_seen(event: &Value, now: Timestamp) -> String {
@@ -135,10 +145,11 @@ fn source(event: &Value) -> String {
 const LIMITS: &[(&str, usize, bool)] =
     &[("reportingInstance", 128, true), ("action", 128, true), ("reason", 128, true), ("message", 1024, false)];
 
-fn validate(event: &Value) -> Vec<FieldError> {
+/// `legacyValidateEvent`, which calls the reporter as the version of the request does.
+fn validate(event: &Value, reporter_field: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let involved = text(event, "/involvedObject/namespace");
-    let timed = !text(event, "/eventTime").is_empty();
+    let timed = is_timed(event);
     let agrees = match (involved, meta::namespace(event)) {
         ("", "default") => true,
         ("", "kube-system") => timed,
@@ -154,9 +165,9 @@ fn validate(event: &Value) -> Vec<FieldError> {
     }
     let reporter = text(event, "/reportingComponent");
     if reporter.is_empty() {
-        errors.push(FieldError::required("reportingComponent", ""));
+        errors.push(FieldError::required(reporter_field, ""));
     }
-    errors.extend(object::objections("reportingComponent", reporter, name::label_key(reporter)));
+    errors.extend(object::objections(reporter_field, reporter, name::label_key(reporter)));
     for (field, most, required) in LIMITS {
         let length = event.get(*field).and_then(Value::as_str).map_or(0, str::len);
         if length == 0 && *required {
@@ -167,4 +178,8 @@ fn validate(event: &Value) -> Vec<FieldError> {
         }
     }
     errors
+}
+
+fn is_timed(event: &Value) -> bool {
+    !text(event, "/eventTime").is_empty()
 }

@@ -1,11 +1,8 @@
-//! Discovery: what is served, told to clients that know nothing yet. Made from the table of kinds, once.
-//!
-//! Two dialects: a document for each group and version (here), and all in one ([`Aggregated`]), which most clients ask
-//! for first. The texts are kube-apiserver's, key order included.
+//! The plain dialect of discovery: a document for each group, and for each of its versions.
 
-use super::aggregated_discovery::Aggregated;
-use super::json::encode;
-use crate::registry::{Kind, Subresource};
+use super::groups::{self, Group, foreign_group_version};
+use crate::json::encode;
+use crate::registry::{Served, Str, Version};
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,72 +10,34 @@ use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The order of groups: `groupPriorityMinimum` of upstream's built-in API services. Clients that find a resource in
-/// several groups take the first. Groups not listed come last, by name.
-const GROUP_ORDER: &[&str] = &[
-    "apiregistration.k8s.io",
-    "apps",
-    "events.k8s.io",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "autoscaling",
-    "batch",
-    "certificates.k8s.io",
-    "networking.k8s.io",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "storage.k8s.io",
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "scheduling.k8s.io",
-    "coordination.k8s.io",
-    "node.k8s.io",
-    "discovery.k8s.io",
-    "resource.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-    "storagemigration.k8s.io",
-];
-
-/// The discovery documents of one table of kinds. `/api` is missing: it names the address that was asked.
-pub(crate) struct Discovery {
+/// The documents by path. `/api` is missing: it names the address that was asked.
+pub(crate) struct Plain {
     documents: BTreeMap<String, Bytes>,
-    core: Aggregated,
-    groups: Aggregated,
 }
 
-impl Discovery {
-    /// Describes `kinds`.
-    pub(crate) fn new(kinds: &[Kind]) -> Self {
-        let (core, named): (Vec<_>, Vec<_>) = groups(kinds).into_iter().partition(|group| group.name.is_empty());
+impl Plain {
+    /// Describes the core group, and the groups with a name.
+    pub(super) fn of(core: &[Group<'_>], named: &[Group<'_>]) -> Self {
         let mut documents = BTreeMap::new();
-        for group in core.iter().chain(&named) {
+        for group in core.iter().chain(named) {
             for version in &group.versions {
                 let list = ApiResourceList::of(group, version);
                 documents.insert(format!("/{}", group.path(version.name)), encode(&list).into());
             }
         }
-        for group in &named {
+        for group in named {
             let document = Typed { kind: "APIGroup", api_version: Some("v1"), content: ApiGroup::of(group) };
             documents.insert(format!("/apis/{}", group.name), encode(&document).into());
         }
         let groups = ApiGroups { groups: named.iter().map(ApiGroup::of).collect() };
         let list = Typed { kind: "APIGroupList", api_version: Some("v1"), content: groups };
         documents.insert("/apis".into(), encode(&list).into());
-        Discovery { documents, core: Aggregated::of(&core), groups: Aggregated::of(&named) }
+        Plain { documents }
     }
 
     /// The document at a path without a slash at its end: `/apis` and everything below, and `/api/v1`.
     pub(crate) fn document(&self, path: &str) -> Option<&Bytes> {
         self.documents.get(path)
-    }
-
-    /// The aggregated document at `/api` or `/apis`.
-    pub(crate) fn aggregated(&self, path: &str) -> Option<&Aggregated> {
-        match path {
-            "/api" => Some(&self.core),
-            "/apis" => Some(&self.groups),
-            _ => None,
-        }
     }
 
     /// The paths of all documents, sorted.
@@ -111,74 +70,15 @@ pub(crate) fn api_versions(server_address: &str) -> Vec<u8> {
     })
 }
 
-/// A group with its versions, in the order of the table, and their kinds, sorted.
-pub(crate) struct Group<'k> {
-    pub(crate) name: &'k str,
-    pub(crate) versions: Vec<Version<'k>>,
-}
-
-pub(crate) struct Version<'k> {
-    pub(crate) name: &'k str,
-    pub(crate) kinds: Vec<&'k Kind>,
-}
-
-/// The table by group and version.
-pub(crate) fn groups(kinds: &[Kind]) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for kind in kinds {
-        let group = find_or_push(
-            &mut groups,
-            |group| group.name == kind.group,
-            || Group { name: kind.group, versions: Vec::new() },
-        );
-        let version = find_or_push(
-            &mut group.versions,
-            |version| version.name == kind.version,
-            || Version { name: kind.version, kinds: Vec::new() },
-        );
-        version.kinds.push(kind);
-    }
-    for version in groups.iter_mut().flat_map(|group| &mut group.versions) {
-        version.kinds.sort_by_key(|kind| kind.resource);
-    }
-    groups.sort_by_key(|group| {
-        (GROUP_ORDER.iter().position(|name| *name == group.name).unwrap_or(GROUP_ORDER.len()), group.name)
-    });
-    groups
-}
-
-fn find_or_push<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
-    let at = items.iter().position(wanted).unwrap_or_else(|| {
-        items.push(make());
-        items.len() - 1
-    });
-    &mut items[at]
-}
-
-impl Group<'_> {
-    /// `api/v1`, `apis/apps/v1`.
-    pub(crate) fn path(&self, version: &str) -> String {
-        let prefix = if self.name.is_empty() { "api" } else { "apis" };
-        format!("{prefix}/{}", self.group_version(version))
-    }
-
-    fn group_version(&self, version: &str) -> String {
-        match self.name {
-            "" => version.to_string(),
-            name => format!("{name}/{version}"),
-        }
-    }
-}
-
 /// A document with its type.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Typed<T> {
-    pub(crate) kind: &'static str,
+pub(super) struct Typed<T> {
+    pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) api_version: Option<&'static str>,
+    pub(super) api_version: Option<&'static str>,
     #[serde(flatten)]
-    pub(crate) content: T,
+    pub(super) content: T,
 }
 
 #[derive(Serialize)]
@@ -230,18 +130,18 @@ struct ApiResource<'k> {
     #[serde(skip_serializing_if = "str::is_empty")]
     version: &'k str,
     kind: &'k str,
-    verbs: &'k [&'k str],
+    verbs: Vec<&'k str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    short_names: &'k [&'k str],
+    short_names: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    categories: &'k [&'k str],
+    categories: &'k [Str],
     #[serde(skip_serializing_if = "Option::is_none")]
     storage_version_hash: Option<String>,
 }
 
 impl<'k> ApiResourceList<'k> {
-    fn of(group: &Group<'k>, version: &Version<'k>) -> Typed<Self> {
-        let mut resources: Vec<_> = version.kinds.iter().flat_map(|kind| resources(kind)).collect();
+    fn of(group: &Group<'k>, version: &groups::GroupVersion<'k>) -> Typed<Self> {
+        let mut resources: Vec<_> = version.resources.iter().flat_map(|served| resources(*served)).collect();
         resources.sort_by(|a, b| a.name.cmp(&b.name));
         Typed {
             kind: "APIResourceList",
@@ -252,30 +152,31 @@ impl<'k> ApiResourceList<'k> {
     }
 }
 
-/// A kind and what hangs below it, as separate resources.
-fn resources(kind: &Kind) -> impl Iterator<Item = ApiResource<'_>> {
+/// A resource and what hangs below it, as separate resources.
+fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
+    let Served { resource, version, .. } = served;
     let itself = ApiResource {
-        name: kind.resource.to_string(),
-        singular_name: kind.singular,
-        namespaced: kind.namespaced,
+        name: resource.resource.to_string(),
+        singular_name: &resource.singular,
+        namespaced: resource.meta.namespaced,
         group: "",
         version: "",
-        kind: kind.kind,
-        verbs: kind.verbs,
-        short_names: kind.short_names,
-        categories: kind.categories,
-        storage_version_hash: is_stored(kind).then(|| storage_version_hash(kind)),
+        kind: &version.kind,
+        verbs: version.verbs.iter().map(|verb| &**verb).collect(),
+        short_names: &resource.short_names,
+        categories: &resource.categories,
+        storage_version_hash: resource.is_stored().then(|| storage_version_hash(resource.storage())),
     };
-    let below = kind.subresources.iter().map(|subresource| {
-        let (group, version) = foreign_group_version(kind, subresource);
+    let below = version.subresources.iter().map(move |subresource| {
+        let (group, version) = foreign_group_version(served, subresource);
         ApiResource {
-            name: format!("{}/{}", kind.resource, subresource.name),
+            name: format!("{}/{}", resource.resource, subresource.name),
             singular_name: "",
-            namespaced: kind.namespaced,
+            namespaced: resource.meta.namespaced,
             group,
             version,
             kind: subresource.kind,
-            verbs: subresource.verbs,
+            verbs: subresource.verbs.to_vec(),
             short_names: &[],
             categories: &[],
             storage_version_hash: None,
@@ -284,30 +185,16 @@ fn resources(kind: &Kind) -> impl Iterator<Item = ApiResource<'_>> {
     std::iter::once(itself).chain(below)
 }
 
-/// Group and version of the kind that a subresource takes, which stay empty if they are those of its parent.
-pub(crate) fn foreign_group_version<'k>(kind: &Kind, subresource: &'k Subresource) -> (&'k str, &'k str) {
-    match (subresource.group, subresource.version) {
-        same if same == (kind.group, kind.version) => ("", ""),
-        foreign => foreign,
-    }
-}
-
-/// What can only be created is answered and forgotten.
-fn is_stored(kind: &Kind) -> bool {
-    kind.verbs.contains(&"get")
-}
-
-/// `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`. Every kind is stored in
-/// the version that serves it.
-fn storage_version_hash(kind: &Kind) -> String {
-    let text = format!("{}/{}/{}", kind.group, kind.version, kind.kind);
+/// `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`.
+fn storage_version_hash(version: &Version) -> String {
+    let text = format!("{}/{}/{}", version.group, version.name, version.kind);
     STANDARD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..8])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::samples;
+    use crate::discovery::{Documents, samples};
 
     fn text(json: &[u8]) -> &str {
         std::str::from_utf8(json).unwrap()
@@ -316,7 +203,7 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn documents() {
-        let discovery = Discovery::new(samples::KINDS);
+        let discovery = Documents::of(&samples::registry());
         for (path, expected) in [
             (
                 "/apis",
@@ -339,9 +226,9 @@ mod tests {
                 r#"{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"serviceaccounts","singularName":"serviceaccount","namespaced":true,"kind":"ServiceAccount","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["sa"],"storageVersionHash":"pbx9ZvyFpBE="},{"name":"serviceaccounts/token","singularName":"","namespaced":true,"group":"authentication.k8s.io","version":"v1","kind":"TokenRequest","verbs":["create"]}]}"#,
             ),
         ] {
-            assert_eq!(discovery.document(path).map(|json| text(json)), Some(expected), "{path}");
+            assert_eq!(discovery.plain.document(path).map(|json| text(json)), Some(expected), "{path}");
         }
-        assert!(discovery.document("/apis/coordination.k8s.io/v2").is_none());
+        assert!(discovery.plain.document("/apis/coordination.k8s.io/v2").is_none());
         assert_eq!(
             text(&api_versions("192.0.2.2:16443")),
             r#"{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"192.0.2.2:16443"}]}"#
@@ -351,13 +238,13 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn aggregated() {
-        let discovery = Discovery::new(samples::KINDS);
-        let core = discovery.aggregated("/api").unwrap();
+        let discovery = Documents::of(&samples::registry());
+        let core = &discovery.core;
         assert_eq!(
             text(&core.json),
             r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{},"versions":[{"version":"v1","resources":[{"resource":"serviceaccounts","responseKind":{"group":"","version":"","kind":"ServiceAccount"},"scope":"Namespaced","singularResource":"serviceaccount","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["sa"],"subresources":[{"subresource":"token","responseKind":{"group":"authentication.k8s.io","version":"v1","kind":"TokenRequest"},"verbs":["create"]}]}],"freshness":"Current"}]}]}"#
         );
-        let groups = discovery.aggregated("/apis").unwrap();
+        let groups = &discovery.groups;
         assert_eq!(
             text(&groups.json),
             r#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":"authentication.k8s.io"},"versions":[{"version":"v1","resources":[{"resource":"tokenreviews","responseKind":{"group":"","version":"","kind":"TokenReview"},"scope":"Cluster","singularResource":"tokenreview","verbs":["create"]}],"freshness":"Current"}]},{"metadata":{"name":"coordination.k8s.io"},"versions":[{"version":"v1","resources":[{"resource":"leases","responseKind":{"group":"","version":"","kind":"Lease"},"scope":"Namespaced","singularResource":"lease","verbs":["create","delete","deletecollection","get","list","patch","update","watch"]}],"freshness":"Current"}]}]}"#

@@ -1,0 +1,61 @@
+//! A waker that remembers that it was woken, so that one reason to be polled can be told from others.
+//!
+//! A task that waits for several things is polled when any of them has come, and would ask each of them every time. What rarely
+//! comes wakes it through an alarm, and is asked only if that rang.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+
+/// Passes on wake-ups to a task, and remembers them.
+pub(crate) struct Alarm {
+    bell: Arc<Bell>,
+    /// The task as the bell knows it.
+    task: Waker,
+}
+
+struct Bell {
+    rung: AtomicBool,
+    task: Mutex<Waker>,
+}
+
+impl Alarm {
+    /// An alarm that counts as rung, or not.
+    pub(crate) fn new(rung: bool) -> Self {
+        let task = Waker::noop().clone();
+        let bell = Bell { rung: AtomicBool::new(rung), task: Mutex::new(task.clone()) };
+        Alarm { bell: Arc::new(bell), task }
+    }
+
+    /// Wakes that task from now on.
+    pub(crate) fn wakes(&mut self, task: &Context<'_>) {
+        if !self.task.will_wake(task.waker()) {
+            self.task = task.waker().clone();
+            *self.bell.task.lock().expect("no holder of this lock can panic") = self.task.clone();
+        }
+    }
+
+    /// Whether it has rung since this was last asked.
+    pub(crate) fn has_rung(&self) -> bool {
+        self.bell.rung.load(Ordering::Acquire) && self.bell.rung.swap(false, Ordering::AcqRel)
+    }
+
+    /// Lets it count as rung, without waking the task.
+    pub(crate) fn ring(&self) {
+        self.bell.rung.store(true, Ordering::Release);
+    }
+
+    /// What rings it.
+    pub(crate) fn waker(&self) -> Waker {
+        self.bell.clone().into()
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // First, so that a task that becomes known meanwhile sees it.
+        self.rung.store(true, Ordering::Release);
+        let task = self.task.lock().expect("no holder of this lock can panic").clone();
+        task.wake();
+    }
+}

@@ -1,0 +1,66 @@
+//! Discovery: what is served, told to clients that know nothing yet. All documents are functions of a [`Registry`].
+//!
+//! Two dialects: a document for each group and version ([`Plain`]), and all in one ([`Aggregated`]), which most clients ask
+//! for first. The texts are kube-apiserver's, key order included.
+
+mod aggregated;
+mod groups;
+mod openapi;
+mod plain;
+#[cfg(test)]
+pub(crate) mod samples;
+
+pub(crate) use aggregated::{AGGREGATED_TYPE, Aggregated};
+pub(crate) use openapi::OpenApi;
+pub(crate) use plain::{Plain, api_versions};
+
+use crate::registry::Registry;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+/// A registry, and the documents that describe it.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    pub(crate) registry: Registry,
+    /// Made when first asked for: most clients that are tests never are curious.
+    documents: OnceLock<Documents>,
+}
+
+/// The documents that a registry gives rise to.
+pub(crate) struct Documents {
+    pub(crate) plain: Plain,
+    /// Of the core group.
+    pub(crate) core: Aggregated,
+    /// Of all other groups.
+    pub(crate) groups: Aggregated,
+    pub(crate) openapi: OpenApi,
+}
+
+impl Catalog {
+    /// A catalog whose documents are yet to be made.
+    pub(crate) fn new(registry: Registry) -> Catalog {
+        Catalog { registry, documents: OnceLock::new() }
+    }
+
+    /// The built-in resources; all clusters begin with this one.
+    pub(crate) fn built_in() -> Arc<Catalog> {
+        static BUILT_IN: LazyLock<Arc<Catalog>> = LazyLock::new(|| Catalog::new(Registry::built_in()).into());
+        BUILT_IN.clone()
+    }
+
+    /// Discovery and OpenAPI.
+    pub(crate) fn documents(&self) -> &Documents {
+        self.documents.get_or_init(|| Documents::of(&self.registry))
+    }
+}
+
+impl Documents {
+    fn of(registry: &Registry) -> Documents {
+        let (core, named): (Vec<_>, Vec<_>) = groups::of(registry).into_iter().partition(|group| group.name.is_empty());
+        Documents {
+            plain: Plain::of(&core, &named),
+            openapi: OpenApi::of(core.iter().chain(&named)),
+            core: Aggregated::of(&core),
+            groups: Aggregated::of(&named),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Conversion between a version of a resource and the one that is stored.
+
+use super::resource::{Str, Version};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::schema;
+use serde_json::Value;
+
+/// How the objects of a version differ from stored ones.
+#[derive(Debug)]
+pub struct Conversion {
+    /// `apiVersion` of stored objects.
+    pub(super) storage: Str,
+    pub(super) functions: Functions,
+}
+
+/// The two directions of a conversion. They leave `apiVersion` alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Functions {
+    /// From a version to the storage version.
+    pub(crate) store: fn(&mut Value),
+    /// From the storage version to a version.
+    pub(crate) present: fn(&mut Value),
+}
+
+/// Gives members of an object other names, from the first of each pair to the second.
+pub(super) fn rename<'n>(object: &mut Value, names: impl Iterator<Item = (&'n str, &'n str)>) {
+    let Some(members) = object.as_object_mut() else { return };
+    for (from, to) in names {
+        if let Some(value) = members.remove(from) {
+            members.insert(to.into(), value);
+        }
+    }
+}
+
+impl Version {
+    /// The Go package of the internal type, which error messages show: that of the storage version.
+    pub(crate) fn go_package(&self) -> &str {
+        let stored_as = self.conversion.as_ref().map_or(&self.api_version, |conversion| &conversion.storage);
+        match stored_as.split_once('/') {
+            None => "core",
+            Some((group, _)) => group.split('.').next().unwrap_or(group),
+        }
+    }
+
+    /// Makes an object of this version one of the storage version.
+    pub(crate) fn store(&self, object: &mut Value) {
+        if let Some(Conversion { storage, functions }) = &self.conversion {
+            (functions.store)(object);
+            object["apiVersion"] = (&**storage).into();
+        }
+    }
+
+    /// Makes a stored object, or one that could be stored, one of this version.
+    fn present(&self, mut object: Value) -> Value {
+        if let Some(Conversion { functions, .. }) = &self.conversion {
+            (functions.present)(&mut object);
+            object["apiVersion"] = (&*self.api_version).into();
+        }
+        object
+    }
+
+    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; none if it is the same.
+    ///
+    /// # Errors
+    /// 500, if it is not JSON.
+    pub(crate) fn converted(&self, stored: &[u8]) -> ApiResult<Option<Vec<u8>>> {
+        if self.conversion.is_none() {
+            return Ok(None);
+        }
+        let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
+        // What was not stored has no revision.
+        let revision = meta::resource_version(&object).parse();
+        let encoded = schema::encode(&self.present(object), self.ty);
+        let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
+        if stored.ends_with(b"\n") {
+            json.push(b'\n');
+        }
+        Ok(Some(json))
+    }
+}

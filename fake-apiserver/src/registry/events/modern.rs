@@ -1,0 +1,157 @@
+//! The same events in `events.k8s.io/v1`: other names for seven fields, and stricter rules.
+//!
+//! Follows `pkg/apis/events/v1/conversion.go`, and `ValidateEventCreate` and `ValidateEventUpdate` of
+//! `pkg/apis/core/validation/events.go` (v1.37.1).
+
+use super::{is_timed, text};
+use crate::error::FieldError;
+use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
+use crate::registry::conversion::{Functions, rename};
+use crate::registry::kind::OtherVersion;
+use serde_json::Value;
+
+pub(super) const VERSION: OtherVersion = OtherVersion {
+    group: "events.k8s.io",
+    version: "v1",
+    field_labels: FIELD_LABELS,
+    conversion: Functions {
+        store: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
+        present: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
+    },
+    validate,
+};
+
+/// Fields that are called otherwise in the core group.
+const FIELDS: &[(&str, &str)] = &[
+    ("deprecatedCount", "count"),
+    ("deprecatedFirstTimestamp", "firstTimestamp"),
+    ("deprecatedLastTimestamp", "lastTimestamp"),
+    ("deprecatedSource", "source"),
+    ("note", "message"),
+    ("regarding", "involvedObject"),
+    ("reportingController", "reportingComponent"),
+];
+
+/// `AddFieldLabelConversionsForEvent`.
+const FIELD_LABELS: &[(&str, &str)] = &[
+    ("reason", "reason"),
+    ("regarding.kind", "involvedObject.kind"),
+    ("regarding.namespace", "involvedObject.namespace"),
+    ("regarding.name", "involvedObject.name"),
+    ("regarding.uid", "involvedObject.uid"),
+    ("regarding.apiVersion", "involvedObject.apiVersion"),
+    ("regarding.resourceVersion", "involvedObject.resourceVersion"),
+    ("regarding.fieldPath", "involvedObject.fieldPath"),
+    ("reportingController", "reportingComponent"),
+    ("type", "type"),
+];
+
+/// What `ValidateObjectMeta` is told here, other than for events of the core group.
+const META: MetaRules = MetaRules { namespaced: true, name_rule: NameRule::Subdomain, qualified_finalizers: true };
+
+/// Fields that an update may not change: as stored, and as findings call them.
+const FIXED: &[(&str, &str)] = &[
+    ("involvedObject", "involvedObject"),
+    ("reason", "reason"),
+    ("message", "message"),
+    ("source", "source"),
+    ("firstTimestamp", "firstTimestamp"),
+    ("lastTimestamp", "lastTimestamp"),
+    ("count", "count"),
+    ("type", "type"),
+    ("eventTime", "eventTime"),
+    ("action", "action"),
+    ("related", "related"),
+    ("reportingComponent", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+];
+
+fn validate(event: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let mut errors = super::validate(event, "reportingController");
+    match old {
+        None => errors.extend(created(event)),
+        Some(old) => errors.extend(updated(event, old)),
+    }
+    errors
+}
+
+/// What `ValidateEventCreate` adds for this version.
+fn created(event: &Value) -> Vec<FieldError> {
+    let mut errors = metadata(event, &META);
+    errors.extend(series(event));
+    if !is_timed(event) {
+        errors.push(FieldError::required("eventTime", ""));
+    }
+    let invalid = |field: &str, detail: String| FieldError::invalid(field, &"".into(), detail);
+    let kind = text(event, "/type");
+    if !matches!(kind, "Normal" | "Warning") {
+        errors.push(invalid("type", format!("has invalid value: {kind}")));
+    }
+    for field in ["firstTimestamp", "lastTimestamp", "count", "source"] {
+        if !is_zero(&event[field]) {
+            errors.push(invalid(field, "needs to be unset".into()));
+        }
+    }
+    errors
+}
+
+/// What `ValidateEventUpdate` adds for this version.
+fn updated(event: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = metadata_update(event, old, &META);
+    if event.get("series") != old.get("series") {
+        errors.extend(series(event));
+    }
+    for (field, called) in FIXED {
+        let (new, old) = (&event[field], &old[field]);
+        if new != old && !(is_zero(new) && is_zero(old)) {
+            let finding = FieldError::invalid(*called, new, IMMUTABLE);
+            errors.push(match new.as_object() {
+                Some(_) => finding.printed_as(go_json(new, field)),
+                None => finding,
+            });
+        }
+    }
+    errors
+}
+
+/// A structure as messages show it: with all fields of the internal type, which has Go's names for them.
+fn go_json(value: &Value, field: &str) -> String {
+    let names: &[(&str, &str)] = match field {
+        "source" => &[("Component", "component"), ("Host", "host")],
+        _ => &[
+            ("Kind", "kind"),
+            ("Namespace", "namespace"),
+            ("Name", "name"),
+            ("UID", "uid"),
+            ("APIVersion", "apiVersion"),
+            ("ResourceVersion", "resourceVersion"),
+            ("FieldPath", "fieldPath"),
+        ],
+    };
+    let members = names.iter().map(|(go, json)| format!("{go:?}:{}", value.get(json).unwrap_or(&"".into())));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
+
+/// `validateV1EventSeries`.
+fn series(event: &Value) -> Vec<FieldError> {
+    let Some(series) = event.get("series") else { return Vec::new() };
+    let mut errors = Vec::new();
+    if series["count"].as_i64().unwrap_or_default() < 2 {
+        errors.push(FieldError::invalid("series.count", &"".into(), "should be at least 2"));
+    }
+    if text(series, "/lastObservedTime").is_empty() {
+        errors.push(FieldError::required("series.lastObservedTime", ""));
+    }
+    errors
+}
+
+/// Whether Go has its zero value for it.
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::Object(members) => members.values().all(is_zero),
+        Value::Bool(_) | Value::Array(_) => false,
+    }
+}

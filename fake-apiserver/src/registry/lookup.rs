@@ -1,0 +1,158 @@
+//! All resources that a cluster serves, found by path, by kind or by id.
+
+use super::kind::Subresource;
+use super::kinds::ROWS;
+use super::resource::{Resource, Str, Version};
+use crate::store::ResourceId;
+use std::sync::{Arc, LazyLock};
+
+/// Resources of one cluster at one time. It does not change: adding or removing one makes another registry, which shares the rest.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    resources: imbl::OrdMap<ResourceId, Arc<Resource>>,
+    /// By the plural in paths: few groups use the same.
+    by_plural: imbl::HashMap<Str, Vec<Place>>,
+}
+
+/// A version of a resource in a registry.
+#[derive(Debug, Clone)]
+struct Place {
+    resource: Arc<Resource>,
+    version: usize,
+}
+
+/// A version of a resource, as looked up in a registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Served<'r> {
+    /// What is stored.
+    pub resource: &'r Arc<Resource>,
+    /// How it is served.
+    pub version: &'r Arc<Version>,
+    /// What below an object is meant; none for the object itself.
+    pub subresource: Option<&'r Subresource>,
+}
+
+impl Registry {
+    /// The resources of the table. All registries made by this share them.
+    pub fn built_in() -> Registry {
+        static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
+            ROWS.iter()
+                .fold(Registry::default(), |registry, (id, row)| registry.with(Resource::of_row(*id, row).into()))
+        });
+        BUILT_IN.clone()
+    }
+
+    /// This one and `resource`, which takes the place of any with its id.
+    #[must_use]
+    pub fn with(&self, resource: Arc<Resource>) -> Registry {
+        let mut registry = self.without(resource.id);
+        for version in 0..resource.versions.len() {
+            let place = Place { resource: resource.clone(), version };
+            registry.by_plural.entry(resource.resource.clone()).or_default().push(place);
+        }
+        registry.resources.insert(resource.id, resource);
+        registry
+    }
+
+    /// This one but for the resource of that id.
+    #[must_use]
+    pub fn without(&self, id: ResourceId) -> Registry {
+        let mut registry = self.clone();
+        if let Some(resource) = registry.resources.remove(&id)
+            && let Some(places) = registry.by_plural.get_mut(&resource.resource)
+        {
+            places.retain(|place| place.resource.id != id);
+        }
+        registry
+    }
+
+    /// All resources, by id: the built-in ones in the order of their table.
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.values()
+    }
+
+    /// The resource of that id.
+    pub fn get(&self, id: ResourceId) -> Option<&Arc<Resource>> {
+        self.resources.get(&id)
+    }
+
+    /// The built-in resource of that id.
+    ///
+    /// # Panics
+    /// If it is not one of [`ids`](super::ids).
+    pub fn known(&self, id: ResourceId) -> &Arc<Resource> {
+        self.get(id).expect("built-in resources are always served")
+    }
+
+    /// What a path means; `group` is empty for core.
+    pub fn path(&self, group: &str, version: &str, plural: &str) -> Option<Served<'_>> {
+        self.by_plural.get(plural)?.iter().map(Place::served).find(|served| served.is(group, version))
+    }
+
+    /// What an object is one of.
+    pub fn kind(&self, api_version: &str, kind: &str) -> Option<Served<'_>> {
+        self.versions().find(|served| served.version.kind == kind && served.version.api_version == api_version)
+    }
+
+    /// All versions of all resources.
+    pub fn versions(&self) -> impl Iterator<Item = Served<'_>> {
+        self.resources()
+            .flat_map(|resource| resource.versions.iter().map(move |version| Served::new(resource, version)))
+    }
+
+    /// Whether there is anything in that version of that group.
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        self.versions().any(|served| served.is(group, version))
+    }
+}
+
+impl Place {
+    fn served(&self) -> Served<'_> {
+        Served::new(&self.resource, &self.resource.versions[self.version])
+    }
+}
+
+impl<'r> Served<'r> {
+    fn new(resource: &'r Arc<Resource>, version: &'r Arc<Version>) -> Self {
+        Served { resource, version, subresource: None }
+    }
+
+    fn is(&self, group: &str, version: &str) -> bool {
+        self.version.group == group && self.version.name == version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ids;
+    use super::*;
+
+    #[test]
+    fn built_in_resources_are_found_by_path_and_by_kind() {
+        let registry = Registry::built_in();
+        for Served { resource, version, .. } in registry.versions() {
+            let by_path = registry.path(&version.group, &version.name, &resource.resource).unwrap();
+            let by_kind = registry.kind(&version.api_version, &version.kind).unwrap();
+            assert_eq!((by_path.resource.id, by_kind.resource.id), (resource.id, resource.id));
+            assert!(version.verbs.is_sorted(), "{}", resource.resource);
+            assert!(
+                version.subresources.iter().all(|subresource| subresource.verbs.is_sorted()),
+                "{}",
+                resource.resource
+            );
+        }
+        assert!(registry.path("apps", "v1", "pods").is_none());
+        assert_eq!(registry.known(ids::PODS).kind, "Pod");
+    }
+
+    #[test]
+    fn a_removed_resource_is_not_found() {
+        let all = Registry::built_in();
+        let without = all.without(ids::LEASES);
+        assert!(without.path("coordination.k8s.io", "v1", "leases").is_none() && without.get(ids::LEASES).is_none());
+        assert!(!without.serves("coordination.k8s.io", "v1"));
+        assert!(all.path("coordination.k8s.io", "v1", "leases").is_some(), "a registry does not change");
+        let again = without.with(all.known(ids::LEASES).clone());
+        assert_eq!(again.kind("coordination.k8s.io/v1", "Lease").unwrap().resource.id, ids::LEASES);
+    }
+}
