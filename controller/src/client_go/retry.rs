@@ -34,7 +34,7 @@ impl Backoff {
 /// Says whether to try again: only after a conflict, and only while there are waits left.
 ///
 /// ```
-/// # use controller::retry::DEFAULT_RETRY;
+/// # use controller::client_go::retry::DEFAULT_RETRY;
 /// # async fn update() -> kube::Result<()> { Ok(()) }
 /// # async fn example() -> kube::Result<()> {
 /// let mut conflicts = DEFAULT_RETRY.on_conflict();

@@ -1,6 +1,7 @@
 //! Environments of containers, with objects read from a server: the rows of upstream's `TestMakeEnvironmentVariables`.
 
 use crate::setup::{Live, NAMESPACE, Setup};
+use fake_apiserver::On;
 use k8s_openapi::api::core::v1::{Container, Pod, Secret, Service};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::PostParams;
@@ -270,7 +271,7 @@ async fn what_is_missing_is_an_error_unless_it_is_optional() {
         let made = make(&setup, &pod, &container(from(object, false), env), Some(&[])).await.expect("variables");
         assert_eq!(made["DUPE_TEST"], "OBJECT");
     }
-    setup.fail("get", "", "", 500);
+    setup.fail(On::verb("get"), 500);
     let optional = container(json!([{"secretRef": {"name": "absent", "optional": true}}]), json!([]));
     make(&setup, &pod, &optional, Some(&[])).await.expect_err("a failing server does not say that there is nothing");
 }

@@ -1,6 +1,7 @@
 //! A node in this process, on a clock that is moved by hand.
 
 use crate::setup::{NODE, Setup, text};
+use fake_apiserver::On;
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Event, Pod, Secret};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
@@ -241,7 +242,7 @@ async fn while_it_cannot_watch_it_is_not_settled_and_afterwards_it_makes_good() 
     let volumes = json!([{"name": "d", "downwardAPI": {"items": [item]}}]);
     let old = setup.create_pod("web", json!({}), volumes.clone()).await;
     node.settled().await.expect("settled");
-    setup.fail("watch", "pods", "", 500);
+    setup.fail(On::watch("pods"), 500);
     setup.server.disconnect_watches();
     setup.live::<Pod>().delete("web", &DeleteParams::default().grace_period(0)).await.expect("deleted");
     let new = setup.create_pod("web", json!({}), volumes).await;

@@ -141,10 +141,9 @@ impl Setup {
         self.create(serde_json::json!({"metadata": {"name": name}, "data": data})).await
     }
 
-    /// Lets requests of the code under test for `resource/subresource` fail with `code`.
-    pub(crate) fn fail(&self, verb: &str, resource: &str, subresource: &str, code: u16) {
-        let on = On::verb(verb).resource(&format!("{resource}/{subresource}")).user_agent_prefix(USER_AGENT);
-        self.server.faults().add(on.status(code));
+    /// Lets such requests of the code under test fail with `code`.
+    pub(crate) fn fail(&self, on: On, code: u16) {
+        self.server.faults().add(on.user_agent_prefix(USER_AGENT).status(code));
     }
 
     /// How many tokens were asked for.

@@ -1,6 +1,7 @@
 //! When tokens are asked for, and what happens if there are none: with the requests counted by the server.
 
 use crate::setup::{NAMESPACE, Setup};
+use fake_apiserver::On;
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::ResourceExt;
@@ -66,7 +67,7 @@ async fn the_old_token_will_do_until_it_expires() {
     let setup = Setup::new().await;
     let tokens = setup.tokens();
     let first = tokens.get(&spec(HOUR)).await.expect("a token");
-    setup.fail("create", "serviceaccounts", "token", 500);
+    setup.fail(On::create("serviceaccounts/token"), 500);
     for (minutes, requests) in [(50, 2), (10, 3)] {
         setup.advance(SignedDuration::from_mins(minutes));
         assert_eq!(tokens.get(&spec(HOUR)).await.expect("the old one"), first);
@@ -131,7 +132,7 @@ async fn what_failed_is_not_kept_and_what_a_pod_had_goes_with_it() {
         for index in asked {
             if *index == BAD && fails {
                 fails = false;
-                setup.fail("create", "serviceaccounts", "token", 503);
+                setup.fail(On::create("serviceaccounts/token"), 503);
                 tokens.get(&specs[*index]).await.expect_err("the server fails");
                 setup.server.faults().clear();
             } else {

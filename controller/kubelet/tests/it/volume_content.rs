@@ -1,6 +1,7 @@
 //! Volumes of real pods of a real server, as files.
 
 use crate::setup::{NODE, Setup, text};
+use fake_apiserver::On;
 use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{Node, Pod, Secret};
 use kube::Api;
@@ -192,7 +193,7 @@ async fn what_is_optional_may_be_missing_but_only_if_the_server_says_so() {
     assert!(setup.volume(&pod, "secret", "nothing").join("..data").is_dir());
     assert_eq!(names(&setup.volume(&pod, "secret", "keys")), ["there"]);
     assert_eq!(names(&setup.volume(&pod, "projected", "all")), ["there"]);
-    setup.fail("get", "secrets", "", 500);
+    setup.fail(On::get("secrets"), 500);
     set_up(&volumes, &pod).await.expect_err("a failing server does not say that there is nothing");
     assert_eq!(names(&setup.volume(&pod, "secret", "keys")), ["there"], "what cannot be read anew stays");
 }
@@ -234,7 +235,7 @@ async fn nothing_partial_is_written() {
         .patch("s", &PatchParams::default(), &Patch::Merge(json!({"stringData": {"key": "new"}})))
         .await
         .expect("patched");
-    setup.fail("create", "serviceaccounts", "token", 500);
+    setup.fail(On::create("serviceaccounts/token"), 500);
     setup.advance(SignedDuration::from_secs(601));
     let error = set_up(&volumes, &pod).await.expect_err("the token has expired");
     assert!(error.contains(" expired and refresh failed: "), "{error}");
