@@ -30,7 +30,7 @@ impl Selection {
         let fields = FieldSelector::parse(options.field_selector, &request.version.selectable)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
         let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
-        let scope = Scope { resource: request.resource, namespace: some(request.namespace), name };
+        let scope = Scope { resource: request.kind.id, namespace: some(request.namespace), name };
         let prefix = if request.namespace.is_empty() { String::new() } else { format!("{}/", request.namespace) };
         let nothing = labels.is_empty() && fields.is_empty();
         let selectors = (!nothing).then(|| Arc::new(Selectors { labels, fields }));

@@ -63,7 +63,7 @@ async fn create_named(
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     request.warnings.extend((kind.strategy.warnings)(object, None));
-    let draft = draft(kind, request.resource, object)?;
+    let draft = draft(kind, object)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
@@ -151,7 +151,7 @@ pub(super) async fn update(
         let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
         refuse(request, request.name, errors)?;
         admission::validate(request, &new, Some(&old))?;
-        let draft = draft(request.kind, request.resource, &new)?;
+        let draft = draft(request.kind, &new)?;
         let removes = ends_deletion(request, &new, &old);
         // A removed object is shown as updated, under the revision that it had.
         let shown = (removes || options.dry_run).then(|| draft.line(Some(entry.revision)));
@@ -181,7 +181,7 @@ pub(super) async fn rewrite(
         if options.dry_run {
             return Ok((Change::Leave, ()));
         }
-        Ok((Change::Put(draft(request.kind, request.resource, &object)?), ()))
+        Ok((Change::Put(draft(request.kind, &object)?), ()))
     });
     stored.await?.map(drop).ok_or_else(|| request.not_found())
 }

@@ -65,7 +65,7 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
     check_preconditions(kind, entry, options)?;
     let old = entry.object();
     let (object, step) = next_step(kind, &old, options, now);
-    let draft = || draft(kind, entry.key.resource, &object);
+    let draft = || draft(kind, &object);
     let removes = matches!(step, Step::Remove | Step::MarkAndRemove);
     let (change, shown) = match step {
         Step::Wait => return Ok(Plan { old: None, change: Change::Leave, shown: None, removes }),

@@ -4,11 +4,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::Resource;
 use crate::schema;
-use crate::store::{Draft, Key, Meta, ResourceId};
+use crate::store::{Draft, Key, Meta};
 use serde_json::Value;
 
 /// Serialises an object for the store; everything but the revision is decided.
-pub(crate) fn draft(kind: &Resource, resource: ResourceId, object: &Value) -> ApiResult<Draft> {
+pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
     let encoded = schema::encode(object, kind.storage().ty);
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
@@ -17,6 +17,6 @@ pub(crate) fn draft(kind: &Resource, resource: ResourceId, object: &Value) -> Ap
     let body = kind.storage().head.len();
     let fields = kind.fields.iter().map(|field| (field.name.clone(), (*field.value(object)).into())).collect();
     let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();
-    let key = Key::new(resource, meta::namespace(object), meta::name(object));
+    let key = Key::new(kind.id, meta::namespace(object), meta::name(object));
     Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
 }

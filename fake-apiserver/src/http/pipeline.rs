@@ -152,7 +152,6 @@ impl<'r> Exchange<'r> {
             user,
             kind: resource,
             version,
-            resource: resource.id,
             namespace: &path.namespace,
             name: &path.name,
             subresource,

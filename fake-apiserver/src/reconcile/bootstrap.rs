@@ -58,7 +58,7 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         });
         (kind.strategy.default)(&mut object);
         (kind.strategy.prepare_create)(&mut object);
-        store(cluster, draft(kind, kind.id, &object)?).await?;
+        store(cluster, draft(kind, &object)?).await?;
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (kind.strategy.default)(&mut object);
-        store(cluster, draft(kind, kind.id, &object)?).await?;
+        store(cluster, draft(kind, &object)?).await?;
     }
     Ok(())
 }

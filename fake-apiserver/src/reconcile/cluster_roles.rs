@@ -70,7 +70,7 @@ impl ClusterRoles {
                 self.filled.insert(uid.clone());
             }
             role["rules"] = rules;
-            Ok((Change::Put(draft(kind, kind.id, &role)?), true))
+            Ok((Change::Put(draft(kind, &role)?), true))
         });
         Ok(changed.await?.is_some_and(|(_, changed)| changed))
     }

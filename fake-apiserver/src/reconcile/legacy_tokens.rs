@@ -142,7 +142,7 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
         }
-        Ok((Change::Put(draft(kind, kind.id, &new)?), ()))
+        Ok((Change::Put(draft(kind, &new)?), ()))
     });
     repaired.await.map(drop)
 }
@@ -155,7 +155,7 @@ async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiRe
         },
         "data": { SINCE: today(now) },
     });
-    match cluster.commits.create(draft(kind, kind.id, &object)?, None).await {
+    match cluster.commits.create(draft(kind, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed) => {
             Err(ApiError::internal("a create without conditions met one"))
@@ -174,7 +174,7 @@ pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, da
         }
         let mut object = entry.object();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
-        Ok((Change::Put(draft(kind, kind.id, &object)?), ()))
+        Ok((Change::Put(draft(kind, &object)?), ()))
     });
     recorded.await.map(drop)
 }

@@ -57,7 +57,7 @@ enum Work {
     TokenTracking,
     TokenUse(Use),
     ClusterRoles,
-    /// A namespace began to terminate, or could not be emptied before.
+    /// A namespace began to terminate.
     CloseNamespace(Box<str>),
     /// Something in that namespace is gone.
     LeaveNamespace(Box<str>),

@@ -194,7 +194,7 @@ async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Val
         let mut object = entry.object();
         change(&mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
-        let change = if free { Change::Remove } else { Change::Put(draft(kind, kind.id, &object)?) };
+        let change = if free { Change::Remove } else { Change::Put(draft(kind, &object)?) };
         Ok((change, ()))
     });
     changed.await.map(drop)

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::error::ApiError;
 use crate::registry::{Resource, Subresource, Version};
-use crate::store::{Key, ResourceId};
+use crate::store::Key;
 use crate::view::View;
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -42,7 +42,6 @@ pub(crate) struct Request<'r> {
     pub(crate) kind: &'r Resource,
     /// How it is served.
     pub(crate) version: &'r Version,
-    pub(crate) resource: ResourceId,
     /// Empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: &'r str,
     /// Empty for the collection.
@@ -60,7 +59,7 @@ pub(crate) struct Request<'r> {
 
 impl Request<'_> {
     pub(super) fn key(&self) -> Key {
-        Key::new(self.resource, self.namespace, self.name)
+        Key::new(self.kind.id, self.namespace, self.name)
     }
 
     pub(super) fn not_found(&self) -> ApiError {
