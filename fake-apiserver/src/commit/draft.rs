@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Serialises an object for the store; everything but the revision is decided.
 pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
-    let encoded = schema::encode(object, kind.storage().ty);
+    let encoded = schema::encode(object, kind.storage().ty());
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
     let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?.offset;

@@ -202,13 +202,13 @@ impl WatchBody {
     }
 
     fn bookmark(&mut self, revision: u64, ends_initial_events: bool) -> Option<Bytes> {
-        let Version { kind, api_version, ty, .. } = &*self.version;
+        let Version { kind, api_version, .. } = &*self.version;
         let mut object = json!({"kind": kind, "apiVersion": api_version, "metadata": {}});
         if ends_initial_events {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
         // An object of the kind with nothing else in it prints what Go prints of a zero value.
-        let object = schema::encode(&object, *ty).at_revision(revision);
+        let object = schema::encode(&object, self.version.ty()).at_revision(revision);
         let now = self.replica.clock.now();
         let shown = match &mut self.transformation {
             Some(transformation) => transformation.object(&object, now),

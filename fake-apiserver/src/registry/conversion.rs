@@ -71,7 +71,7 @@ impl Version {
         let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
         // What was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
-        let encoded = schema::encode(&self.present(object), self.ty);
+        let encoded = schema::encode(&self.present(object), self.ty());
         let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
         if stored.ends_with(b"\n") {
             json.push(b'\n');

@@ -7,7 +7,7 @@ use super::kind::{Kind, OtherVersion, RowCondition, Strategy, Subresource, Valid
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::{Selectable, SelectableField};
 use crate::object::validate::{self, MetaRules};
-use crate::schema::{self, TypeRef};
+use crate::schema::{self, OwnedType, TypeRef};
 use crate::store::ResourceId;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -75,7 +75,7 @@ pub struct Version {
     /// What the JSON of every object begins with: `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
     /// Go type of objects.
-    pub ty: TypeRef<'static>,
+    pub(super) ty: OwnedType,
     /// Verbs of the resource itself, sorted.
     pub verbs: Vec<Str>,
     /// Fields that selectors may name.
@@ -224,7 +224,7 @@ impl Resource {
 impl Version {
     fn of_row(row: &Kind) -> Version {
         let api_version = api_version(row.group, row.version);
-        let ty = schema::lookup(&api_version, row.kind).expect("the schema has the type of every row");
+        let ty = schema::built_in().owned(&api_version, row.kind).expect("the schema has the type of every row");
         Version {
             group: row.group.into(),
             name: row.version.into(),
@@ -270,6 +270,11 @@ impl Version {
             validate: Some(other.validate),
             ..own
         }
+    }
+
+    /// The Go type of objects.
+    pub fn ty(&self) -> TypeRef<'_> {
+        self.ty.get()
     }
 
     /// The resource as messages about requests to this version name it.

@@ -11,8 +11,10 @@ use std::sync::{Arc, LazyLock};
 ///
 /// # Panics
 /// If the data is not what `cargo xtask schema` writes: it is compiled in, and the tests load it.
-pub(super) static BUILT_IN: LazyLock<Types> =
-    LazyLock::new(|| include_str!("types.txt").parse().expect("`cargo xtask schema` writes what can be read"));
+pub(super) static BUILT_IN: LazyLock<Arc<Types>> = LazyLock::new(|| {
+    let types: Types = include_str!("types.txt").parse().expect("`cargo xtask schema` writes what can be read");
+    types.into()
+});
 
 /// Why a text does not describe types.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -39,10 +39,11 @@ pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub use protobuf::{decode_protobuf, decode_protobuf_message};
 pub(crate) use text::quote;
-pub use types::{Field, TypeRef, Types};
+pub use types::{Field, OwnedType, TypeRef, Types};
 pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
+use std::sync::Arc;
 
 /// How many objects and arrays may be nested. The real server allows 10,000, but trees are dropped, compared and copied by
 /// recursion, and what is stored must be readable with `serde_json`, which stops at 127, also within a list or an event.
@@ -54,7 +55,7 @@ fn too_deep() -> String {
 }
 
 /// The types of Kubernetes v1.37's own kinds.
-pub fn built_in() -> &'static Types {
+pub fn built_in() -> &'static Arc<Types> {
     &data::BUILT_IN
 }
 

@@ -1,7 +1,7 @@
 //! The types of API objects, in an arena.
 //!
 //! [`Types`] owns its types and everything in them, and is dropped as a whole. Types refer to each other by [`TypeId`],
-//! so that they may contain themselves; a [`TypeRef`] is a type together with its arena.
+//! so that they may contain themselves; a [`TypeRef`] is a type together with its arena, and an [`OwnedType`] keeps that arena.
 
 use super::facets::{Facets, NO_FACETS};
 use super::token::Token;
@@ -34,6 +34,13 @@ pub(super) struct TypeId(u32);
 pub struct TypeRef<'t> {
     types: &'t Types,
     ty: &'t Type,
+}
+
+/// A type that keeps its arena: it goes when the last of these does.
+#[derive(Clone)]
+pub struct OwnedType {
+    types: Arc<Types>,
+    id: TypeId,
 }
 
 /// A Go type.
@@ -144,12 +151,21 @@ impl Types {
 
     /// The type that bodies of `kind` in `api_version` hold.
     pub fn lookup(&self, api_version: &str, kind: &str) -> Option<TypeRef<'_>> {
+        self.find(api_version, kind).map(|id| self.at(id))
+    }
+
+    /// The same, to be kept.
+    pub fn owned(self: &Arc<Self>, api_version: &str, kind: &str) -> Option<OwnedType> {
+        self.find(api_version, kind).map(|id| OwnedType { types: self.clone(), id })
+    }
+
+    fn find(&self, api_version: &str, kind: &str) -> Option<TypeId> {
         let find = |api_version: &str| {
             let order = |root: &Root| (&*root.kind, &*root.api_version).cmp(&(kind, api_version));
             self.kinds.binary_search_by(order).ok()
         };
         let at = find(api_version).or_else(|| find("*"))?;
-        Some(self.at(self.kinds[at].ty))
+        Some(self.kinds[at].ty)
     }
 
     /// Every kind, with its `apiVersion` ("*": any) first.
@@ -295,6 +311,19 @@ impl<'t> TypeRef<'t> {
                 (Shape::Bool, Token::Bool) | (Shape::List { .. }, Token::Array) | (Shape::Struct(_), Token::Object)
             )
         })
+    }
+}
+
+impl OwnedType {
+    /// The type.
+    pub fn get(&self) -> TypeRef<'_> {
+        self.types.at(self.id)
+    }
+}
+
+impl fmt::Debug for OwnedType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
     }
 }
 

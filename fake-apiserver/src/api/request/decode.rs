@@ -16,7 +16,7 @@ const SCHEME: &str = "pkg/runtime/scheme.go:111";
 pub(crate) struct Expected<'k> {
     pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
-    pub(crate) ty: TypeRef<'static>,
+    pub(crate) ty: TypeRef<'k>,
     /// The resource and its version, of kinds that are one.
     served: Option<(&'k Resource, &'k Version)>,
 }
@@ -25,7 +25,7 @@ impl<'k> Expected<'k> {
     /// Objects of a version of a resource.
     pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
         let (api_version, kind) = (&version.api_version, &version.kind);
-        Expected { api_version, kind, ty: version.ty, served: Some((resource, version)) }
+        Expected { api_version, kind, ty: version.ty(), served: Some((resource, version)) }
     }
 
     /// A kind that is not stored.
