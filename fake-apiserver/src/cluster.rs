@@ -10,10 +10,12 @@ use crate::discovery::Catalog;
 use crate::fault::Faults;
 use crate::ids::Ids;
 use crate::reconcile::Reconcilers;
-use crate::store::{Key, Store};
+use crate::registry::{Description, Version};
+use crate::store::{Key, ResourceId, Store};
 use arc_swap::ArcSwap;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) struct Cluster {
     /// To be read; what is written goes through `commits`.
@@ -35,12 +37,49 @@ pub(crate) struct Cluster {
     pub(crate) log: RequestLog,
     /// What is served, and the documents that say so. Replaced as a whole.
     pub(crate) catalog: Arc<ArcSwap<Catalog>>,
+    /// How many resources were ever added.
+    pub(crate) added: AtomicU32,
 }
+
+/// The id of the first resource that is added at run time; built-in ones have smaller ids.
+const FIRST_ADDED: u32 = 0x1_0000;
 
 impl Cluster {
     /// What is served now. A request takes it once.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalog.load_full()
+    }
+
+    /// Serves the resource from now on, and returns its id, which no other has ever had; `None` if what is served there is
+    /// something else.
+    pub(crate) fn add_resource(&self, description: Description) -> Option<ResourceId> {
+        let id = ResourceId(FIRST_ADDED + self.added.fetch_add(1, Ordering::Relaxed));
+        let resource = Arc::new(description.resource(id));
+        let mut taken = false;
+        self.catalog.rcu(|catalog| {
+            let registry = &catalog.registry;
+            let is_served = |version: &Arc<Version>| {
+                registry.path(&version.group, &version.name, &version.resource).is_some()
+                    || registry.kind(&version.api_version, &version.kind).is_some()
+            };
+            taken = resource.versions.iter().any(is_served);
+            match taken {
+                true => catalog.clone(),
+                false => Catalog::new(registry.with(resource.clone())).into(),
+            }
+        });
+        (!taken).then_some(id)
+    }
+
+    /// Serves an added resource no longer: paths and documents do not know it any more, its objects are removed, finalizers or
+    /// not, and its watches end. What follows from the removals is done before the next request is answered.
+    ///
+    /// # Panics
+    /// If the resource is built in.
+    pub(crate) async fn remove_resource(&self, id: ResourceId) {
+        assert!(id.0 >= FIRST_ADDED, "built-in resources are always served");
+        self.catalog.rcu(|catalog| Catalog::new(catalog.registry.without(id)));
+        self.commits.close(id).await;
     }
 }
 

@@ -97,7 +97,7 @@ pub mod internals {
     use crate::FakeApiServer;
 
     pub use crate::duration::parse as parse_duration;
-    pub use crate::registry::ids;
+    pub use crate::registry::{Description, ids};
 
     /// The decisions of RBAC.
     pub mod auth {
@@ -108,8 +108,8 @@ pub mod internals {
     /// The types, and the codecs that they drive.
     pub mod schema {
         pub use crate::schema::{
-            DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, PatchStrategy, TypeRef, Types, check,
-            decode_json, decode_protobuf, decode_protobuf_message, encode, interpret, lookup, parse_json,
+            DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, OwnedType, PatchStrategy, TypeRef,
+            Types, check, decode_json, decode_protobuf, decode_protobuf_message, encode, interpret, lookup, parse_json,
         };
     }
 
@@ -122,6 +122,19 @@ pub mod internals {
 
     /// The store behind a server.
     pub fn store(server: &FakeApiServer) -> &store::Store {
-        server.store()
+        &server.cluster().store
+    }
+
+    /// Lets a running server serve another resource. Returns its id; `None` if what is served there is something else.
+    pub fn add_resource(server: &FakeApiServer, description: Description) -> Option<store::ResourceId> {
+        server.cluster().add_resource(description)
+    }
+
+    /// Takes an added resource back, with its objects and its watches.
+    ///
+    /// # Panics
+    /// If the resource is built in.
+    pub async fn remove_resource(server: &FakeApiServer, id: store::ResourceId) {
+        server.cluster().remove_resource(id).await;
     }
 }

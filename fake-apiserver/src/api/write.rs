@@ -78,6 +78,8 @@ async fn create_named(
             Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
         }
         Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
+        // What requests are told that come a moment later.
+        Err(CreateError::Closed) => Err(ApiError::no_such_path()),
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod namespace;
 pub(crate) use draft::draft;
 
 use crate::error::ApiResult;
-use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, Store, Updated};
+use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};
 use std::sync::Arc;
 
 /// A follower of what is committed.
@@ -86,6 +86,20 @@ impl Commits {
             Change::Put(draft) => self.put(current, draft),
             Change::Remove => self.remove(current),
             Change::PutAndRemove(draft) => self.remove(&*self.put(current, draft)?),
+        }
+    }
+
+    /// Removes what there is of a resource that is not served any more, and ends its watches.
+    ///
+    /// A request that found the resource while it was served may still be under way. What it creates before the resource is
+    /// closed is removed here, and what it would create later is refused in the instant of storing it; so nothing is left that
+    /// only an id leads to which is never served again.
+    pub(crate) async fn close(&self, resource: ResourceId) {
+        while let Err(left) = self.store.close(resource) {
+            for entry in left.range(&Scope::all(resource), "") {
+                // Should another writer be faster, the object is not left, or left once more.
+                self.commit(entry, Change::Remove).await.ok();
+            }
         }
     }
 

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   initial objects ──▶ bookmark that ends them ──▶ events, a bookmark a minute ──▶ last bookmark ──▶ end
-//!                                                     │ fell out of the window
-//!                                                     ▼
-//!                                                   ERROR 410 ──▶ end
+//!                                                     │ fell out of the window     │ the resource is gone
+//!                                                     ▼                            ▼
+//!                                                   ERROR 410 ──▶ end             end
 //! ```
 
 use super::json;
@@ -133,6 +133,8 @@ impl WatchBody {
                     let refusal = too_old(self.sent, expired);
                     return Poll::Ready(self.error(&refusal));
                 }
+                // As when upstream destroys the storage of a custom resource: the stream ends without a word.
+                Poll::Ready(Delivery::Ended) => return Poll::Ready(self.end()),
                 Poll::Pending => {}
             },
         }

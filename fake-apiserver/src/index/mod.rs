@@ -118,8 +118,7 @@ impl<S: Index> Live<S> {
 
 /// The index of what is there, and the feed of what follows.
 fn reset<S: Index>(store: &Store, resources: &[ResourceId]) -> (Feed, Reached<S>) {
-    let scopes = resources.iter().map(|resource| Scope { resource: *resource, namespace: None, name: None });
-    let scopes: Vec<Scope> = scopes.collect();
+    let scopes: Vec<Scope> = resources.iter().map(|resource| Scope::all(*resource)).collect();
     let subscriptions = scopes.iter().map(|scope| store.subscribe(scope.clone(), None).1).collect();
     // Taken last: it includes the events that the subscriptions hold already.
     let snapshot = store.snapshot();
@@ -136,6 +135,7 @@ impl Feed {
                 match delivery {
                     Delivery::Event(event, _) => self.events.push(event),
                     Delivery::Expired(expired) => return Err(expired),
+                    Delivery::Ended => break,
                 }
             }
         }

@@ -63,7 +63,7 @@ fn delete(store: &Store, resource: ResourceId, number: u64) {
 /// Holds the index to the store.
 fn check(live: &Live<Revisions>, store: &Store) {
     let snapshot = store.snapshot();
-    let scopes = [PAIRED, PAIRS].map(|resource| Scope { resource, namespace: None, name: None });
+    let scopes = [PAIRED, PAIRS].map(Scope::all);
     let entries = scopes.iter().flat_map(|scope| snapshot.range(scope, ""));
     let expected: BTreeMap<_, _> = entries.map(|entry| (entry.key.clone(), entry.revision)).collect();
     let indexed: BTreeMap<_, _> = live.current().by_key.clone().into_iter().collect();
@@ -152,7 +152,7 @@ fn readers_see_one_revision_and_all_that_anybody_knows_of() {
     for history in [10, 100_000] {
         let store = Store::new(history);
         // Subscribed first, so it is told first.
-        let watched = Scope { resource: PAIRS, namespace: None, name: None };
+        let watched = Scope::all(PAIRS);
         let (_, mut watch) = store.subscribe(watched, None);
         let live = &live(&store);
         thread::scope(|scope| {
@@ -176,7 +176,7 @@ fn readers_see_one_revision_and_all_that_anybody_knows_of() {
                         seen += 1;
                     }
                     // Too slow for the window: what was missed is there all the same.
-                    Some(Delivery::Expired(_)) => break,
+                    Some(Delivery::Expired(_) | Delivery::Ended) => break,
                     None => thread::yield_now(),
                 }
             }

@@ -32,7 +32,7 @@ impl ClusterRoles {
     pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CLUSTER_ROLES);
-        let scope = Scope { resource: kind.id, namespace: None, name: None };
+        let scope = Scope::all(kind.id);
         for _ in 0..LONGEST_CHAIN {
             let snapshot = cluster.store.snapshot();
             let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();

@@ -157,7 +157,7 @@ async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiRe
     });
     match cluster.commits.create(draft(kind, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
-        Err(CreateError::NoParent | CreateError::ParentClosed) => {
+        Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
             Err(ApiError::internal("a create without conditions met one"))
         }
     }

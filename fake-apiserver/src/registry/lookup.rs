@@ -58,10 +58,11 @@ impl Registry {
     #[must_use]
     pub fn without(&self, id: ResourceId) -> Registry {
         let mut registry = self.clone();
-        if let Some(resource) = registry.resources.remove(&id)
-            && let Some(places) = registry.by_plural.get_mut(&resource.resource)
-        {
-            places.retain(|place| place.resource.id != id);
+        let Some(resource) = registry.resources.remove(&id) else { return registry };
+        let mut places = registry.by_plural.remove(&resource.resource).unwrap_or_default();
+        places.retain(|place| place.resource.id != id);
+        if !places.is_empty() {
+            registry.by_plural.insert(resource.resource.clone(), places);
         }
         registry
     }

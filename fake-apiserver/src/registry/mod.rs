@@ -1,6 +1,7 @@
 //! Which resources are served: a table of rows, per-kind rules only where a kind truly differs, and the [`Registry`] in which
 //! requests find them.
 
+mod added;
 mod conversion;
 mod kind;
 mod kinds;
@@ -23,6 +24,7 @@ mod secrets;
 mod service_accounts;
 mod types;
 
+pub use added::Description;
 pub(crate) use apps::selector_text as scale_selector;
 #[cfg(test)]
 pub(crate) use kind::{Column, Kind, NameRule};

@@ -3,7 +3,7 @@
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
 use super::conversion::Conversion;
-use super::kind::{Kind, OtherVersion, RowCondition, Strategy, Subresource, Validate};
+use super::kind::{Column, Kind, OtherVersion, RowCondition, Strategy, Subresource, Validate};
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::{Selectable, SelectableField};
 use crate::object::validate::{self, MetaRules};
@@ -89,7 +89,7 @@ pub struct Version {
     /// How objects differ from stored ones; none for the storage version.
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
-    validate: Option<Validate>,
+    pub(super) validate: Option<Validate>,
 }
 
 /// A field of stored objects that selectors may ask for.
@@ -124,6 +124,17 @@ impl StoredField {
 }
 
 impl PrinterColumn {
+    pub(super) fn of_row(column: &Column) -> PrinterColumn {
+        PrinterColumn {
+            name: column.name.into(),
+            type_: column.type_.into(),
+            format: column.format.into(),
+            description: column.description.into(),
+            priority: column.priority,
+            cell: column.cell,
+        }
+    }
+
     /// The cell of a stored object, at a time (for ages).
     pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
         (self.cell)(object, now)
@@ -230,7 +241,7 @@ impl Version {
             name: row.version.into(),
             resource: row.resource.into(),
             kind: row.kind.into(),
-            head: format!("{{\"kind\":\"{}\",\"apiVersion\":\"{api_version}\",", row.kind),
+            head: head(&api_version, row.kind),
             api_version: api_version.into(),
             ty,
             verbs: row.verbs.iter().map(|verb| Str::Borrowed(verb)).collect(),
@@ -238,18 +249,7 @@ impl Version {
                 namespaced: row.namespaced,
                 fields: row.field_labels.iter().map(|field| SelectableField::same(field.label)).collect(),
             },
-            columns: row
-                .columns
-                .iter()
-                .map(|column| PrinterColumn {
-                    name: column.name.into(),
-                    type_: column.type_.into(),
-                    format: column.format.into(),
-                    description: column.description.into(),
-                    priority: column.priority,
-                    cell: column.cell,
-                })
-                .collect(),
+            columns: row.columns.iter().map(PrinterColumn::of_row).collect(),
             row_condition: row.row_condition,
             subresources: row.subresources.to_vec(),
             conversion: None,
@@ -288,7 +288,13 @@ impl Version {
     }
 }
 
-fn api_version(group: &str, version: &str) -> String {
+/// What the JSON of every object begins with.
+pub(super) fn head(api_version: &str, kind: &str) -> String {
+    format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",")
+}
+
+/// `apiVersion` of objects.
+pub(super) fn api_version(group: &str, version: &str) -> String {
     match group {
         "" => version.to_string(),
         group => format!("{group}/{version}"),

@@ -16,7 +16,6 @@ use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
 use crate::controllers::Controllers;
 use crate::fault::Faults;
-use crate::store::Store;
 use kubeconfig::Kubeconfig;
 use std::fmt;
 use std::path::Path;
@@ -113,9 +112,9 @@ impl FakeApiServer {
         &self.cluster.log
     }
 
-    /// The store behind the server.
-    pub(crate) fn store(&self) -> &Store {
-        &self.cluster.store
+    /// What all replicas share.
+    pub(crate) fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     /// Forgets the history up to now: watches and lists that need it get 410.

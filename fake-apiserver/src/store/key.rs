@@ -53,6 +53,11 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// The whole resource.
+    pub fn all(resource: ResourceId) -> Scope {
+        Scope { resource, namespace: None, name: None }
+    }
+
     /// Whether an object with that key is part of it.
     pub fn contains(&self, key: &Key) -> bool {
         self.resource == key.resource

@@ -88,6 +88,8 @@ pub enum CreateError {
     NoParent,
     /// The object that this one must live in takes no more content.
     ParentClosed,
+    /// The resource is [closed](Store::close).
+    Closed,
 }
 
 /// Why an object was neither updated nor deleted: it is not at the expected revision any more.
@@ -192,6 +194,22 @@ impl Store {
         Ok(event.object(Change::Deleted).clone())
     }
 
+    /// Closes a resource that holds nothing: it takes no objects any more, and its subscriptions end once they have what happened.
+    ///
+    /// # Errors
+    /// What there is, if the resource holds any of it; then nothing changes.
+    pub fn close(&self, resource: ResourceId) -> Result<(), Snapshot> {
+        let mut wakers = Vec::new();
+        let watchers = self.watchers();
+        self.state().close(resource)?;
+        // What happened to the resource is in the outbox by now, at the latest.
+        self.hand_out(&watchers, &mut wakers);
+        watchers.end(resource, &mut wakers);
+        drop(watchers);
+        wakers.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
     /// Forgets all events up to and including `revision`.
     pub fn compact(&self, revision: u64) {
         self.write(|state| state.compact(revision));
@@ -206,9 +224,8 @@ impl Store {
     pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
         let mut watchers = self.watchers();
         let snapshot = self.snapshot();
-        let watcher = Arc::new(Watcher::new(scope, filter, snapshot.revision));
-        let id = watchers.insert(watcher.clone());
-        (snapshot, Subscription::new(self.clone(), id, watcher))
+        let watcher = Watcher::new(scope, filter, snapshot.revision);
+        (snapshot, self.enlist(&mut watchers, watcher.into()))
     }
 
     /// Subscribes to what happened in `scope` after `revision`, which may lie in the future.
@@ -228,10 +245,17 @@ impl Store {
         };
         let past = history.after(revision)?;
         let watcher = Arc::new(Watcher::new(scope, filter, now.max(revision)));
-        let subscription = Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher.clone());
+        let subscription = self.enlist(&mut watchers, watcher.clone());
         drop(watchers);
         watcher.owe_first(past);
         Ok(subscription)
+    }
+
+    fn enlist(&self, watchers: &mut Watchers, watcher: Arc<Watcher>) -> Subscription {
+        if self.state().is_closed(watcher.scope.resource) {
+            watcher.end();
+        }
+        Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher)
     }
 
     fn unsubscribe(&self, scope: &Scope, id: u64) {
@@ -250,13 +274,17 @@ impl Store {
     fn deliver(&self) {
         let mut wakers = Vec::new();
         let watchers = self.watchers();
-        let news = self.state().news();
-        for event in &news.events {
-            watchers.offer(event, news.compacted, &mut wakers);
-        }
-        self.0.delivered.store(news.revision, Ordering::Release);
+        self.hand_out(&watchers, &mut wakers);
         drop(watchers);
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    fn hand_out(&self, watchers: &Watchers, wakers: &mut Vec<Waker>) {
+        let news = self.state().news();
+        for event in &news.events {
+            watchers.offer(event, news.compacted, wakers);
+        }
+        self.0.delivered.store(news.revision, Ordering::Release);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

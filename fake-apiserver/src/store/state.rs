@@ -2,8 +2,10 @@
 
 use super::history::History;
 use super::tree::Tree;
-use super::{Conflict, CreateError, Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Snapshot, Updated};
-use std::collections::HashMap;
+use super::{
+    Conflict, CreateError, Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Scope, Snapshot, Updated,
+};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// As in etcd, whose empty store is at revision 1: a list of nothing must not say 0, which means "any".
@@ -17,6 +19,8 @@ pub(super) struct State {
     outbox: Vec<Arc<Event>>,
     /// Of those resources that were asked about.
     last_changes: HashMap<ResourceId, LastChange>,
+    /// Resources that are gone for good. Their ids are not used again, so four bytes of each stay.
+    closed: HashSet<ResourceId>,
 }
 
 /// What happened since the last time that this was asked.
@@ -36,6 +40,7 @@ impl State {
             history: History::new(history),
             outbox: Vec::new(),
             last_changes: HashMap::new(),
+            closed: HashSet::new(),
         }
     }
 
@@ -64,7 +69,25 @@ impl State {
         News { events, revision: self.revision, compacted: self.history.compacted() }
     }
 
+    /// Closes a resource, if it is empty; else this is what it and all others hold.
+    pub(super) fn close(&mut self, resource: ResourceId) -> Result<(), Snapshot> {
+        let snapshot = self.snapshot();
+        if snapshot.range(&Scope::all(resource), "").next().is_some() {
+            return Err(snapshot);
+        }
+        self.closed.insert(resource);
+        self.last_changes.remove(&resource);
+        Ok(())
+    }
+
+    pub(super) fn is_closed(&self, resource: ResourceId) -> bool {
+        self.closed.contains(&resource)
+    }
+
     pub(super) fn create(&mut self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
+        if self.is_closed(draft.key.resource) {
+            return Err(CreateError::Closed);
+        }
         if let Some(parent) = parent {
             let (field, value) = parent.closed_when;
             match self.objects.get(&parent.key) {

@@ -11,6 +11,8 @@
 //!                   │ expired │ ───▶ Delivery::Expired, and nothing more
 //!                   └─────────┘
 //! ```
+//! When its resource is closed, a watcher that owes nothing yields [`Delivery::Ended`].
+//!
 //! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window.
 
 use super::{Change, Entry, Event, Expired, Scope, Store};
@@ -29,6 +31,8 @@ pub enum Delivery {
     Event(Arc<Event>, Change),
     /// Events were forgotten before they could be delivered. Nothing follows.
     Expired(Expired),
+    /// The resource is closed. Nothing follows.
+    Ended,
 }
 
 pub(super) struct Watcher {
@@ -43,6 +47,7 @@ pub(super) struct Watcher {
 struct Queue {
     owed: VecDeque<(Arc<Event>, Change)>,
     expired: Option<Expired>,
+    ended: bool,
     waker: Option<Waker>,
 }
 
@@ -80,6 +85,13 @@ impl Watcher {
         let mut queue = self.lock();
         queue.expire(compacted);
         queue.expired.and_then(|_| queue.waker.take())
+    }
+
+    /// Ends after what is owed. Returns whom to wake.
+    pub(super) fn end(&self) -> Option<Waker> {
+        let mut queue = self.lock();
+        queue.ended = true;
+        queue.waker.take()
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
@@ -124,6 +136,9 @@ impl Subscription {
         }
         if let Some((event, change)) = queue.owed.pop_front() {
             return Poll::Ready(Delivery::Event(event, change));
+        }
+        if queue.ended {
+            return Poll::Ready(Delivery::Ended);
         }
         queue.waker = Some(context.waker().clone());
         Poll::Pending

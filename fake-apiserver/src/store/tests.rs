@@ -20,7 +20,7 @@ fn create(store: &Store, namespace: &str, name: &str, label: &str) -> u64 {
 }
 
 fn everything() -> Scope {
-    Scope { resource: RESOURCE, namespace: None, name: None }
+    Scope::all(RESOURCE)
 }
 
 fn in_namespace(namespace: &str) -> Scope {
@@ -36,6 +36,7 @@ fn delivered(subscription: &mut Subscription) -> Vec<(u64, String)> {
     let next = || match subscription.try_next()? {
         Delivery::Event(event, _) => Some((event.revision, event.key().name().to_string())),
         Delivery::Expired(expired) => Some((expired.oldest, "expired".to_string())),
+        Delivery::Ended => Some((0, "ended".to_string())),
     };
     std::iter::from_fn(next).take(100).collect()
 }
@@ -110,4 +111,27 @@ fn only_who_owes_matching_events_expires() {
     let last = create(&store, "n", "x", "rare");
     assert_eq!(delivered(&mut level), [(last, "x".into())]);
     assert_eq!(delivered(&mut slow)[0].1, "expired");
+}
+
+#[test]
+fn a_closed_resource_is_empty_and_stays_so() {
+    let store = Store::new(10);
+    let other = Scope::all(ResourceId(1));
+    let (_, mut watcher) = store.subscribe(in_namespace("a"), None);
+    let (_, mut foreign) = store.subscribe(other, None);
+    let begun = create(&store, "a", "x", "");
+    let left = store.close(RESOURCE).expect_err("it holds an object");
+    assert_eq!(left.range(&everything(), "").count(), 1);
+    assert_eq!(delivered(&mut watcher), [(begun, "x".into())]);
+    store.delete(&key("a", "x"), begun).expect("nobody else deletes it");
+    store.close(RESOURCE).expect("it is empty");
+    assert_eq!(delivered(&mut watcher)[..2], [(begun + 1, "x".into()), (0, "ended".into())]);
+    assert!(matches!(store.create(draft("a", "x", ""), None), Err(CreateError::Closed)));
+    // Also watches that begin now, the past included.
+    let mut late = store.subscribe_after(begun, everything(), None).expect("it is remembered");
+    assert_eq!(delivered(&mut late)[..2], [(begun + 1, "x".into()), (0, "ended".into())]);
+    assert_eq!(delivered(&mut store.subscribe(everything(), None).1)[0].1, "ended");
+    let elsewhere = Draft { key: Key::new(ResourceId(1), "a", "x"), ..draft("a", "x", "") };
+    store.create(elsewhere, None).expect("another resource is open");
+    assert_eq!(delivered(&mut foreign), [(begun + 2, "x".into())]);
 }

@@ -38,7 +38,16 @@ impl Watchers {
         if let Some(scopes) = self.by_resource.get_mut(&scope.resource) {
             scopes.group_mut(scope).remove(&id);
             scopes.drop_if_empty(scope);
+            if scopes.is_empty() {
+                self.by_resource.remove(&scope.resource);
+            }
         }
+    }
+
+    /// Ends the subscriptions of a resource.
+    pub(super) fn end(&self, resource: ResourceId, wakers: &mut Vec<Waker>) {
+        let watchers = self.by_resource.get(&resource).into_iter().flat_map(ByScope::watchers);
+        wakers.extend(watchers.filter_map(|watcher| watcher.end()));
     }
 
     /// Hands `event` to every watcher that it concerns.
@@ -58,17 +67,21 @@ impl Watchers {
 
     /// Tells those who still owe forgotten events.
     pub(super) fn expire(&self, compacted: u64, wakers: &mut Vec<Waker>) {
-        for scopes in self.by_resource.values() {
-            let keyed = [&scopes.by_namespace, &scopes.by_name, &scopes.by_object];
-            let groups = keyed.into_iter().flat_map(HashMap::values).chain([&scopes.all]);
-            for watcher in groups.flat_map(BTreeMap::values) {
-                wakers.extend(watcher.expire(compacted));
-            }
-        }
+        let watchers = self.by_resource.values().flat_map(ByScope::watchers);
+        wakers.extend(watchers.filter_map(|watcher| watcher.expire(compacted)));
     }
 }
 
 impl ByScope {
+    fn watchers(&self) -> impl Iterator<Item = &Arc<Watcher>> {
+        let keyed = [&self.by_namespace, &self.by_name, &self.by_object];
+        keyed.into_iter().flat_map(HashMap::values).chain([&self.all]).flat_map(BTreeMap::values)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.watchers().next().is_none()
+    }
+
     fn group_mut(&mut self, scope: &Scope) -> &mut Group {
         match (&scope.namespace, &scope.name) {
             (None, None) => &mut self.all,

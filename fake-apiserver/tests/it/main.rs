@@ -15,6 +15,7 @@ mod oidc;
 mod protobuf;
 mod public_api;
 mod replicas;
+mod resources;
 mod robustness;
 mod schema;
 mod support;

@@ -32,6 +32,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -353,6 +354,7 @@ impl Builder {
             log,
             parsed: ParsedObjects::default(),
             catalog,
+            added: AtomicU32::new(0),
         });
         bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");
         Ok(cluster)

@@ -1,0 +1,79 @@
+//! A resource that comes at run time: what describes it, and the [`Resource`] that this makes.
+//!
+//! It has the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
+//! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1), and one version.
+
+use super::columns::{AGE, NAME};
+use super::kind::{Column, NameRule, Strategy};
+use super::resource::{PrinterColumn, Resource, Version, api_version, head};
+use crate::object::selector::Selectable;
+use crate::object::validate::MetaRules;
+use crate::schema::OwnedType;
+use crate::store::ResourceId;
+use std::sync::Arc;
+
+/// The description of a resource.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// API group, empty for core.
+    pub group: String,
+    /// Name of the version, such as `v1`.
+    pub version: String,
+    /// Lower-case plural, as in paths.
+    pub resource: String,
+    /// Lower-case singular.
+    pub singular: String,
+    /// CamelCase kind.
+    pub kind: String,
+    /// Whether objects live in namespaces.
+    pub namespaced: bool,
+    /// Verbs, in any order.
+    pub verbs: Vec<String>,
+    /// Type of objects. It has `apiVersion`, `kind` and `metadata`.
+    pub ty: OwnedType,
+}
+
+impl Description {
+    /// The resource that this describes.
+    pub(crate) fn resource(self, id: ResourceId) -> Resource {
+        let Description { group, version, resource, singular, kind, namespaced, mut verbs, ty } = self;
+        verbs.sort_unstable();
+        let api_version = api_version(&group, &version);
+        let version = Version {
+            group: group.clone().into(),
+            name: version.into(),
+            resource: resource.clone().into(),
+            kind: kind.clone().into(),
+            head: head(&api_version, &kind),
+            api_version: api_version.into(),
+            ty,
+            verbs: verbs.into_iter().map(Into::into).collect(),
+            selectable: Selectable { namespaced, fields: Vec::new() },
+            columns: [NAME, Column { type_: "date", ..AGE }].iter().map(PrinterColumn::of_row).collect(),
+            row_condition: |_| None,
+            subresources: Vec::new(),
+            conversion: None,
+            validate: None,
+        };
+        Resource {
+            id,
+            group: group.into(),
+            storage_prefix: resource.clone().into(),
+            resource: resource.into(),
+            singular: singular.into(),
+            kind: kind.into(),
+            short_names: Vec::new(),
+            categories: Vec::new(),
+            meta: MetaRules { namespaced, name_rule: NameRule::Subdomain, qualified_finalizers: false },
+            owns_generation: true,
+            annotations_count: false,
+            unconditional_update: false,
+            create_on_update: false,
+            delete_returns_object: false,
+            is_review: false,
+            fields: Vec::new(),
+            strategy: Strategy::NONE,
+            versions: vec![Arc::new(version)],
+        }
+    }
+}
