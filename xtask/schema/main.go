@@ -35,6 +35,7 @@ const header = `# The API types of Kubernetes v1.37 that this server reads and w
 # message NAME TYPE             a named list that protobuf wraps into a message, as its field 1
 # struct NAME                   followed by its fields, in order, embedded ones as they are declared:
 #   GONAME NUMBER JSON TYPE     protobuf field number ("-": not in protobuf), JSON name (".": embedded) and options
+# struct NAME open              the same, but other fields are kept, too, and all are ordered by name
 # union NAME ERROR              a struct that is in JSON what one of its fields is; ERROR refuses JSON of other kinds
 #
 # Below a field, or below the line of a type, stand its tags and markers:

@@ -5,7 +5,7 @@
 
 use super::columns::{AGE, NAME};
 use super::kind::{Column, NameRule, Strategy};
-use super::resource::{PrinterColumn, Resource, Version, api_version, head};
+use super::resource::{PrinterColumn, Resource, Version, api_version};
 use crate::object::selector::Selectable;
 use crate::object::validate::MetaRules;
 use crate::schema::OwnedType;
@@ -27,24 +27,25 @@ pub struct Description {
     pub kind: String,
     /// Whether objects live in namespaces.
     pub namespaced: bool,
-    /// Verbs, in any order.
+    /// Verbs, in the order in which discovery lists them.
     pub verbs: Vec<String>,
-    /// Type of objects. It has `apiVersion`, `kind` and `metadata`.
+    /// Type of objects. It has `apiVersion`, `kind` and `metadata`, in the order in which they are sent. Other fields need not be
+    /// known: they may be left open.
     pub ty: OwnedType,
 }
 
 impl Description {
     /// The resource that this describes.
     pub(crate) fn resource(self, id: ResourceId) -> Resource {
-        let Description { group, version, resource, singular, kind, namespaced, mut verbs, ty } = self;
-        verbs.sort_unstable();
+        let Description { group, version, resource, singular, kind, namespaced, verbs, ty } = self;
         let api_version = api_version(&group, &version);
         let version = Version {
             group: group.clone().into(),
             name: version.into(),
             resource: resource.clone().into(),
             kind: kind.clone().into(),
-            head: head(&api_version, &kind),
+            // Lists leave nothing out: their items say of what kind they are.
+            head: "{".into(),
             api_version: api_version.into(),
             ty,
             verbs: verbs.into_iter().map(Into::into).collect(),

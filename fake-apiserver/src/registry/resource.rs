@@ -72,11 +72,12 @@ pub struct Version {
     pub resource: Str,
     /// CamelCase kind.
     pub kind: Str,
-    /// What the JSON of every object begins with: `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
+    /// What the JSON of every object begins with and items of lists do without, but for the brace:
+    /// `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
     /// Go type of objects.
     pub(super) ty: OwnedType,
-    /// Verbs of the resource itself, sorted.
+    /// Verbs of the resource itself, in the order in which discovery lists them.
     pub verbs: Vec<Str>,
     /// Fields that selectors may name.
     pub selectable: Selectable,
@@ -288,8 +289,7 @@ impl Version {
     }
 }
 
-/// What the JSON of every object begins with.
-pub(super) fn head(api_version: &str, kind: &str) -> String {
+fn head(api_version: &str, kind: &str) -> String {
     format!("{{\"kind\":\"{kind}\",\"apiVersion\":\"{api_version}\",")
 }
 

@@ -56,6 +56,8 @@ enum State<'d> {
     /// It is a struct or union whose fields are not yet linked.
     Declared {
         union: bool,
+        /// Of a struct.
+        open: bool,
         refusal: &'d str,
         fields: Vec<Declared<'d>>,
     },
@@ -132,8 +134,10 @@ impl<'d> Linker<'d> {
     fn declare(&mut self, keyword: &str, rest: &'d str) -> Linked<Option<TypeId>> {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         let state = match (keyword, rest) {
-            ("struct", "") => State::Declared { union: false, refusal: "", fields: Vec::new() },
-            ("union", refusal) => State::Declared { union: true, refusal, fields: Vec::new() },
+            ("struct", "" | "open") => {
+                State::Declared { union: false, open: !rest.is_empty(), refusal: "", fields: Vec::new() }
+            }
+            ("union", refusal) => State::Declared { union: true, open: false, refusal, fields: Vec::new() },
             ("leaf", "any") => State::Done(Shape::Any),
             ("leaf", "intOrString") => State::Done(Shape::IntOrString),
             ("leaf", "microTime") => State::Done(Shape::MicroTime),
@@ -216,14 +220,14 @@ impl<'d> Linker<'d> {
         let shape = match std::mem::replace(&mut slot.state, State::Open) {
             State::Open => return error(format!("{name} is not defined, or embeds itself")),
             State::Done(shape) => shape,
-            State::Declared { union: false, fields, .. } => Shape::Struct(self.link_struct(name, fields)?),
-            State::Declared { union: true, refusal, fields } => Shape::Union(self.link_union(refusal, fields)),
+            State::Declared { union: false, open, fields, .. } => Shape::Struct(self.link_struct(name, open, fields)?),
+            State::Declared { union: true, refusal, fields, .. } => Shape::Union(self.link_union(refusal, fields)),
         };
         self.slots[id.index()].state = State::Done(shape);
         Ok(())
     }
 
-    fn link_struct(&mut self, name: &'d str, declared: Vec<Declared<'d>>) -> Linked<Struct> {
+    fn link_struct(&mut self, name: &'d str, open: bool, declared: Vec<Declared<'d>>) -> Linked<Struct> {
         let owner = self.text(name.rsplit('.').next().unwrap_or(name));
         let mut fields: Vec<Field> = Vec::with_capacity(declared.len());
         let mut members = Vec::with_capacity(declared.len());
@@ -256,10 +260,16 @@ impl<'d> Linker<'d> {
                 members.push(Member { number, go_name: self.text(go_name), content });
             }
         }
+        if open && !members.is_empty() {
+            return error(format!("{name} is open, which protobuf messages cannot be"));
+        }
+        if open {
+            fields.sort_by(|one, other| one.name.cmp(&other.name));
+        }
         let mut by_name: Vec<u32> = (0..).take(fields.len()).collect();
         by_name.sort_unstable_by_key(|index| &fields[*index as usize].name);
         members.sort_unstable_by_key(|member| member.number);
-        Ok(Struct { by_name: by_name.into(), members: members.into(), fields: fields.into() })
+        Ok(Struct { by_name: by_name.into(), members: members.into(), fields: fields.into(), open })
     }
 
     fn link_union(&mut self, refusal: &str, declared: Vec<Declared<'d>>) -> Union {
@@ -306,6 +316,7 @@ mod tests {
             ("struct a.A\n  A 1 . string", "schema: a.A embeds A, which is not a struct"),
             ("struct a.A\nstruct a.A", "schema: a.A is defined twice"),
             ("message a.A string", "schema: a.A cannot be a string"),
+            ("struct a.A open\n  A 1 a string", "schema: a.A is open, which protobuf messages cannot be"),
             ("struct a.A\n    colour red", "schema: not a line:     colour red"),
         ] {
             assert_eq!(data.parse::<Types>().expect_err(data).to_string(), message);

@@ -272,6 +272,10 @@ impl<'a> Decoder<'a> {
         while let Some(key) = self.lexer.next_key(first)? {
             first = false;
             let Some((index, field)) = content.field(&key) else {
+                if content.open {
+                    self.other_field(key, &mut object)?;
+                    continue;
+                }
                 self.save_finding("unknown", &key);
                 self.lexer.skip_value()?;
                 continue;

@@ -96,9 +96,14 @@ impl Encoder {
 
     fn object(&mut self, ty: TypeRef<'_>, content: &Struct, object: Option<&Value>, level: Level) {
         let object = object.and_then(Value::as_object);
+        let others = object.filter(|_| content.open).into_iter().flatten();
+        let mut others = others.filter(|(name, _)| content.field(name).is_none()).peekable();
         self.json.push(b'{');
         let start = self.json.len();
         for field in &content.fields {
+            while let Some((name, value)) = others.next_if(|(name, _)| name.as_str() < &*field.name) {
+                self.other_field(start, name, value);
+            }
             let value = object.and_then(|object| object.get(&*field.name));
             if level == Level::Metadata && &*field.name == "resourceVersion" {
                 let comma_before = self.json.len() > start;
@@ -120,12 +125,24 @@ impl Encoder {
                 _ => self.value(ty, value),
             }
         }
+        for (name, value) in others {
+            self.other_field(start, name, value);
+        }
         if level == Level::Metadata
             && let Some(slot) = &mut self.slot
         {
             slot.comma_after = !slot.comma_before && self.json.len() > slot.offset;
         }
         self.json.push(b'}');
+    }
+
+    /// A field that the struct, which began at `start`, does not know.
+    fn other_field(&mut self, start: usize, name: &str, value: &Value) {
+        if self.json.len() > start {
+            self.json.push(b',');
+        }
+        self.key(name);
+        self.any(value);
     }
 
     fn list(&mut self, items: &[Value], write: impl Fn(&mut Self, &Value)) {

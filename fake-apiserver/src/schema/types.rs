@@ -91,6 +91,8 @@ pub(super) struct Struct {
     pub(super) by_name: Box<[u32]>,
     /// Ordered by number.
     pub(super) members: Box<[Member]>,
+    /// Whether JSON may have other fields, which are kept as they are. Then it is a map in Go: the fields are ordered by name.
+    pub(super) open: bool,
 }
 
 /// A field of a JSON object.

@@ -4,6 +4,7 @@ use super::decode::{Decoder, Segment, Step};
 use super::token::Token;
 use super::{DecodeError, Decoded};
 use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 
 /// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
 ///
@@ -69,7 +70,7 @@ pub fn interpret(bytes: &[u8]) -> Result<(String, String), DecodeError> {
     Ok((api_version, kind))
 }
 
-impl Decoder<'_> {
+impl<'a> Decoder<'a> {
     /// A value without a type.
     fn any(&mut self) -> Step<Value> {
         Ok(match self.lexer.peek()? {
@@ -94,18 +95,24 @@ impl Decoder<'_> {
                 let mut object = Map::new();
                 self.begin_object()?;
                 while let Some(key) = self.lexer.next_key(object.is_empty())? {
-                    if object.contains_key(key.as_ref()) {
-                        self.save_finding("duplicate", &key);
-                    }
-                    let name = key.as_ref().to_owned();
-                    self.path.push(Segment::Key(key));
-                    let value = self.any()?;
-                    self.path.pop();
-                    object.insert(name, value);
+                    self.other_field(key, &mut object)?;
                 }
                 Value::Object(object)
             }
         })
+    }
+
+    /// The value of a field of `object` that has no type.
+    pub(super) fn other_field(&mut self, key: Cow<'a, str>, object: &mut Map<String, Value>) -> Step {
+        if object.contains_key(key.as_ref()) {
+            self.save_finding("duplicate", &key);
+        }
+        let name = key.as_ref().to_owned();
+        self.path.push(Segment::Key(key));
+        let value = self.any()?;
+        self.path.pop();
+        object.insert(name, value);
+        Ok(())
     }
 
     /// `convertNumber`: an int64 if it looks like one and fits.

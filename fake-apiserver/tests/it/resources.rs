@@ -17,34 +17,34 @@ const ALL_WIDGETS: &str = "/apis/example.com/v1/widgets";
 const AGGREGATED: (&str, &str) = ("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 const TABLE: (&str, &str) = ("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
 
-/// The types of a widget, in an arena of their own.
+/// The types of a widget, in an arena of their own. Fields that they do not name are kept, too.
 const TYPES: &str = "\
 kind example.com/v1 Widget example/v1.Widget
-struct example/v1.Widget
-  Kind - kind,omitempty string
+struct example/v1.Widget open
   APIVersion - apiVersion,omitempty string
+  Kind - kind,omitempty string
   Metadata - metadata,omitempty meta/v1.ObjectMeta
   Spec - spec,omitempty example/v1.WidgetSpec
 struct example/v1.WidgetSpec
   Size - size,omitempty int64
 leaf meta/v1.Time time
 struct meta/v1.ObjectMeta
+  CreationTimestamp - creationTimestamp,omitempty,omitzero meta/v1.Time
+  DeletionGracePeriodSeconds - deletionGracePeriodSeconds,omitempty *int64
+  DeletionTimestamp - deletionTimestamp,omitempty *meta/v1.Time
+  Finalizers - finalizers,omitempty []string
+  Generation - generation,omitempty int64
   Name - name,omitempty string
   Namespace - namespace,omitempty string
-  UID - uid,omitempty string
   ResourceVersion - resourceVersion,omitempty string
-  Generation - generation,omitempty int64
-  CreationTimestamp - creationTimestamp,omitempty,omitzero meta/v1.Time
-  DeletionTimestamp - deletionTimestamp,omitempty *meta/v1.Time
-  DeletionGracePeriodSeconds - deletionGracePeriodSeconds,omitempty *int64
-  Finalizers - finalizers,omitempty []string
+  UID - uid,omitempty string
 ";
 
 /// Widgets, and what tells whether their types are still there.
 fn widgets() -> (Description, Weak<Types>) {
     let types: Arc<Types> = Arc::new(TYPES.parse().expect("types"));
     let ty: OwnedType = types.owned("example.com/v1", "Widget").expect("the kind is there");
-    let verbs = ["watch", "list", "get", "create", "update", "patch", "delete", "deletecollection"];
+    let verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
     let description = Description {
         group: "example.com".into(),
         version: "v1".into(),
@@ -103,12 +103,26 @@ async fn a_resource_is_served_by_one_cluster_of_two() {
         assert!(during.0 == 200 && during.2.contains("example.com"), "{during:?}");
     }
     assert!(during[0].2.contains(r#""resource":"widgets","responseKind":{"group":"","version":"","kind":"Widget"}"#));
+    // As the real server describes a custom resource.
+    assert_eq!(
+        during[3].2.trim_end(),
+        r#"{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1","resources":[{"name":"widgets","singularName":"widget","namespaced":true,"kind":"Widget","verbs":["delete","deletecollection","get","list","patch","create","update","watch"],"storageVersionHash":"gIwvi5rymmg="}]}"#
+    );
     assert_ne!(before[0].1, during[0].1, "the tag of the aggregated document");
     assert_eq!(documents(&mut stranger).await, before);
 
-    let created = client.post(WIDGETS, &widget("a", 1)).await.expect(201);
-    assert_eq!(text(&created, "/apiVersion"), "example.com/v1");
-    assert_eq!((&created["metadata"]["generation"], &created["spec"]), (&json!(1), &json!({"size": 1})));
+    let sent = json!({"metadata": {"name": "a"}, "spec": {"size": 1}, "extra": {"z": 0, "a": null}, "zones": []});
+    let answer = client.post(WIDGETS, &sent).await;
+    let created = answer.expect(201);
+    let [time, revision, uid] =
+        ["creationTimestamp", "resourceVersion", "uid"].map(|field| &created["metadata"][field]);
+    // In the order in which the real server sends custom resources.
+    let object = format!(
+        r#"{{"apiVersion":"example.com/v1","extra":{{"a":null,"z":0}},"kind":"Widget","metadata":{{"creationTimestamp":{time},"generation":1,"name":"a","namespace":"default","resourceVersion":{revision},"uid":{uid}}},"spec":{{"size":1}},"zones":[]}}"#
+    );
+    assert_eq!(answer.text().trim_end(), object);
+    let list = client.get(WIDGETS).await;
+    assert!(list.text().ends_with(&format!(r#""items":[{object}]}}{}"#, "\n")), "{}", list.text());
     let path = format!("{WIDGETS}/a");
     let updated = client.patch(MERGE_PATCH, &path, &json!({"spec": {"size": 2}})).await.expect(200);
     assert_eq!((&updated["metadata"]["generation"], &updated["spec"]), (&json!(2), &json!({"size": 2})));

@@ -236,6 +236,34 @@ fn types_are_read_from_a_text() {
     assert_eq!(twice.object, json!({"f1": 3, "f77": 2, "f500": "b"}));
 }
 
+/// As custom resources are written that are not pruned: all fields in the order of their names, wherever they are from.
+#[test]
+fn an_open_struct_keeps_what_it_does_not_know() {
+    let text = "kind example.com/v1 A a.A\nstruct a.A open\n  M - metadata,omitempty a.M\n  K - kind string\n\
+                struct a.M open\n  V - resourceVersion,omitempty string\n  N - name,omitempty string\n";
+    let types: Types = text.parse().expect("types");
+    let ty = types.lookup("example.com/v1", "A").expect("the kind");
+    let json = r#"{"z":{"b":null,"a":0},"metadata":{"uid":"u","name":"n","x":false},"a":[1.5,{}],"kind":"A","a":""}"#;
+    let decoded = schema::decode_json(json.as_bytes(), ty).expect("an object");
+    assert_eq!(decoded.findings, [r#"duplicate field "a""#]);
+    assert_eq!(
+        at_revision_7(&decoded.object, ty),
+        r#"{"a":"","kind":"A","metadata":{"name":"n","resourceVersion":"7","uid":"u","x":false},"z":{"a":0,"b":null}}"#
+    );
+    let error =
+        schema::decode_json(br#"{"metadata":{"name":1}}"#, ty).expect_err("known fields have types").to_string();
+    assert_eq!(error, "json: cannot unmarshal number into Go struct field M.metadata.name of type string");
+    assert_eq!(
+        schema::decode_json(br#"{"a":{"b":1,"b":2}}"#, ty).expect("an object").findings,
+        [r#"duplicate field "a.b""#]
+    );
+    for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+        let nested = |depth: usize| format!(r#"{{"x":{}1{}}}"#, open.repeat(depth), close.repeat(depth));
+        assert!(schema::decode_json(nested(119).as_bytes(), ty).is_ok());
+        assert_eq!(schema::decode_json(nested(120).as_bytes(), ty).expect_err("too deep").to_string(), TOO_DEEP);
+    }
+}
+
 /// An object of the type above, with a few of its fields.
 fn wide(random: &mut fastrand::Rng, depth: usize) -> Value {
     let mut object = json!({});
