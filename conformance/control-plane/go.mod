@@ -1,4 +1,4 @@
-// A real control plane of the emulated version, from its own modules: only the tools below, no code of ours.
+// A real control plane of the emulated version, from its own modules: the tools below; and facts/, which asks them what it does not tell.
 module real
 
 go 1.26.0

@@ -45,6 +45,12 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
+    /// Writes anew what the fake knows of resources, as a real kube-apiserver and Kubernetes' Go packages tell it
+    Kinds {
+        /// Writes nothing; fails if it is not what they tell
+        #[arg(long)]
+        check: bool,
+    },
     /// Writes anew the roles and bindings that the fake makes at start, as a real kube-apiserver makes them
     Policy,
     /// Connects the real tokens controller, makes a storm of writes and cut watches, and judges what it did
@@ -158,6 +164,10 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             let scenarios = filtered(scenarios, Some(filter))?;
             let real = server.connect(!uncached).await?;
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Kinds { check }) => {
+            crate::kinds::run(&Real::start(true).await?, root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Policy) => {

@@ -55,8 +55,24 @@ impl Endpoint {
     /// # Errors
     /// If there is no answer, or it is a refusal.
     pub async fn ask(&self, token: Option<&str>, method: &str, path: &str, body: &Value) -> Result<Value> {
+        self.ask_for(token, "application/json", method, path, body).await
+    }
+
+    /// The same, for an answer in the form that `accept`, a media type, asks for.
+    ///
+    /// # Errors
+    /// If there is no answer, or it is a refusal.
+    pub async fn ask_for(
+        &self,
+        token: Option<&str>,
+        accept: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value> {
         let body = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
-        let mut request = http::Request::builder().method(method).uri(path).header("content-type", "application/json");
+        let mut request = http::Request::builder().method(method).uri(path);
+        request = request.header("content-type", "application/json").header("accept", accept);
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }

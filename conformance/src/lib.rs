@@ -12,6 +12,7 @@ mod client;
 pub mod control_plane;
 mod credentials;
 mod deadline;
+pub mod kinds;
 pub mod kubelets;
 pub mod play;
 pub mod policy;

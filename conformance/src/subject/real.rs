@@ -105,6 +105,15 @@ impl Real {
         self.server.access.ask(method, path).await
     }
 
+    /// Its answer to the administrator's `GET`, in the form that `accept`, a media type, asks for.
+    ///
+    /// # Errors
+    /// If it refuses.
+    pub async fn ask_for(&self, accept: &str, path: &str) -> Result<Value> {
+        let Access { endpoint, .. } = &self.server.access;
+        endpoint.ask_for(Some(self.server.access.administrator()), accept, "GET", path, &Value::Null).await
+    }
+
     /// Its version: `v1.37.1`.
     ///
     /// # Errors

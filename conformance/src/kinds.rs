@@ -1,0 +1,242 @@
+//! The record of what the real kube-apiserver serves: each resource as it describes it itself (discovery, the columns of its tables),
+//! with what only Go knows (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`).
+
+use crate::subject::Real;
+use anyhow::{Context as _, Result, bail, ensure};
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fake_apiserver::git_version;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The record's path, from the workspace's folder.
+const FILE: &str = "fake-apiserver/src/registry/kinds.txt";
+
+/// What the file says of itself.
+const HEAD: &str = "\
+# Written by `cargo xtask conformance kinds`, which asks it, and asks Kubernetes' Go packages for fields and directories.
+# Descriptions are Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
+#
+# GROUP/VERSION PLURAL SINGULAR KIND SCOPE
+#   stored GROUP/VERSION                  the version that is stored, if it is another one of these
+#   directory NAME                        the directory in etcd, if it is not the plural
+#   verbs VERB...
+#   short NAME...
+#   categories NAME...
+#   field LABEL FIELD                     a label of field selectors besides metadata.name, and what the storage version calls
+#                                         the field; where there are none, metadata.namespace is one
+#   sub NAME GROUP/VERSION KIND VERB...   a subresource, and the kind that is sent and received (-: of the same version)
+#   column PRIORITY TYPE FORMAT NAME      a column of tables (FORMAT -: none)
+#     DESCRIPTION                         with \\n for line feeds
+";
+
+/// A version of a resource, as discovery has it.
+struct Served<'a> {
+    group: &'a str,
+    version: &'a str,
+    /// Its item of the `APIResourceList`.
+    itself: &'a Value,
+    /// The items of its subresources.
+    below: Vec<&'a Value>,
+}
+
+/// Writes the record below `root`, the workspace's folder, or with `check` only compares.
+///
+/// # Errors
+/// If `real` or Go does not answer, they do not agree, or `check` finds a difference.
+pub async fn run(real: &Real, root: &Path, check: bool) -> Result<()> {
+    let (path, told) = (root.join(FILE), record(real, root).await?);
+    if check {
+        let found = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let differs = found.lines().zip(told.lines()).position(|(found, told)| found != told);
+        let line = differs.unwrap_or(found.lines().count().min(told.lines().count())) + 1;
+        ensure!(found == told, "{FILE}:{line} is not what kube-apiserver {} says", git_version());
+        return Ok(());
+    }
+    std::fs::write(&path, told).with_context(|| path.display().to_string())
+}
+
+/// Asks `real`, and Go's packages below `root`, the workspace's folder: what the record should be.
+async fn record(real: &Real, root: &Path) -> Result<String> {
+    let version = git_version();
+    ensure!(real.version().await? == version, "the server is not {version}");
+    let facts = facts(root)?;
+    let documents = documents(real).await?;
+    let mut served = Vec::new();
+    for document in &documents {
+        served.extend(resources(document)?);
+    }
+    served.sort_by_key(|one| (one.group, one.version, one.plural()));
+    let mut text =
+        format!("# The resources that kube-apiserver {version} serves by default, as it describes them.\n{HEAD}");
+    for one in &served {
+        let fields = one.fields(&facts);
+        text += &format!("\n{}", one.description(&served, &facts, &fields)?);
+        if one.verbs().contains(&"list") {
+            for (label, _) in &fields {
+                let path = format!("{}?fieldSelector={label}%3Dx", one.path());
+                real.ask("GET", &path).await.with_context(|| format!("it does not know the label {label}"))?;
+            }
+            let table = real.ask_for("application/json;as=Table;v=v1;g=meta.k8s.io", &one.path()).await?;
+            for column in array(&table, "columnDefinitions") {
+                text += &column_lines(column)?;
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// The lines of the Go program, in words.
+fn facts(root: &Path) -> Result<Vec<Vec<String>>> {
+    let go = Command::new("go")
+        .current_dir(root.join("conformance/control-plane"))
+        .args(["run", "-trimpath", "./facts"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("running go, which is needed")?;
+    ensure!(go.status.success(), "`go run ./facts` in conformance/control-plane failed: {}", go.status);
+    let text = String::from_utf8(go.stdout)?;
+    Ok(text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect())
+}
+
+/// The `APIResourceList`s of all versions of all groups.
+async fn documents(real: &Real) -> Result<Vec<Value>> {
+    let groups = real.ask("GET", "/apis").await?;
+    let mut documents = vec![real.ask("GET", "/api/v1").await?];
+    for version in array(&groups, "groups").flat_map(|group| array(group, "versions")) {
+        documents.push(real.ask("GET", &format!("/apis/{}", text(version, "groupVersion"))).await?);
+    }
+    Ok(documents)
+}
+
+/// The resources of one version of one group.
+fn resources(document: &Value) -> Result<Vec<Served<'_>>> {
+    let group_version = text(document, "groupVersion");
+    let (group, version) = group_version.split_once('/').unwrap_or(("", group_version));
+    let (below, themselves): (Vec<_>, Vec<_>) =
+        array(document, "resources").partition(|item| text(item, "name").contains('/'));
+    let parent = |item: &Value| text(item, "name").split('/').next().unwrap_or_default().to_owned();
+    for item in &below {
+        ensure!(themselves.iter().any(|one| text(one, "name") == parent(item)), "{} is below nothing", item["name"]);
+    }
+    let of = |itself: &'_ Value| below.iter().copied().filter(|item| parent(item) == text(itself, "name")).collect();
+    Ok(themselves.into_iter().map(|itself| Served { group, version, below: of(itself), itself }).collect())
+}
+
+impl<'a> Served<'a> {
+    fn plural(&self) -> &'a str {
+        text(self.itself, "name")
+    }
+
+    fn kind(&self) -> &'a str {
+        text(self.itself, "kind")
+    }
+
+    fn verbs(&self) -> Vec<&'a str> {
+        texts(self.itself, "verbs")
+    }
+
+    /// Path of the objects of all namespaces.
+    fn path(&self) -> String {
+        let root = if self.group.is_empty() { "/api" } else { "/apis/" };
+        format!("{root}{}/{}/{}", self.group, self.version, self.plural())
+    }
+
+    /// `apps/v1`, `/v1`.
+    fn group_version(&self) -> String {
+        format!("{}/{}", self.group, self.version)
+    }
+
+    /// Labels of field selectors, each with the field that it means; none for kinds without labels of their own.
+    fn fields<'f>(&self, facts: &'f [Vec<String>]) -> Vec<(&'f str, &'f str)> {
+        let version = dotted(self.version, self.group);
+        let field = |fact: &'f Vec<String>| match &fact.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["field", of, kind, label, field] if *of == version && *kind == self.kind() => Some((*label, *field)),
+            _ => None,
+        };
+        facts.iter().filter_map(field).collect()
+    }
+
+    /// The lines of the resource but for the columns.
+    fn description(&self, all: &[Served<'_>], facts: &[Vec<String>], fields: &[(&str, &str)]) -> Result<String> {
+        let scope = if self.itself["namespaced"] == true { "namespaced" } else { "cluster" };
+        let (of, plural, kind) = (self.group_version(), self.plural(), self.kind());
+        let mut lines = format!("{of} {plural} {} {kind} {scope}\n", text(self.itself, "singularName"));
+        let mut line = |words: &str| lines += &format!("  {words}\n");
+        if let Some(stored) = self.stored(all)? {
+            line(&format!("stored {stored}"));
+        }
+        let resource = dotted(plural, self.group);
+        if let Some(fact) = facts.iter().find(|fact| fact[0] == "directory" && fact[1] == resource) {
+            line(&format!("directory {}", fact[2]));
+        }
+        for (word, member) in [("verbs", "verbs"), ("short", "shortNames"), ("categories", "categories")] {
+            let texts = texts(self.itself, member);
+            if !texts.is_empty() {
+                line(&format!("{word} {}", texts.join(" ")));
+            }
+        }
+        for (label, field) in fields {
+            line(&format!("field {label} {field}"));
+        }
+        for sub in &self.below {
+            let name = text(sub, "name").split_once('/').map(|(_, name)| name).unwrap_or_default();
+            let of = match (text(sub, "group"), text(sub, "version")) {
+                ("", "") => "-".to_owned(),
+                (group, version) => format!("{group}/{version}"),
+            };
+            line(&format!("sub {name} {of} {} {}", text(sub, "kind"), texts(sub, "verbs").join(" ")));
+        }
+        Ok(lines)
+    }
+
+    /// The version that is stored, if that is another of `all`: the hash that discovery shows is that of the stored kind
+    /// (`StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`, v0.37.1).
+    fn stored(&self, all: &[Served<'_>]) -> Result<Option<String>> {
+        let hash = &self.itself["storageVersionHash"];
+        let same: Vec<_> = all.iter().filter(|other| other.itself["storageVersionHash"] == *hash).collect();
+        if hash.is_null() || same.len() == 1 {
+            return Ok(None);
+        }
+        let is_stored = |other: &&&Served<'_>| {
+            let kind = format!("{}/{}/{}", other.group, other.version, other.kind());
+            *hash == STANDARD.encode(&digest(&SHA256, kind.as_bytes()).as_ref()[..8])
+        };
+        match same.iter().find(is_stored) {
+            None => bail!("none of the versions of {} is the one that is stored", self.plural()),
+            Some(stored) if stored.group_version() == self.group_version() => Ok(None),
+            Some(stored) => Ok(Some(stored.group_version())),
+        }
+    }
+}
+
+/// The lines of a column.
+fn column_lines(column: &Value) -> Result<String> {
+    let (name, description) = (text(column, "name"), text(column, "description"));
+    ensure!(!description.contains('\\'), "the description of the column {name} has a backslash");
+    let format = if text(column, "format").is_empty() { "-" } else { text(column, "format") };
+    let mut lines = format!("  column {} {} {format} {name}\n", column["priority"], text(column, "type"));
+    if !description.is_empty() {
+        lines += &format!("    {}\n", description.replace('\n', "\\n"));
+    }
+    Ok(lines)
+}
+
+/// `deployments.apps`: as Go writes a resource or a version and its group.
+fn dotted(name: &str, group: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+fn text<'v>(value: &'v Value, member: &str) -> &'v str {
+    value[member].as_str().unwrap_or_default()
+}
+
+fn texts<'v>(value: &'v Value, member: &str) -> Vec<&'v str> {
+    array(value, member).filter_map(Value::as_str).collect()
+}
+
+fn array<'v>(value: &'v Value, member: &str) -> impl Iterator<Item = &'v Value> {
+    value[member].as_array().into_iter().flatten()
+}
