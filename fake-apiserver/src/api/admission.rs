@@ -67,7 +67,7 @@ fn attributes<'a>(
         operation,
         kind: request.kind,
         version: request.version,
-        subresource: request.subresource.map_or("", |subresource| subresource.name),
+        subresource: request.subresource.map_or("", |subresource| &*subresource.name),
         namespace: request.namespace,
         name,
         old,

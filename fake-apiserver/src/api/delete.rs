@@ -77,7 +77,7 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
 
 fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> Reply {
     let version = request.version;
-    if deletion.removed && !request.kind.delete_returns_object {
+    if deletion.removed && !request.kind.rules.delete_returns_object {
         return Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
             group: version.group.to_string(),

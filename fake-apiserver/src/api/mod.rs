@@ -72,8 +72,8 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    match (verb, request.subresource.map(|subresource| subresource.name)) {
-        ("create", None) if request.kind.is_review => reviews::create(request),
+    match (verb, request.subresource.map(|subresource| &*subresource.name)) {
+        ("create", None) if request.kind.rules.is_review => reviews::create(request),
         ("create", None) => create::create(request).await,
         ("create", Some("token")) => token::create(request).await,
         ("create", Some("binding")) => binding::create(request).await,

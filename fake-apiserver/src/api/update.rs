@@ -14,7 +14,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected, options.field_validation)?;
     check_identity(request, &mut body)?;
     let key = request.key();
-    let creates = request.subresource.is_none() && request.kind.create_on_update;
+    let creates = request.subresource.is_none() && request.kind.rules.create_on_update;
     if creates && request.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request.kind, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
@@ -32,7 +32,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
 /// 422 where the kind does not let an update overwrite blindly.
 fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
     let blind = matches!(meta::resource_version(body), "" | "0");
-    if !blind || request.kind.unconditional_update || request.subresource.is_some() {
+    if !blind || request.kind.rules.unconditional_update || request.subresource.is_some() {
         return Ok(());
     }
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");

@@ -26,7 +26,7 @@ const MANAGED_FIELDS: &str = "managedFields";
 
 /// Creates a decoded object.
 pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
-    (request.kind.strategy.default)(&mut object);
+    (request.kind.rules.strategy.default)(&mut object);
     meta::wipe_system_fields(&mut object);
     admission::create(request, &mut object).await?;
     escalation::check(request, &object, None)?;
@@ -62,7 +62,7 @@ async fn create_named(
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
-    request.warnings.extend((kind.strategy.warnings)(object, None));
+    request.warnings.extend((kind.rules.strategy.warnings)(object, None));
     let draft = draft(kind, object)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
@@ -88,10 +88,10 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     meta::remove(object, MANAGED_FIELDS);
     meta::set(object, "uid", request.cluster.ids.uid());
     meta::set(object, "creationTimestamp", format_seconds(request.now));
-    if kind.owns_generation {
+    if kind.rules.owns_generation {
         meta::set(object, "generation", 1);
     }
-    (kind.strategy.prepare_create)(object);
+    (kind.rules.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
 }
 
@@ -143,12 +143,12 @@ pub(super) async fn update(
     while let Some(entry) = request.cluster.store.get(&key) {
         let old = entry.object();
         let mut new = wanted(request, &entry, &old)?;
-        (request.kind.strategy.default)(&mut new);
+        (request.kind.rules.strategy.default)(&mut new);
         admission::update(request, &mut new, &old).await?;
         escalation::check(request, &new, Some(&old))?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
-        let strategy = request.subresource.map_or(&request.kind.strategy, |subresource| &subresource.strategy);
+        let strategy = request.subresource.map_or(&request.kind.rules.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
         let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
         refuse(request, request.name, errors)?;
@@ -201,7 +201,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
     meta::remove(new, MANAGED_FIELDS);
-    match request.subresource.map(|subresource| subresource.name) {
+    match request.subresource.map(|subresource| &*subresource.name) {
         None if kind.has_status() => restore(new, old, "status"),
         None => {}
         Some(name) => {
@@ -219,8 +219,8 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
     (strategy.prepare_update)(new, old);
     meta::keep_system_fields(new, old);
     let whole = request.subresource.is_none_or(|subresource| subresource.name != "status");
-    let annotated = kind.annotations_count && whole && annotations_differ(new, old);
-    if kind.owns_generation && (generation::spec_differs(new, old) || annotated) {
+    let annotated = kind.rules.annotations_count && whole && annotations_differ(new, old);
+    if kind.rules.owns_generation && (generation::spec_differs(new, old) || annotated) {
         meta::set(new, "generation", meta::generation(old) + 1);
     }
 }

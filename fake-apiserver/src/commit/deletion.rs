@@ -187,7 +187,7 @@ enum Grace {
 
 /// Graceful deletion, of the kinds that have it: pods.
 fn grace(kind: &Resource, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
-    let Some(seconds) = (kind.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
+    let Some(seconds) = (kind.rules.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
     let Some(deleting) = meta::deletion_timestamp(object) else {
         return Grace::Until(later(now, seconds), seconds);
     };

@@ -1,6 +1,6 @@
 //! Aggregated discovery: all groups in one document, `apidiscovery.k8s.io/v2`, with an entity tag to revalidate by.
 
-use super::groups::{Group, GroupVersion, foreign_group_version};
+use super::groups::{Group, GroupVersion};
 use super::plain::Typed;
 use crate::json::encode;
 use crate::registry::{Served, Str, Subresource};
@@ -87,7 +87,7 @@ struct ResourceDiscovery<'k> {
 struct SubresourceDiscovery<'k> {
     subresource: &'k str,
     response_kind: GroupVersionKind<'k>,
-    verbs: &'k [&'k str],
+    verbs: &'k [Str],
 }
 
 /// Group and version are empty where they are those of the resource list.
@@ -108,10 +108,6 @@ impl<'k> VersionDiscovery<'k> {
 impl<'k> ResourceDiscovery<'k> {
     fn of(served: Served<'k>) -> Self {
         let Served { resource, version, .. } = served;
-        let subresources = version.subresources.iter();
-        let mut subresources: Vec<_> =
-            subresources.map(|subresource| SubresourceDiscovery::of(served, subresource)).collect();
-        subresources.sort_by_key(|subresource| subresource.subresource);
         ResourceDiscovery {
             resource: &resource.resource,
             response_kind: GroupVersionKind { group: "", version: "", kind: &version.kind },
@@ -120,18 +116,21 @@ impl<'k> ResourceDiscovery<'k> {
             verbs: &version.verbs,
             short_names: &resource.short_names,
             categories: &resource.categories,
-            subresources,
+            subresources: version.subresources.iter().map(SubresourceDiscovery::of).collect(),
         }
     }
 }
 
 impl<'k> SubresourceDiscovery<'k> {
-    fn of(parent: Served<'_>, subresource: &'k Subresource) -> Self {
-        let (group, version) = foreign_group_version(parent, subresource);
+    fn of(subresource: &'k Subresource) -> Self {
         SubresourceDiscovery {
-            subresource: subresource.name,
-            response_kind: GroupVersionKind { group, version, kind: subresource.kind },
-            verbs: subresource.verbs,
+            subresource: &subresource.name,
+            response_kind: GroupVersionKind {
+                group: &subresource.group,
+                version: &subresource.version,
+                kind: &subresource.kind,
+            },
+            verbs: &subresource.verbs,
         }
     }
 }

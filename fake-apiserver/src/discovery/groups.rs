@@ -1,6 +1,6 @@
 //! The resources of a registry, group by group and version by version.
 
-use crate::registry::{Registry, Served, Subresource};
+use crate::registry::{Registry, Served};
 
 /// The order of groups: `groupPriorityMinimum` of upstream's built-in API services. Clients that find a resource in
 /// several groups take the first. Groups not listed come last, by name.
@@ -87,13 +87,5 @@ impl Group<'_> {
             "" => version.to_string(),
             name => format!("{name}/{version}"),
         }
-    }
-}
-
-/// Group and version of the kind that a subresource takes, which stay empty if they are those of its parent.
-pub(super) fn foreign_group_version<'r>(parent: Served<'_>, subresource: &'r Subresource) -> (&'r str, &'r str) {
-    match (subresource.group, subresource.version) {
-        same if same == (&*parent.version.group, &*parent.version.name) => ("", ""),
-        foreign => foreign,
     }
 }

@@ -1,6 +1,6 @@
 //! The plain dialect of discovery: a document for each group, and for each of its versions.
 
-use super::groups::{self, Group, foreign_group_version};
+use super::groups::{self, Group};
 use crate::json::encode;
 use crate::registry::{Served, Str, Version};
 use aws_lc_rs::digest::{SHA256, digest};
@@ -130,7 +130,7 @@ struct ApiResource<'k> {
     #[serde(skip_serializing_if = "str::is_empty")]
     version: &'k str,
     kind: &'k str,
-    verbs: Vec<&'k str>,
+    verbs: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     short_names: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -162,25 +162,22 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
         group: "",
         version: "",
         kind: &version.kind,
-        verbs: version.verbs.iter().map(|verb| &**verb).collect(),
+        verbs: &version.verbs,
         short_names: &resource.short_names,
         categories: &resource.categories,
         storage_version_hash: resource.is_stored().then(|| storage_version_hash(resource.storage())),
     };
-    let below = version.subresources.iter().map(move |subresource| {
-        let (group, version) = foreign_group_version(served, subresource);
-        ApiResource {
-            name: format!("{}/{}", resource.resource, subresource.name),
-            singular_name: "",
-            namespaced: resource.meta.namespaced,
-            group,
-            version,
-            kind: subresource.kind,
-            verbs: subresource.verbs.to_vec(),
-            short_names: &[],
-            categories: &[],
-            storage_version_hash: None,
-        }
+    let below = version.subresources.iter().map(move |subresource| ApiResource {
+        name: format!("{}/{}", resource.resource, subresource.name),
+        singular_name: "",
+        namespaced: resource.meta.namespaced,
+        group: &subresource.group,
+        version: &subresource.version,
+        kind: &subresource.kind,
+        verbs: &subresource.verbs,
+        short_names: &[],
+        categories: &[],
+        storage_version_hash: None,
     });
     std::iter::once(itself).chain(below)
 }

@@ -59,6 +59,6 @@ pub(super) fn endpoint(target: Served<'_>, verb: &str) -> Endpoint {
 fn answers(version: &Version, subresource: Option<&Subresource>, verb: &str) -> bool {
     match subresource {
         None => version.verbs.iter().any(|known| known == verb),
-        Some(subresource) => subresource.verbs.contains(&verb),
+        Some(subresource) => subresource.verbs.iter().any(|own| own == verb),
     }
 }

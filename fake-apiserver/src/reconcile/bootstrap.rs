@@ -56,8 +56,8 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
             "apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": name, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now)},
         });
-        (kind.strategy.default)(&mut object);
-        (kind.strategy.prepare_create)(&mut object);
+        (kind.rules.strategy.default)(&mut object);
+        (kind.rules.strategy.prepare_create)(&mut object);
         store(cluster, draft(kind, &object)?).await?;
     }
     Ok(())
@@ -77,7 +77,7 @@ async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
-        (kind.strategy.default)(&mut object);
+        (kind.rules.strategy.default)(&mut object);
         store(cluster, draft(kind, &object)?).await?;
     }
     Ok(())

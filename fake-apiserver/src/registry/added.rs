@@ -3,10 +3,10 @@
 //! It has the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
 //! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1), and one version.
 
-use super::columns::{AGE, NAME};
-use super::kind::{Column, NameRule, Strategy};
+use super::ids;
+use super::lookup::Registry;
 use super::resource::{PrinterColumn, Resource, Version, api_version};
-use crate::object::selector::Selectable;
+use super::rules::{NameRule, Rules};
 use crate::object::validate::MetaRules;
 use crate::schema::OwnedType;
 use crate::store::ResourceId;
@@ -49,8 +49,8 @@ impl Description {
             api_version: api_version.into(),
             ty,
             verbs: verbs.into_iter().map(Into::into).collect(),
-            selectable: Selectable { namespaced, fields: Vec::new() },
-            columns: [NAME, Column { type_: "date", ..AGE }].iter().map(PrinterColumn::of_row).collect(),
+            selectable: Vec::new(),
+            columns: columns(),
             row_condition: |_| None,
             subresources: Vec::new(),
             conversion: None,
@@ -66,15 +66,19 @@ impl Description {
             short_names: Vec::new(),
             categories: Vec::new(),
             meta: MetaRules { namespaced, name_rule: NameRule::Subdomain, qualified_finalizers: false },
-            owns_generation: true,
-            annotations_count: false,
-            unconditional_update: false,
-            create_on_update: false,
-            delete_returns_object: false,
-            is_review: false,
             fields: Vec::new(),
-            strategy: Strategy::NONE,
+            rules: Rules { owns_generation: true, unconditional_update: false, ..Rules::ORDINARY },
             versions: vec![Arc::new(version)],
         }
     }
+}
+
+/// Name and age, as other kinds have them, but for the type of the age.
+fn columns() -> Vec<PrinterColumn> {
+    let all = Registry::built_in().known(ids::SERVICE_ACCOUNTS).storage().columns.clone();
+    let typed = |column: PrinterColumn| match &*column.name {
+        "Age" => PrinterColumn { type_: "date".into(), ..column },
+        _ => column,
+    };
+    all.into_iter().map(typed).collect()
 }

@@ -1,60 +1,17 @@
-//! What the columns of `kubectl get` share: names, ages, and durations for people.
+//! What the cells of tables share: names, ages, and durations for people.
 //!
 //! Ports `HumanDuration` of `k8s.io/apimachinery/pkg/util/duration` (v0.37.1).
 
-use super::kind::Column;
+use super::rules::Cell;
 use crate::object::meta;
 use jiff::Timestamp;
-use serde_json::Value;
 
-/// The first column of nearly every kind.
-pub(super) const NAME: Column = Column {
-    name: "Name",
-    type_: "string",
-    format: "name",
-    description: "Name must be unique within a namespace. Is required when creating resources, although some \
-        resources may allow a client to request the generation of an appropriate name automatically. Name is primarily \
-        intended for creation idempotence and configuration definition. Cannot be updated. More info: \
-        https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
-    priority: 0,
-    cell: |object, _| meta::name(object).into(),
-};
-
-/// The documentation of `metadata.creationTimestamp`.
-const CREATION_TIMESTAMP: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
-    guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is \
-    represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: \
-    https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
-
-/// When the object was made: what kinds get that have no columns of their own.
-pub(super) const CREATED_AT: Column = Column {
-    name: "Created At",
-    type_: "date",
-    format: "",
-    description: CREATION_TIMESTAMP,
-    priority: 0,
-    cell: |object, _| meta::creation_timestamp(object).into(),
-};
-
-/// The age of an object.
-pub(super) const AGE: Column = Column {
-    name: "Age",
-    type_: "string",
-    format: "",
-    description: CREATION_TIMESTAMP,
-    priority: 0,
-    cell: |object, now| since(meta::creation_timestamp(object), now).into(),
-};
-
-/// A column of texts.
-pub(super) const fn column(
-    name: &'static str,
-    priority: u8,
-    description: &'static str,
-    cell: fn(&Value, Timestamp) -> Value,
-) -> Column {
-    Column { name, type_: "string", format: "", description, priority, cell }
-}
+/// The cells that all kinds have in the columns of these headings.
+pub(super) const COMMON: &[(&str, Cell)] = &[
+    ("Name", |object, _| meta::name(object).into()),
+    ("Age", |object, now| since(meta::creation_timestamp(object), now).into()),
+    ("Created At", |object, _| meta::creation_timestamp(object).into()),
+];
 
 /// A text, or its stand-in when empty.
 pub(super) fn or<'a>(text: &'a str, stand_in: &'a str) -> &'a str {

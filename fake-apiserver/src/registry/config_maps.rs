@@ -2,34 +2,18 @@
 //!
 //! Follows `ValidateConfigMap` and `ValidateConfigMapUpdate` of `pkg/apis/core/validation` (v1.37.1).
 
-use super::columns::{AGE, NAME, column};
-use super::kind::{Kind, Strategy};
+use super::rules::{Rules, Strategy};
 use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors};
 use crate::error::FieldError;
 use serde_json::{Map, Value};
 
-pub(super) const KIND: Kind = Kind {
-    resource: "configmaps",
-    singular: "configmap",
-    kind: "ConfigMap",
-    short_names: &["cm"],
-    columns: &[
-        NAME,
-        column(
-            "Data",
-            0,
-            "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. \
-             Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not \
-             overlap with the keys in the BinaryData field, this is enforced during validation process.",
-            |config_map, _| {
-                let count = |field| entries(config_map, field).count();
-                (count("data") + count("binaryData")).into()
-            },
-        ),
-        AGE,
-    ],
+pub(super) const RULES: Rules = Rules {
+    cells: &[("Data", |config_map, _| {
+        let count = |field| entries(config_map, field).count();
+        (count("data") + count("binaryData")).into()
+    })],
     strategy: Strategy { validate, validate_update, ..Strategy::NONE },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn entries<'a>(config_map: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {

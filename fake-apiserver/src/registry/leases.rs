@@ -2,31 +2,16 @@
 //!
 //! Follows `pkg/apis/coordination/validation` and `pkg/registry/coordination/lease/strategy.go` (v1.37.1).
 
-use super::columns::{AGE, NAME, column};
-use super::kind::{Kind, Strategy};
+use super::rules::{Rules, Strategy};
 use super::text;
 use crate::error::FieldError;
 use serde_json::Value;
 
-pub(super) const KIND: Kind = Kind {
-    group: "coordination.k8s.io",
-    resource: "leases",
-    singular: "lease",
-    kind: "Lease",
+pub(super) const RULES: Rules = Rules {
     qualified_finalizers: false,
     unconditional_update: false,
     create_on_update: true,
-    columns: &[
-        NAME,
-        column(
-            "Holder",
-            0,
-            "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is \
-             used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
-            |lease, _| text(lease, "/spec/holderIdentity").into(),
-        ),
-        AGE,
-    ],
+    cells: &[("Holder", |lease, _| text(lease, "/spec/holderIdentity").into())],
     strategy: Strategy {
         prepare_create: drop_coordination,
         prepare_update: |new, _| drop_coordination(new),
@@ -34,7 +19,7 @@ pub(super) const KIND: Kind = Kind {
         validate_update: |new, _| validate(new),
         ..Strategy::NONE
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 /// Drops the fields of the disabled `CoordinatedLeaderElection`.

@@ -1,8 +1,8 @@
 //! All resources that a cluster serves, found by path, by kind or by id.
 
-use super::kind::Subresource;
-use super::kinds::ROWS;
-use super::resource::{Resource, Str, Version};
+use super::kinds::{ROWS, Row};
+use super::record::Record;
+use super::resource::{Resource, Str, Subresource, Version};
 use crate::store::ResourceId;
 use std::sync::{Arc, LazyLock};
 
@@ -36,8 +36,10 @@ impl Registry {
     /// The resources of the table. All registries made by this share them.
     pub fn built_in() -> Registry {
         static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
-            ROWS.iter()
-                .fold(Registry::default(), |registry, (id, row)| registry.with(Resource::of_row(*id, row).into()))
+            let record = Record::read();
+            ROWS.iter().fold(Registry::default(), |registry, Row { id, name, rules }| {
+                registry.with(Resource::recorded(*id, name, *rules, &record).into())
+            })
         });
         BUILT_IN.clone()
     }

@@ -1,12 +1,13 @@
-//! Which resources are served: a table of rows, per-kind rules only where a kind truly differs, and the [`Registry`] in which
-//! requests find them.
+//! Which resources are served: the record of what the real server says of them, rules where a kind has some in Go, and the
+//! [`Registry`] in which requests find them.
 
 mod added;
 mod conversion;
-mod kind;
 mod kinds;
 mod lookup;
+mod record;
 mod resource;
+mod rules;
 
 mod apps;
 mod columns;
@@ -19,21 +20,18 @@ mod pod_templates;
 mod pods;
 mod quantity;
 mod rbac;
-mod reviews;
 mod secrets;
 mod service_accounts;
 mod types;
 
 pub use added::Description;
 pub(crate) use apps::selector_text as scale_selector;
-#[cfg(test)]
-pub(crate) use kind::{Column, Kind, NameRule};
-pub use kind::{RowCondition, Strategy, Subresource};
 pub use kinds::ids;
 pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
-pub use resource::{PrinterColumn, Resource, Str, Version};
+pub use resource::{PrinterColumn, Resource, Str, Subresource, Version};
+pub use rules::{RowCondition, Strategy};
 
 use serde_json::{Map, Value};
 

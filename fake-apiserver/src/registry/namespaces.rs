@@ -2,8 +2,7 @@
 //!
 //! Follows `pkg/registry/core/namespace/strategy.go` and `pkg/apis/core/validation` (v1.37.1).
 
-use super::columns::{AGE, NAME, column};
-use super::kind::{FieldLabel, Kind, NameRule, Strategy, Subresource};
+use super::rules::{NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, items, text};
 use crate::error::FieldError;
 use crate::object::{meta, name, validate as object};
@@ -14,21 +13,11 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// `FinalizerKubernetes`.
 const KUBERNETES: &str = "kubernetes";
 
-pub(super) const KIND: Kind = Kind {
-    resource: "namespaces",
-    singular: "namespace",
-    kind: "Namespace",
-    short_names: &["ns"],
-    namespaced: false,
-    verbs: &["create", "delete", "get", "list", "patch", "update", "watch"],
+pub(super) const RULES: Rules = Rules {
     subresources: &[
-        Subresource {
-            name: "finalize",
-            group: "",
-            version: "",
-            kind: "Namespace",
-            verbs: &["update"],
-            strategy: Strategy {
+        (
+            "finalize",
+            Strategy {
                 default,
                 prepare_update: |new, old| carry_over(new, old, "status"),
                 validate_update: |new, _| {
@@ -37,9 +26,9 @@ pub(super) const KIND: Kind = Kind {
                 },
                 ..Strategy::NONE
             },
-        },
-        Subresource::status(
-            "Namespace",
+        ),
+        (
+            "status",
             Strategy {
                 default,
                 prepare_update: |new, old| carry_over(new, old, "spec"),
@@ -50,12 +39,7 @@ pub(super) const KIND: Kind = Kind {
     ],
     name_rule: NameRule::Label,
     delete_returns_object: true,
-    field_labels: &[FieldLabel { label: "status.phase", value: |namespace| text(namespace, "/status/phase").into() }],
-    columns: &[
-        NAME,
-        column("Status", 0, "The status of the namespace", |namespace, _| text(namespace, "/status/phase").into()),
-        AGE,
-    ],
+    cells: &[("Status", |namespace, _| text(namespace, "/status/phase").into())],
     strategy: Strategy {
         default,
         prepare_create,
@@ -64,7 +48,7 @@ pub(super) const KIND: Kind = Kind {
         validate_update: |new, _| validate(new),
         ..Strategy::NONE
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn default(namespace: &mut Value) {

@@ -4,8 +4,8 @@
 //! `pkg/apis/core/validation`, and the admission plugin TaintNodesByCondition (v1.37.1). Not ported: declared features,
 //! swap status, and the long removed `spec.configSource`.
 
-use super::columns::{AGE, NAME, column, or};
-use super::kind::{Column, FieldLabel, Kind, Strategy, Subresource};
+use super::columns::or;
+use super::rules::{Cell, Rules, Strategy};
 use super::{carry_over, default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
@@ -13,15 +13,9 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-pub(super) const KIND: Kind = Kind {
-    resource: "nodes",
-    singular: "node",
-    kind: "Node",
-    short_names: &["no"],
-    namespaced: false,
-    storage_prefix: "minions",
-    subresources: &[Subresource::status(
-        "Node",
+pub(super) const RULES: Rules = Rules {
+    subresources: &[(
+        "status",
         Strategy {
             default,
             prepare_update: |new, old| carry_over(new, old, "spec"),
@@ -29,8 +23,8 @@ pub(super) const KIND: Kind = Kind {
             ..Strategy::NONE
         },
     )],
-    field_labels: &[FieldLabel { label: "spec.unschedulable", value: |node| unschedulable(node).to_string().into() }],
-    columns: COLUMNS,
+    fields: &[("spec.unschedulable", |node| unschedulable(node).to_string().into())],
+    cells: CELLS,
     strategy: Strategy {
         default,
         prepare_create: drop_config,
@@ -48,7 +42,7 @@ pub(super) const KIND: Kind = Kind {
         warnings,
         ..Strategy::NONE
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn unschedulable(node: &Value) -> bool {
@@ -182,47 +176,21 @@ fn warnings(node: &Value, _: Option<&Value>) -> Vec<String> {
     }
 }
 
-const ADDRESSES: &str = "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
-    https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the \
-    merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use \
-    a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can \
-    change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as \
-    Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).";
-
-const COLUMNS: &[Column] = &[
-    NAME,
-    column("Status", 0, "The status of the node", |node, _| status(node).into()),
-    column("Roles", 0, "The roles of the node", |node, _| or(&roles(node), "<none>").into()),
-    AGE,
-    column("Version", 0, "Kubelet Version reported by the node.", |node, _| {
-        text(node, "/status/nodeInfo/kubeletVersion").into()
+const CELLS: &[(&str, Cell)] = &[
+    ("Status", |node, _| status(node).into()),
+    ("Roles", |node, _| or(&roles(node), "<none>").into()),
+    ("Version", |node, _| text(node, "/status/nodeInfo/kubeletVersion").into()),
+    ("Internal-IP", |node, _| address(node, "InternalIP").into()),
+    ("External-IP", |node, _| address(node, "ExternalIP").into()),
+    ("OS-Image", |node, _| or(text(node, "/status/nodeInfo/osImage"), "<unknown>").into()),
+    ("Kernel-Version", |node, _| {
+        let version = or(text(node, "/status/nodeInfo/kernelVersion"), "<unknown>");
+        match text(node, "/status/nodeInfo/architecture") {
+            "" => version.into(),
+            architecture => format!("{version} ({architecture})").into(),
+        }
     }),
-    column("Internal-IP", 1, ADDRESSES, |node, _| address(node, "InternalIP").into()),
-    column("External-IP", 1, ADDRESSES, |node, _| address(node, "ExternalIP").into()),
-    column(
-        "OS-Image",
-        1,
-        "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).",
-        |node, _| or(text(node, "/status/nodeInfo/osImage"), "<unknown>").into(),
-    ),
-    column(
-        "Kernel-Version",
-        1,
-        "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64).",
-        |node, _| {
-            let version = or(text(node, "/status/nodeInfo/kernelVersion"), "<unknown>");
-            match text(node, "/status/nodeInfo/architecture") {
-                "" => version.into(),
-                architecture => format!("{version} ({architecture})").into(),
-            }
-        },
-    ),
-    column(
-        "Container-Runtime",
-        1,
-        "ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).",
-        |node, _| or(text(node, "/status/nodeInfo/containerRuntimeVersion"), "<unknown>").into(),
-    ),
+    ("Container-Runtime", |node, _| or(text(node, "/status/nodeInfo/containerRuntimeVersion"), "<unknown>").into()),
 ];
 
 fn status(node: &Value) -> String {

@@ -4,8 +4,7 @@
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::child;
-use super::columns::{NAME, column};
-use super::kind::{Kind, Strategy};
+use super::rules::{Rules, Strategy};
 use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
@@ -14,21 +13,13 @@ use serde_json::Value;
 /// Path of the template.
 const TEMPLATE: Path<'static> = Path::new("template");
 
-pub(super) const KIND: Kind = Kind {
-    resource: "podtemplates",
-    singular: "podtemplate",
-    kind: "PodTemplate",
+pub(super) const RULES: Rules = Rules {
     owns_generation: true,
     delete_returns_object: true,
-    columns: &[
-        NAME,
-        column("Containers", 0, "Names of each container in the template.", |object, _| {
-            each_container(&object["template"], "name").into()
-        }),
-        column("Images", 0, "Images referenced by each container in the template.", |object, _| {
-            each_container(&object["template"], "image").into()
-        }),
-        column("Pod Labels", 0, "The labels for the pod template.", |object, _| pod_labels(object).into()),
+    cells: &[
+        ("Containers", |object, _| each_container(&object["template"], "name").into()),
+        ("Images", |object, _| each_container(&object["template"], "image").into()),
+        ("Pod Labels", |object, _| pod_labels(object).into()),
     ],
     strategy: Strategy {
         default: |object| default_pod_template_spec(child(object, "template")),
@@ -37,7 +28,7 @@ pub(super) const KIND: Kind = Kind {
         warnings,
         ..Strategy::NONE
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn validate(object: &Value) -> Vec<FieldError> {

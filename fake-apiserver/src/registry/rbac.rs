@@ -4,8 +4,7 @@
 //! generated from markers there (declarative validation) is found last, and says less. That nobody grants what they do not
 //! have is seen to by `api/escalation.rs`.
 
-use super::columns::{AGE, CREATED_AT, NAME, column};
-use super::kind::{Column, Kind, NameRule, Strategy};
+use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{default_to, items, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
@@ -17,46 +16,18 @@ use serde_json::Value;
 pub const GROUP: &str = "rbac.authorization.k8s.io";
 
 /// What all four have in common.
-const ORDINARY: Kind =
-    Kind { group: GROUP, name_rule: NameRule::PathSegment, create_on_update: true, ..Kind::ORDINARY };
+const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };
 
-pub(super) const ROLE: Kind = Kind {
-    resource: "roles",
-    singular: "role",
-    kind: "Role",
-    columns: &[NAME, CREATED_AT],
-    strategy: Strategy { validate: role, validate_update: |new, _| role(new), ..Strategy::NONE },
-    ..ORDINARY
-};
+pub(super) const ROLE: Rules =
+    Rules { strategy: Strategy { validate: role, validate_update: |new, _| role(new), ..Strategy::NONE }, ..ORDINARY };
 
-pub(super) const CLUSTER_ROLE: Kind = Kind {
-    resource: "clusterroles",
-    singular: "clusterrole",
-    kind: "ClusterRole",
-    namespaced: false,
-    columns: &[NAME, CREATED_AT],
+pub(super) const CLUSTER_ROLE: Rules = Rules {
     strategy: Strategy { validate: cluster_role, validate_update: |new, _| cluster_role(new), ..Strategy::NONE },
     ..ORDINARY
 };
 
-pub(super) const ROLE_BINDING: Kind = Kind {
-    resource: "rolebindings",
-    singular: "rolebinding",
-    kind: "RoleBinding",
-    columns: &[
-        NAME,
-        column(
-            "Role",
-            0,
-            "roleRef can reference a Role in the current namespace or a ClusterRole in the global namespace. If the \
-             RoleRef cannot be resolved, the Authorizer must return an error.",
-            |binding, _| role_ref(binding).into(),
-        ),
-        AGE,
-        subjects_column("Users", "Users in the roleBinding"),
-        subjects_column("Groups", "Groups in the roleBinding"),
-        subjects_column("ServiceAccounts", "ServiceAccounts in the roleBinding"),
-    ],
+pub(super) const ROLE_BINDING: Rules = Rules {
+    cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
         validate: |binding| binding_errors(binding, true),
@@ -66,25 +37,8 @@ pub(super) const ROLE_BINDING: Kind = Kind {
     ..ORDINARY
 };
 
-pub(super) const CLUSTER_ROLE_BINDING: Kind = Kind {
-    resource: "clusterrolebindings",
-    singular: "clusterrolebinding",
-    kind: "ClusterRoleBinding",
-    namespaced: false,
-    columns: &[
-        NAME,
-        column(
-            "Role",
-            0,
-            "roleRef can only reference a ClusterRole in the global namespace. If the RoleRef cannot be resolved, the \
-             Authorizer must return an error.",
-            |binding, _| role_ref(binding).into(),
-        ),
-        AGE,
-        subjects_column("Users", "Users in the clusterRoleBinding"),
-        subjects_column("Groups", "Groups in the clusterRoleBinding"),
-        subjects_column("ServiceAccounts", "ServiceAccounts in the clusterRoleBinding"),
-    ],
+pub(super) const CLUSTER_ROLE_BINDING: Rules = Rules {
+    cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
         validate: |binding| binding_errors(binding, false),
@@ -94,14 +48,13 @@ pub(super) const CLUSTER_ROLE_BINDING: Kind = Kind {
     ..ORDINARY
 };
 
-const fn subjects_column(name: &'static str, description: &'static str) -> Column {
-    let cell: fn(&Value, jiff::Timestamp) -> Value = match name.as_bytes()[0] {
-        b'U' => |binding, _| subjects(binding, "User"),
-        b'G' => |binding, _| subjects(binding, "Group"),
-        _ => |binding, _| subjects(binding, "ServiceAccount"),
-    };
-    column(name, 1, description, cell)
-}
+/// The cells of both bindings.
+const BINDING_CELLS: &[(&str, Cell)] = &[
+    ("Role", |binding, _| role_ref(binding).into()),
+    ("Users", |binding, _| subjects(binding, "User")),
+    ("Groups", |binding, _| subjects(binding, "Group")),
+    ("ServiceAccounts", |binding, _| subjects(binding, "ServiceAccount")),
+];
 
 /// The subjects of one kind, as `SubjectsStrings` has them.
 fn subjects(binding: &Value, kind: &str) -> Value {

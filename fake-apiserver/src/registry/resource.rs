@@ -2,10 +2,12 @@
 //!
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
+use super::columns;
 use super::conversion::Conversion;
-use super::kind::{Column, Kind, OtherVersion, RowCondition, Strategy, Subresource, Validate};
+use super::record::{Record, Recorded};
+use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate, VersionRules};
 use crate::error::{FieldError, Qualified};
-use crate::object::selector::{Selectable, SelectableField};
+use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{self, OwnedType, TypeRef};
 use crate::store::ResourceId;
@@ -37,24 +39,12 @@ pub struct Resource {
     pub categories: Vec<Str>,
     /// Rules for the metadata, the scope among them.
     pub meta: MetaRules,
-    /// `metadata.generation` counts changes of the spec.
-    pub owns_generation: bool,
-    /// `metadata.generation` counts changes of the annotations, too.
-    pub annotations_count: bool,
-    /// An update without a resourceVersion overwrites.
-    pub unconditional_update: bool,
-    /// An update of a missing object creates it.
-    pub create_on_update: bool,
-    /// A delete that removes the object answers with it rather than with a `Status`.
-    pub delete_returns_object: bool,
-    /// Objects are questions, answered on creation and not stored.
-    pub is_review: bool,
     /// Directory of the objects in etcd.
     pub storage_prefix: Str,
     /// Fields that are kept beside each object to select by.
     pub fields: Vec<StoredField>,
     /// Rules of the kind.
-    pub strategy: Strategy,
+    pub rules: Rules,
     /// Versions by which it is served; the first is the one that is stored.
     pub versions: Vec<Arc<Version>>,
 }
@@ -79,8 +69,8 @@ pub struct Version {
     pub(super) ty: OwnedType,
     /// Verbs of the resource itself, in the order in which discovery lists them.
     pub verbs: Vec<Str>,
-    /// Fields that selectors may name.
-    pub selectable: Selectable,
+    /// Fields that selectors may name, besides `metadata.name`; if there are none, `metadata.namespace` is one.
+    pub selectable: Vec<SelectableField>,
     /// Columns of `kubectl get`.
     pub columns: Vec<PrinterColumn>,
     /// What a row of a table says of an object beside the cells.
@@ -98,11 +88,29 @@ pub struct Version {
 pub struct StoredField {
     /// Name, as the storage version's selectors write it: `spec.nodeName`.
     pub name: Str,
-    value: for<'a> fn(&'a Value) -> Cow<'a, str>,
+    /// What to select by, unless that is the text in the field of that name.
+    text: Option<FieldText>,
+}
+
+/// Something below an object: its status, or an action on it.
+#[derive(Debug)]
+pub struct Subresource {
+    /// Last element of the path.
+    pub name: Str,
+    /// Group of the kind that is sent and received; empty with an empty version for the parent's.
+    pub group: Str,
+    /// Version of that kind.
+    pub version: Str,
+    /// That kind.
+    pub kind: Str,
+    /// Verbs it answers to, sorted.
+    pub verbs: Vec<Str>,
+    /// How an update through it differs from one of the object itself.
+    pub strategy: Strategy,
 }
 
 /// A column of `kubectl get`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct PrinterColumn {
     /// Heading.
     pub name: Str,
@@ -114,28 +122,23 @@ pub struct PrinterColumn {
     pub description: Str,
     /// 0 is always shown; more, only with `-o wide`.
     pub priority: u8,
-    cell: fn(&Value, Timestamp) -> Value,
+    pub(super) cell: Cell,
 }
 
 impl StoredField {
     /// The object's text for it; "" when unset.
     pub fn value<'a>(&self, object: &'a Value) -> Cow<'a, str> {
-        (self.value)(object)
+        match self.text {
+            Some(text) => text(object),
+            None => {
+                let value = self.name.split('.').try_fold(object, |value, field| value.get(field));
+                value.and_then(Value::as_str).unwrap_or_default().into()
+            }
+        }
     }
 }
 
 impl PrinterColumn {
-    pub(super) fn of_row(column: &Column) -> PrinterColumn {
-        PrinterColumn {
-            name: column.name.into(),
-            type_: column.type_.into(),
-            format: column.format.into(),
-            description: column.description.into(),
-            priority: column.priority,
-            cell: column.cell,
-        }
-    }
-
     /// The cell of a stored object, at a time (for ages).
     pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
         (self.cell)(object, now)
@@ -143,42 +146,35 @@ impl PrinterColumn {
 }
 
 impl Resource {
-    /// The resource of a row of the table.
+    /// The resource that the record has under that name (`deployments.apps`), served by those rules.
     ///
     /// # Panics
-    /// If the schema does not know the row's type.
-    pub(crate) fn of_row(id: ResourceId, row: &Kind) -> Resource {
-        let texts = |texts: &[&'static str]| texts.iter().map(|text| Str::Borrowed(text)).collect();
+    /// If there is no such resource or version, no cell for a column, or no type in the schema.
+    pub(super) fn recorded(id: ResourceId, name: &str, rules: Rules, record: &Record) -> Resource {
+        let storage = record.storage(name).unwrap_or_else(|| panic!("{name} is not recorded"));
+        let mut versions = vec![Version::of(storage, &rules)];
+        for other in rules.versions {
+            let recorded = record.other(storage, other.group, other.version);
+            let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {other:?}"));
+            versions.push(Version::other(recorded, &rules, other, &versions[0]));
+        }
         Resource {
             id,
-            group: row.group.into(),
-            resource: row.resource.into(),
-            singular: row.singular.into(),
-            kind: row.kind.into(),
-            short_names: texts(row.short_names),
-            categories: texts(row.categories),
+            group: storage.group.into(),
+            resource: storage.plural.into(),
+            singular: storage.singular.into(),
+            kind: storage.kind.into(),
+            short_names: storage.short_names().map(Str::Borrowed).collect(),
+            categories: storage.categories().map(Str::Borrowed).collect(),
             meta: MetaRules {
-                namespaced: row.namespaced,
-                name_rule: row.name_rule,
-                qualified_finalizers: row.qualified_finalizers,
+                namespaced: storage.namespaced,
+                name_rule: rules.name_rule,
+                qualified_finalizers: rules.qualified_finalizers,
             },
-            owns_generation: row.owns_generation,
-            annotations_count: row.annotations_count,
-            unconditional_update: row.unconditional_update,
-            create_on_update: row.create_on_update,
-            delete_returns_object: row.delete_returns_object,
-            is_review: row.is_review,
-            storage_prefix: if row.storage_prefix.is_empty() { row.resource } else { row.storage_prefix }.into(),
-            fields: row
-                .field_labels
-                .iter()
-                .map(|field| StoredField { name: field.label.into(), value: field.value })
-                .collect(),
-            strategy: row.strategy,
-            versions: std::iter::once(Version::of_row(row))
-                .chain(row.other_versions.iter().map(|other| Version::other(row, other)))
-                .map(Arc::new)
-                .collect(),
+            storage_prefix: storage.directory().into(),
+            fields: stored_fields(&versions, &rules),
+            rules,
+            versions: versions.into_iter().map(Arc::new).collect(),
         }
     }
 
@@ -201,7 +197,7 @@ impl Resource {
     pub fn validate_create(&self, version: &Version, object: &Value) -> Vec<FieldError> {
         let own = match version.validate {
             Some(validate) => validate(object, None),
-            None => (self.strategy.validate)(object),
+            None => (self.rules.strategy.validate)(object),
         };
         unique([validate::metadata(object, &self.meta), own])
     }
@@ -217,7 +213,7 @@ impl Resource {
         let own = match (subresource, version.validate) {
             (Some(subresource), _) => (subresource.strategy.validate_update)(new, old),
             (None, Some(validate)) => validate(new, Some(old)),
-            (None, None) => (self.strategy.validate_update)(new, old),
+            (None, None) => (self.rules.strategy.validate_update)(new, old),
         };
         unique([validate::metadata_update(new, old, &self.meta), own])
     }
@@ -234,42 +230,36 @@ impl Resource {
 }
 
 impl Version {
-    fn of_row(row: &Kind) -> Version {
-        let api_version = api_version(row.group, row.version);
-        let ty = schema::built_in().owned(&api_version, row.kind).expect("the schema has the type of every row");
+    fn of(recorded: &Recorded, rules: &Rules) -> Version {
+        let api_version = api_version(recorded.group, recorded.version);
+        let ty = schema::built_in().owned(&api_version, recorded.kind).expect("the schema has the type of every kind");
+        let cell = |name: &str| {
+            let cell = find(rules.cells, name).or_else(|| find(columns::COMMON, name));
+            cell.unwrap_or_else(|| panic!("the column {name} of {} has no cell", recorded.plural))
+        };
         Version {
-            group: row.group.into(),
-            name: row.version.into(),
-            resource: row.resource.into(),
-            kind: row.kind.into(),
-            head: head(&api_version, row.kind),
+            group: recorded.group.into(),
+            name: recorded.version.into(),
+            resource: recorded.plural.into(),
+            kind: recorded.kind.into(),
+            head: head(&api_version, recorded.kind),
             api_version: api_version.into(),
             ty,
-            verbs: row.verbs.iter().map(|verb| Str::Borrowed(verb)).collect(),
-            selectable: Selectable {
-                namespaced: row.namespaced,
-                fields: row.field_labels.iter().map(|field| SelectableField::same(field.label)).collect(),
-            },
-            columns: row.columns.iter().map(PrinterColumn::of_row).collect(),
-            row_condition: row.row_condition,
-            subresources: row.subresources.to_vec(),
+            verbs: recorded.verbs().map(Str::Borrowed).collect(),
+            selectable: recorded.fields().collect(),
+            columns: recorded.columns(cell).collect(),
+            row_condition: rules.row_condition,
+            subresources: recorded.subresources(|name| find(rules.subresources, name)).collect(),
             conversion: None,
             validate: None,
         }
     }
 
-    fn other(row: &Kind, other: &OtherVersion) -> Version {
-        let storage = api_version(row.group, row.version).into();
-        let own = Version::of_row(&Kind { group: other.group, version: other.version, ..*row });
-        let fields = other
-            .field_labels
-            .iter()
-            .map(|(label, stored_as)| SelectableField { label: (*label).into(), stored_as: (*stored_as).into() });
+    fn other(recorded: &Recorded, rules: &Rules, other: &VersionRules, storage: &Version) -> Version {
         Version {
-            selectable: Selectable { namespaced: row.namespaced, fields: fields.collect() },
-            conversion: Some(Conversion { storage, functions: other.conversion }),
+            conversion: Some(Conversion { storage: storage.api_version.clone(), functions: other.conversion }),
             validate: Some(other.validate),
-            ..own
+            ..Version::of(recorded, rules)
         }
     }
 
@@ -299,6 +289,22 @@ pub(super) fn api_version(group: &str, version: &str) -> String {
         "" => version.to_string(),
         group => format!("{group}/{version}"),
     }
+}
+
+/// What the table has under that name.
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+}
+
+/// The fields that the selectors of all versions mean, each once. What is in the key is not kept beside it.
+fn stored_fields(versions: &[Version], rules: &Rules) -> Vec<StoredField> {
+    let mut fields: Vec<StoredField> = Vec::new();
+    for SelectableField { stored_as: name, .. } in versions.iter().flat_map(|version| &version.selectable) {
+        if name != "metadata.namespace" && fields.iter().all(|field| field.name != *name) {
+            fields.push(StoredField { name: name.clone(), text: find(rules.fields, name) });
+        }
+    }
+    fields
 }
 
 fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {

@@ -3,8 +3,7 @@
 //! Follows `ValidateSecret` and `ValidateSecretUpdate` of `pkg/apis/core/validation` and
 //! `pkg/registry/core/secret/strategy.go` (v1.37.1).
 
-use super::columns::{AGE, NAME, column};
-use super::kind::{FieldLabel, Kind, Strategy};
+use super::rules::{Rules, Strategy};
 use super::{carry_over, default_to, text};
 use crate::error::FieldError;
 use crate::object::generation::equal;
@@ -25,32 +24,10 @@ const SERVICE_ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 /// `SecretTypeTLS`.
 const TLS: &str = "kubernetes.io/tls";
 
-pub(super) const KIND: Kind = Kind {
-    resource: "secrets",
-    singular: "secret",
-    kind: "Secret",
-    field_labels: &[FieldLabel { label: "type", value: |secret| text(secret, "/type").into() }],
-    columns: &[
-        NAME,
-        column(
-            "Type",
-            0,
-            "Used to facilitate programmatic handling of secret data. More info: \
-             https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
-            |secret, _| text(secret, "/type").into(),
-        ),
-        column(
-            "Data",
-            0,
-            "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The \
-             serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly \
-             non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
-            |secret, _| data(secret).count().into(),
-        ),
-        AGE,
-    ],
+pub(super) const RULES: Rules = Rules {
+    cells: &[("Type", |secret, _| text(secret, "/type").into()), ("Data", |secret, _| data(secret).count().into())],
     strategy: Strategy { default, prepare_update, validate, validate_update, warnings, ..Strategy::NONE },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn data(secret: &Value) -> impl Iterator<Item = (&String, &Value)> {

@@ -2,36 +2,23 @@
 //!
 //! Follows `pkg/registry/core/serviceaccount/strategy.go` (v1.37.1).
 
-use super::columns::{AGE, NAME};
-use super::kind::{Kind, Strategy, Subresource};
+use super::rules::{Rules, Strategy};
 use crate::object::meta;
 use serde_json::{Map, Value};
 
 /// `EnforceMountableSecretsAnnotation`.
 const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 
-pub(super) const KIND: Kind = Kind {
-    resource: "serviceaccounts",
-    singular: "serviceaccount",
-    kind: "ServiceAccount",
-    short_names: &["sa"],
-    subresources: &[Subresource {
-        name: "token",
-        group: "authentication.k8s.io",
-        version: "v1",
-        kind: "TokenRequest",
-        verbs: &["create"],
-        strategy: Strategy::NONE,
-    }],
+pub(super) const RULES: Rules = Rules {
+    subresources: &[("token", Strategy::NONE)],
     delete_returns_object: true,
-    columns: &[NAME, AGE],
     strategy: Strategy {
         prepare_create: clean_secret_references,
         prepare_update: |new, _| clean_secret_references(new),
         warnings,
         ..Strategy::NONE
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 /// `cleanSecretReferences`.

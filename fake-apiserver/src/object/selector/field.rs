@@ -7,15 +7,6 @@ use crate::error::{ApiError, ApiResult};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The fields that selectors over a version of a resource may name, besides `metadata.name`.
-#[derive(Debug, Clone, Default)]
-pub struct Selectable {
-    /// Whether `metadata.namespace` is one of them.
-    pub namespaced: bool,
-    /// The fields that few resources have.
-    pub fields: Vec<SelectableField>,
-}
-
 /// A selectable field.
 #[derive(Debug, Clone)]
 pub struct SelectableField {
@@ -23,14 +14,6 @@ pub struct SelectableField {
     pub label: Cow<'static, str>,
     /// As the storage version's do: `involvedObject.kind`.
     pub stored_as: Cow<'static, str>,
-}
-
-impl SelectableField {
-    /// A field that is called the same in the storage version.
-    pub(crate) fn same(label: impl Into<Cow<'static, str>>) -> Self {
-        let label = label.into();
-        SelectableField { stored_as: label.clone(), label }
-    }
 }
 
 /// Terms that all must hold; none at all selects everything.
@@ -46,11 +29,11 @@ struct Term {
 }
 
 impl FieldSelector {
-    /// Reads a selector over objects of which these fields can be selected.
+    /// Reads a selector over objects of a version that has these fields of its own.
     ///
     /// # Errors
     /// 400, if the text is malformed or asks for another field.
-    pub fn parse(text: &str, selectable: &Selectable) -> ApiResult<Self> {
+    pub fn parse(text: &str, selectable: &[SelectableField]) -> ApiResult<Self> {
         let raw = raw_terms(text)?;
         let bind = |(label, equal, value)| Ok(Term { label: resolve(label, selectable)?, value, equal });
         Ok(FieldSelector(raw.into_iter().map(bind).collect::<ApiResult<_>>()?))
@@ -92,14 +75,14 @@ fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
 }
 
 /// The field of a label, or the refusal: kinds with fields of their own word it differently.
-fn resolve(label: &str, selectable: &Selectable) -> ApiResult<Cow<'static, str>> {
-    let own = !selectable.fields.is_empty();
-    if let Some(field) = selectable.fields.iter().find(|field| field.label == label) {
+fn resolve(label: &str, selectable: &[SelectableField]) -> ApiResult<Cow<'static, str>> {
+    let own = !selectable.is_empty();
+    if let Some(field) = selectable.iter().find(|field| field.label == label) {
         return Ok(field.stored_as.clone());
     }
     match label {
         "metadata.name" => Ok("metadata.name".into()),
-        "metadata.namespace" if selectable.namespaced || !own => Ok("metadata.namespace".into()),
+        "metadata.namespace" if !own => Ok("metadata.namespace".into()),
         _ if own => Err(ApiError::bad_request(format!("field label not supported: {label}"))),
         _ => Err(ApiError::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""

@@ -4,6 +4,6 @@ mod field;
 mod label;
 mod structured;
 
-pub use field::{FieldSelector, Selectable, SelectableField, exact_fields};
+pub use field::{FieldSelector, SelectableField, exact_fields};
 pub use label::LabelSelector;
 pub use structured::validate as validate_structured;

@@ -4,13 +4,12 @@
 //! `SetDefaults_Deployment` of `pkg/apis/apps/v1/defaults.go` (v1.37.1). Not ported: `rollbackTo`, which `apps/v1` lacks.
 
 use super::{
-    CONTAINERS, GROUP, IMAGES, SPEC, default_replicas, immutable_selector, number_or_zero, reset_status, scale,
+    CONTAINERS, IMAGES, SPEC, default_replicas, immutable_selector, number_or_zero, reset_status,
     selector_and_template, selector_text, status_counts, warnings,
 };
 use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
-use crate::registry::columns::{AGE, NAME, column};
-use crate::registry::kind::{Column, Kind, Strategy, Subresource};
+use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
 use crate::registry::{carry_over, child, default_to, number, text};
 use serde_json::Value;
@@ -30,17 +29,11 @@ const STRATEGY: Strategy = Strategy {
     ..Strategy::NONE
 };
 
-pub(in crate::registry) const KIND: Kind = Kind {
-    group: GROUP,
-    resource: "deployments",
-    singular: "deployment",
-    kind: "Deployment",
-    short_names: &["deploy"],
-    categories: &["all"],
+pub(in crate::registry) const RULES: Rules = Rules {
     subresources: &[
-        scale(STRATEGY),
-        Subresource::status(
-            "Deployment",
+        ("scale", STRATEGY),
+        (
+            "status",
             Strategy {
                 default,
                 prepare_update: |new, old| {
@@ -54,9 +47,9 @@ pub(in crate::registry) const KIND: Kind = Kind {
     ],
     owns_generation: true,
     annotations_count: true,
-    columns: COLUMNS,
+    cells: CELLS,
     strategy: STRATEGY,
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 /// `SetDefaults_Deployment`.
@@ -177,32 +170,14 @@ fn status(new: &Value, old: &Value) -> Vec<FieldError> {
     })
 }
 
-const COLUMNS: &[Column] = &[
-    NAME,
-    column("Ready", 0, "Number of the pod with ready state", |deployment, _| {
+const CELLS: &[(&str, Cell)] = &[
+    ("Ready", |deployment, _| {
         let (ready, wanted) = ("/status/readyReplicas", "/spec/replicas");
         format!("{}/{}", number_or_zero(deployment, ready), number_or_zero(deployment, wanted)).into()
     }),
-    column(
-        "Up-to-date",
-        0,
-        "Total number of non-terminating pods targeted by this deployment that have the desired template spec.",
-        |deployment, _| number_or_zero(deployment, "/status/updatedReplicas").into(),
-    ),
-    column(
-        "Available",
-        0,
-        "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this deployment.",
-        |deployment, _| number_or_zero(deployment, "/status/availableReplicas").into(),
-    ),
-    AGE,
+    ("Up-to-date", |deployment, _| number_or_zero(deployment, "/status/updatedReplicas").into()),
+    ("Available", |deployment, _| number_or_zero(deployment, "/status/availableReplicas").into()),
     CONTAINERS,
     IMAGES,
-    column(
-        "Selector",
-        1,
-        "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this \
-         deployment. It must match the pod template's labels.",
-        |deployment, _| selector_text(deployment).unwrap_or_else(|| "<invalid>".into()).into(),
-    ),
+    ("Selector", |deployment, _| selector_text(deployment).unwrap_or_else(|| "<invalid>".into()).into()),
 ];

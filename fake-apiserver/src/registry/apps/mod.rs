@@ -6,8 +6,7 @@
 pub(super) mod deployments;
 pub(super) mod replica_sets;
 
-use super::columns::column;
-use super::kind::{Column, Strategy, Subresource};
+use super::rules::Cell;
 use super::types::{pod_template_spec, pod_warnings};
 use super::{default_to, number, text};
 use crate::error::{Errors, FieldError, Path};
@@ -15,22 +14,8 @@ use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};
 use serde_json::{Map, Value, json};
 
-const GROUP: &str = "apps";
-
 /// Path of the spec of a workload.
 const SPEC: Path<'static> = Path::new("spec");
-
-/// The scale of a workload; the strategy is that of the workload, which is what changes.
-const fn scale(strategy: Strategy) -> Subresource {
-    Subresource {
-        name: "scale",
-        group: "autoscaling",
-        version: "v1",
-        kind: "Scale",
-        verbs: &["get", "patch", "update"],
-        strategy,
-    }
-}
 
 /// One replica, unless it is said how many.
 fn default_replicas(workload: &mut Value) {
@@ -139,25 +124,18 @@ fn warnings(workload: &Value, old: Option<&Value>) -> Vec<String> {
     warnings
 }
 
-/// A column of numbers.
-const fn count(name: &'static str, description: &'static str, cell: fn(&Value, jiff::Timestamp) -> Value) -> Column {
-    Column { type_: "integer", ..column(name, 0, description, cell) }
-}
-
 /// Number at a JSON pointer, 0 without one.
 fn number_or_zero(workload: &Value, pointer: &str) -> i64 {
     number(workload, pointer).unwrap_or_default()
 }
 
-/// Column of the names of a template's containers.
-const CONTAINERS: Column = column("Containers", 1, "Names of each container in the template.", |workload, _| {
-    super::pod_templates::each_container(&workload["spec"]["template"], "name").into()
-});
+/// The names of a template's containers.
+const CONTAINERS: (&str, Cell) =
+    ("Containers", |workload, _| super::pod_templates::each_container(&workload["spec"]["template"], "name").into());
 
-/// Column of the images of a template's containers.
-const IMAGES: Column = column("Images", 1, "Images referenced by each container in the template.", |workload, _| {
-    super::pod_templates::each_container(&workload["spec"]["template"], "image").into()
-});
+/// The images of a template's containers.
+const IMAGES: (&str, Cell) =
+    ("Images", |workload, _| super::pod_templates::each_container(&workload["spec"]["template"], "image").into());
 
 /// The text of a workload's selector; `None` if it is not valid.
 pub(crate) fn selector_text(workload: &Value) -> Option<String> {

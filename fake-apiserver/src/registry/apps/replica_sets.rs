@@ -4,12 +4,12 @@
 //! `SetDefaults_ReplicaSet` of `pkg/apis/apps/v1/defaults.go` (v1.37.1).
 
 use super::{
-    CONTAINERS, GROUP, IMAGES, SPEC, count, default_replicas, immutable_selector, number_or_zero, reset_status, scale,
+    CONTAINERS, IMAGES, SPEC, default_replicas, immutable_selector, number_or_zero, reset_status,
     selector_and_template, selector_text, status_counts, warnings,
 };
 use crate::error::Errors;
-use crate::registry::columns::{AGE, NAME, column, or};
-use crate::registry::kind::{Column, Kind, Strategy, Subresource};
+use crate::registry::columns::or;
+use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
 use crate::registry::{carry_over, child, number};
 use serde_json::Value;
@@ -29,17 +29,11 @@ const STRATEGY: Strategy = Strategy {
     ..Strategy::NONE
 };
 
-pub(in crate::registry) const KIND: Kind = Kind {
-    group: GROUP,
-    resource: "replicasets",
-    singular: "replicaset",
-    kind: "ReplicaSet",
-    short_names: &["rs"],
-    categories: &["all"],
+pub(in crate::registry) const RULES: Rules = Rules {
     subresources: &[
-        scale(STRATEGY),
-        Subresource::status(
-            "ReplicaSet",
+        ("scale", STRATEGY),
+        (
+            "status",
             Strategy {
                 default,
                 prepare_update: |new, old| carry_over(new, old, "spec"),
@@ -52,9 +46,9 @@ pub(in crate::registry) const KIND: Kind = Kind {
         ),
     ],
     owns_generation: true,
-    columns: COLUMNS,
+    cells: CELLS,
     strategy: STRATEGY,
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 /// Counts in a status, in the order in which the real server looks at them.
@@ -80,34 +74,11 @@ fn spec(spec: &Value, errors: &mut Errors) {
     selector_and_template(spec, errors);
 }
 
-const COLUMNS: &[Column] = &[
-    NAME,
-    count(
-        "Desired",
-        "Replicas is the number of desired pods. This is a pointer to distinguish between explicit zero and unspecified. \
-         Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
-        |set, _| number_or_zero(set, "/spec/replicas").into(),
-    ),
-    count(
-        "Current",
-        "Replicas is the most recently observed number of non-terminating pods. More info: \
-         https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
-        |set, _| number_or_zero(set, "/status/replicas").into(),
-    ),
-    count(
-        "Ready",
-        "The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.",
-        |set, _| number_or_zero(set, "/status/readyReplicas").into(),
-    ),
-    AGE,
+const CELLS: &[(&str, Cell)] = &[
+    ("Desired", |set, _| number_or_zero(set, "/spec/replicas").into()),
+    ("Current", |set, _| number_or_zero(set, "/status/replicas").into()),
+    ("Ready", |set, _| number_or_zero(set, "/status/readyReplicas").into()),
     CONTAINERS,
     IMAGES,
-    column(
-        "Selector",
-        1,
-        "Selector is a label query over pods that should match the replica count. Label keys and values that must match in \
-         order to be controlled by this replica set. It must match the pod template's labels. More info: \
-         https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-        |set, _| or(&selector_text(set).unwrap_or_else(|| "<error>".into()), "<none>").into(),
-    ),
+    ("Selector", |set, _| or(&selector_text(set).unwrap_or_else(|| "<error>".into()), "<none>").into()),
 ];

@@ -7,13 +7,12 @@ use super::{is_timed, text};
 use crate::error::FieldError;
 use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
 use crate::registry::conversion::{Functions, rename};
-use crate::registry::kind::OtherVersion;
+use crate::registry::rules::VersionRules;
 use serde_json::Value;
 
-pub(super) const VERSION: OtherVersion = OtherVersion {
+pub(super) const VERSION: VersionRules = VersionRules {
     group: "events.k8s.io",
     version: "v1",
-    field_labels: FIELD_LABELS,
     conversion: Functions {
         store: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
         present: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
@@ -30,20 +29,6 @@ const FIELDS: &[(&str, &str)] = &[
     ("note", "message"),
     ("regarding", "involvedObject"),
     ("reportingController", "reportingComponent"),
-];
-
-/// `AddFieldLabelConversionsForEvent`.
-const FIELD_LABELS: &[(&str, &str)] = &[
-    ("reason", "reason"),
-    ("regarding.kind", "involvedObject.kind"),
-    ("regarding.namespace", "involvedObject.namespace"),
-    ("regarding.name", "involvedObject.name"),
-    ("regarding.uid", "involvedObject.uid"),
-    ("regarding.apiVersion", "involvedObject.apiVersion"),
-    ("regarding.resourceVersion", "involvedObject.resourceVersion"),
-    ("regarding.fieldPath", "involvedObject.fieldPath"),
-    ("reportingController", "reportingComponent"),
-    ("type", "type"),
 ];
 
 /// What `ValidateObjectMeta` is told here, other than for events of the core group.

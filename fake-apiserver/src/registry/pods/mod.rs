@@ -10,8 +10,8 @@ pub(crate) mod references;
 mod update;
 mod validate;
 
-use super::kind::{FieldLabel, Kind, Strategy, Subresource};
-use super::{carry_over, child, items, text};
+use super::rules::{FieldText, Rules, Strategy};
+use super::{carry_over, child, flag, items, text};
 use crate::object::meta;
 use serde_json::{Value, json};
 
@@ -22,36 +22,20 @@ pub(crate) fn is_mirror_pod(pod: &Value) -> bool {
     meta::annotations(pod).get(MIRROR_POD_ANNOTATION).is_some()
 }
 
-pub(super) const KIND: Kind = Kind {
-    resource: "pods",
-    singular: "pod",
-    kind: "Pod",
-    short_names: &["po"],
-    categories: &["all"],
+pub(super) const RULES: Rules = Rules {
     subresources: &[
-        Subresource {
-            name: "binding",
-            group: "",
-            version: "",
-            kind: "Binding",
-            verbs: &["create"],
-            strategy: Strategy::NONE,
-        },
-        Subresource {
-            name: "ephemeralcontainers",
-            group: "",
-            version: "",
-            kind: "Pod",
-            verbs: &["get", "patch", "update"],
-            strategy: Strategy {
+        ("binding", Strategy::NONE),
+        (
+            "ephemeralcontainers",
+            Strategy {
                 default: defaults::default,
                 prepare_update: ephemeral::prepare_update,
                 validate_update: ephemeral::changes,
                 ..Strategy::NONE
             },
-        },
-        Subresource::status(
-            "Pod",
+        ),
+        (
+            "status",
             Strategy {
                 default: defaults::default,
                 prepare_update: prepare_status_update,
@@ -62,8 +46,8 @@ pub(super) const KIND: Kind = Kind {
     ],
     owns_generation: true,
     delete_returns_object: true,
-    field_labels: FIELD_LABELS,
-    columns: columns::COLUMNS,
+    fields: FIELDS,
+    cells: columns::CELLS,
     row_condition: columns::row_condition,
     strategy: Strategy {
         default: defaults::default,
@@ -74,7 +58,7 @@ pub(super) const KIND: Kind = Kind {
         grace_period,
         warnings: validate::warnings,
     },
-    ..Kind::ORDINARY
+    ..Rules::ORDINARY
 };
 
 fn prepare_create(pod: &mut Value) {
@@ -127,20 +111,8 @@ fn grace_period(pod: &Value, asked: Option<i64>) -> Option<i64> {
     })
 }
 
-const FIELD_LABELS: &[FieldLabel] = &[
-    FieldLabel { label: "spec.nodeName", value: |pod| text(pod, "/spec/nodeName").into() },
-    // What clients of long ago call spec.nodeName.
-    FieldLabel { label: "spec.host", value: |pod| text(pod, "/spec/nodeName").into() },
-    FieldLabel { label: "spec.restartPolicy", value: |pod| text(pod, "/spec/restartPolicy").into() },
-    FieldLabel { label: "spec.schedulerName", value: |pod| text(pod, "/spec/schedulerName").into() },
-    FieldLabel { label: "spec.serviceAccountName", value: |pod| text(pod, "/spec/serviceAccountName").into() },
-    FieldLabel {
-        label: "spec.hostNetwork",
-        value: |pod| pod["spec"]["hostNetwork"].as_bool().unwrap_or_default().to_string().into(),
-    },
-    FieldLabel { label: "status.phase", value: |pod| text(pod, "/status/phase").into() },
-    FieldLabel { label: "status.podIP", value: |pod| text(pod, "/status/podIPs/0/ip").into() },
-    // Accepted, yet the real server finds it empty in every pod.
-    FieldLabel { label: "status.podIPs", value: |_| "".into() },
-    FieldLabel { label: "status.nominatedNodeName", value: |pod| text(pod, "/status/nominatedNodeName").into() },
+/// The other fields hold what they are selected by; `status.podIPs` is a list, which the real server finds empty in every pod.
+const FIELDS: &[(&str, FieldText)] = &[
+    ("spec.hostNetwork", |pod| flag(pod, "/spec/hostNetwork").to_string().into()),
+    ("status.podIP", |pod| text(pod, "/status/podIPs/0/ip").into()),
 ];

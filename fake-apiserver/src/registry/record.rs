@@ -1,0 +1,189 @@
+//! The record of what the real server says of its resources (`kinds.txt`, whose head describes its lines). What it says of those
+//! that are not served here waits for their rules.
+
+use super::resource::{PrinterColumn, Str, Subresource};
+use super::rules::{Cell, Strategy};
+use crate::object::selector::SelectableField;
+
+/// The resources that the real server serves, in all their versions.
+pub(super) struct Record(Vec<Recorded>);
+
+/// A version of a resource.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// API group, empty for core.
+    pub(super) group: &'static str,
+    /// API version, such as `v1`.
+    pub(super) version: &'static str,
+    /// Lower-case plural.
+    pub(super) plural: &'static str,
+    /// Lower-case singular.
+    pub(super) singular: &'static str,
+    /// CamelCase kind.
+    pub(super) kind: &'static str,
+    /// Whether objects live in namespaces.
+    pub(super) namespaced: bool,
+    /// Its lines.
+    lines: &'static str,
+    /// The lines of its columns, which are the last ones.
+    columns: &'static str,
+}
+
+impl Record {
+    /// Reads the record.
+    ///
+    /// # Panics
+    /// If it is malformed.
+    pub(super) fn read() -> Record {
+        Record(include_str!("kinds.txt").split("\n\n").skip(1).map(Recorded::read).collect())
+    }
+
+    /// The storage version of a resource, which is named as Go does: `pods`, `deployments.apps`.
+    pub(super) fn storage(&self, name: &str) -> Option<&Recorded> {
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        self.0.iter().find(|one| one.plural == plural && one.group == group && one.stored_as().is_none())
+    }
+
+    /// That version of the resource of which `storage` is the storage version.
+    pub(super) fn other(&self, storage: &Recorded, group: &str, version: &str) -> Option<&Recorded> {
+        let stored_as = Some((storage.group, storage.version));
+        self.0.iter().find(|one| {
+            one.kind == storage.kind && one.group == group && one.version == version && one.stored_as() == stored_as
+        })
+    }
+}
+
+impl Recorded {
+    fn read(text: &'static str) -> Recorded {
+        let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+        let (lines, columns) = rest.split_at(rest.find("  column ").unwrap_or(rest.len()));
+        let [version, plural, singular, kind, scope] = words(head);
+        let (group, version) = group_version(version);
+        Recorded { group, version, plural, singular, kind, namespaced: scope == "namespaced", lines, columns }
+    }
+
+    /// What the lines say that begin with `word`.
+    fn lines(&self, word: &str) -> impl Iterator<Item = &'static str> {
+        self.lines.lines().filter_map(move |line| line.trim_start().strip_prefix(word)?.strip_prefix(' '))
+    }
+
+    /// The words of a line.
+    fn words(&self, word: &str) -> impl Iterator<Item = &'static str> {
+        self.lines(word).flat_map(|line| line.split(' '))
+    }
+
+    /// Group and version of the storage version, if that is another.
+    fn stored_as(&self) -> Option<(&'static str, &'static str)> {
+        self.lines("stored").next().map(group_version)
+    }
+
+    /// Directory of the objects in etcd.
+    pub(super) fn directory(&self) -> &'static str {
+        self.lines("directory").next().unwrap_or(self.plural)
+    }
+
+    /// Verbs of the resource itself, sorted.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &'static str> {
+        self.words("verbs")
+    }
+
+    /// `kubectl`'s abbreviations.
+    pub(super) fn short_names(&self) -> impl Iterator<Item = &'static str> {
+        self.words("short")
+    }
+
+    /// Groups of resources such as `all`.
+    pub(super) fn categories(&self) -> impl Iterator<Item = &'static str> {
+        self.words("categories")
+    }
+
+    /// Labels of field selectors.
+    pub(super) fn fields(&self) -> impl Iterator<Item = SelectableField> {
+        self.lines("field").map(|line| {
+            let [label, stored_as] = words(line);
+            SelectableField { label: label.into(), stored_as: stored_as.into() }
+        })
+    }
+
+    /// What hangs below an object, sorted, as far as `strategy` has rules for it.
+    pub(super) fn subresources(
+        &self,
+        strategy: impl Fn(&str) -> Option<Strategy>,
+    ) -> impl Iterator<Item = Subresource> {
+        self.lines("sub").filter_map(move |line| {
+            let [name, version, kind, verbs] = words(line);
+            let (group, version) = if version == "-" { ("", "") } else { group_version(version) };
+            Some(Subresource {
+                name: name.into(),
+                group: group.into(),
+                version: version.into(),
+                kind: kind.into(),
+                verbs: verbs.split(' ').map(Str::Borrowed).collect(),
+                strategy: strategy(name)?,
+            })
+        })
+    }
+
+    /// Columns of `kubectl get`, with their cells.
+    pub(super) fn columns(&self, cell: impl Fn(&str) -> Cell) -> impl Iterator<Item = PrinterColumn> {
+        let mut lines = self.columns.lines().peekable();
+        std::iter::from_fn(move || {
+            let [priority, type_, format, name] = words(lines.next()?.strip_prefix("  column ")?);
+            let description = lines.next_if(|line| line.starts_with("    ")).unwrap_or_default().trim_start();
+            Some(PrinterColumn {
+                name: name.into(),
+                type_: type_.into(),
+                format: if format == "-" { "" } else { format }.into(),
+                description: match description.contains("\\n") {
+                    true => description.replace("\\n", "\n").into(),
+                    false => description.into(),
+                },
+                priority: priority.parse().expect("a priority is a small number"),
+                cell: cell(name),
+            })
+        })
+    }
+}
+
+/// The words of a line that has so many, or more, which are part of the last.
+fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
+    let mut words = line.splitn(N, ' ');
+    std::array::from_fn(|_| words.next().unwrap_or_else(|| panic!("too few words: {line:?}")))
+}
+
+/// `apps/v1`, `/v1`.
+fn group_version(text: &'static str) -> (&'static str, &'static str) {
+    text.split_once('/').expect("a version has a group, if an empty one")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn the_record_is_of_the_emulated_version() {
+        let head = include_str!("kinds.txt").lines().next().unwrap();
+        assert!(head.contains(&format!("kube-apiserver {} ", crate::git_version())), "{head}");
+    }
+
+    /// Every line means something, so that none is overlooked.
+    #[test]
+    fn the_record_is_well_formed() {
+        let record = Record::read();
+        assert!(record.0.len() > 60);
+        for one in &record.0 {
+            let known = ["stored", "directory", "verbs", "short", "categories", "field", "sub"];
+            for line in one.lines.lines() {
+                assert!(known.iter().any(|word| line.starts_with(&format!("  {word} "))), "{line}");
+            }
+            let columns = one.columns.lines().filter(|line| line.starts_with("  column ")).count();
+            assert_eq!(one.columns(|_| |_, _| Value::Null).count(), columns, "{one:?}");
+            let subresources: Vec<_> = one.subresources(|_| Some(Strategy::NONE)).collect();
+            assert_eq!(subresources.len(), one.lines("sub").count(), "{one:?}");
+            assert!(subresources.is_sorted_by_key(|sub| sub.name.clone()), "{one:?}");
+            assert!(one.fields().all(|field| !field.label.is_empty() && !field.stored_as.is_empty()), "{one:?}");
+            assert!(one.verbs().next().is_some(), "{one:?}");
+        }
+    }
+}
