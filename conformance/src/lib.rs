@@ -6,6 +6,7 @@
 //! * [`bless`] lets a real server say what is right;
 //! * [`soak`] is a storm of writes for a real controller.
 
+mod answers;
 pub mod bless;
 pub mod cli;
 mod client;

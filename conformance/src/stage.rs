@@ -1,5 +1,6 @@
 //! The stage of a scenario: a running cluster, the dialogue so far, what is still open, and the history.
 
+use crate::answers::{document, next_frame};
 use crate::client::Endpoint;
 use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
@@ -154,7 +155,7 @@ impl<'a> Stage<'a> {
         let reply = head(number, &response);
         self.recorder.record(Event::Reply(reply.clone()));
         let (sender, frames) = mpsc::unbounded_channel();
-        let reader = tokio::spawn(read_frames(number, response.into_body(), sender, Arc::clone(&self.recorder)));
+        let reader = tokio::spawn(read_frames(reply.clone(), response.into_body(), sender, Arc::clone(&self.recorder)));
         Ok((reply, Some(Stream { frames, _reader: AbortOnDropHandle::new(reader) })))
     }
 
@@ -210,14 +211,19 @@ async fn read(number: u64, response: http::Response<Incoming>) -> Result<Reply> 
     let mut reply = head(number, &response);
     let body = tokio::time::timeout(DEADLINE, response.into_body().collect());
     let body = body.await.map_err(|_| anyhow!("the body did not end within {DEADLINE:?}"))??.to_bytes();
-    match serde_json::from_slice(&body) {
+    match document(content_type(&reply), &body) {
         Ok(json) => reply.body = json,
-        Err(_) => reply.text = Some(String::from_utf8_lossy(&body).into_owned()),
+        Err(text) => reply.text = Some(text),
     }
     Ok(reply)
 }
 
-async fn read_frames(number: u64, mut body: Incoming, frames: mpsc::UnboundedSender<Value>, recorder: Arc<Recorder>) {
+fn content_type(reply: &Reply) -> &str {
+    reply.headers.get("content-type").map(String::as_str).unwrap_or_default()
+}
+
+async fn read_frames(reply: Reply, mut body: Incoming, frames: mpsc::UnboundedSender<Value>, recorder: Arc<Recorder>) {
+    let number = reply.request;
     let mut unread = Vec::new();
     let error = loop {
         match body.frame().await {
@@ -225,10 +231,7 @@ async fn read_frames(number: u64, mut body: Incoming, frames: mpsc::UnboundedSen
             Some(Err(error)) => break Some(error.to_string()),
             Some(Ok(frame)) => unread.extend_from_slice(frame.data_ref().map(|data| &data[..]).unwrap_or_default()),
         }
-        while let Some(end) = unread.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = unread.drain(..=end).collect();
-            let frame: Value = serde_json::from_slice(&line)
-                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&line).into_owned()));
+        while let Some(frame) = next_frame(content_type(&reply), &mut unread) {
             recorder.record(Event::Frame { request: number, frame: frame.clone() });
             if frames.send(frame).is_err() {
                 return;

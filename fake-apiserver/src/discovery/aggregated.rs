@@ -8,8 +8,8 @@ use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
 use serde::Serialize;
 
-/// `Content-Type` of the document, by which clients tell it from the plain one.
-pub(crate) const AGGREGATED_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+/// Parameters of the document's `Content-Type`, by which clients tell it from the plain one.
+pub(crate) const AGGREGATED: &str = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// An aggregated document, and what tells whether a client's copy is still true.
 pub(crate) struct Aggregated {

@@ -10,7 +10,7 @@ mod plain;
 #[cfg(test)]
 pub(crate) mod samples;
 
-pub(crate) use aggregated::{AGGREGATED_TYPE, Aggregated};
+pub(crate) use aggregated::{AGGREGATED, Aggregated};
 pub(crate) use openapi::OpenApi;
 pub(crate) use plain::{Plain, api_versions};
 

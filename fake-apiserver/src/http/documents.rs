@@ -2,11 +2,12 @@
 
 use super::health;
 use super::json::{encode, indent};
-use super::negotiate::{Endpoint, Preferences};
+use super::negotiate::{Encoding, Endpoint, JSON, Preferences};
 use super::openapi::{self, OpenApiRequest};
+use super::respond::content;
 use super::version;
 use crate::api::request::Query;
-use crate::discovery::{AGGREGATED_TYPE, Aggregated, Documents, api_versions};
+use crate::discovery::{AGGREGATED, Aggregated, Documents, api_versions};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
@@ -65,6 +66,7 @@ fn openapi_document(documents: &Documents, path: &str, request: &DocumentRequest
 
 /// Discovery and version: documents that are negotiated, and can only be read.
 fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+    let preferences = request.preferences();
     let json = match path {
         "/api" => api_versions(request.server_address).into(),
         "/version" => version::document().into(),
@@ -78,19 +80,23 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     if endpoint == Endpoint::Document && request.method != Method::GET {
         return Err(ApiError::method_not_routed());
     }
-    let preferences = request.preferences();
     let aggregated = match path {
         "/api" => Some(&documents.core),
         "/apis" => Some(&documents.groups),
         _ => None,
     };
-    match aggregated {
-        Some(aggregated) if preferences.aggregated_discovery() => Ok(aggregated_response(aggregated, request)),
-        _ => {
-            let pretty = preferences.output(endpoint)?.pretty || path == "/version";
-            Ok(json_text(laid_out(&json, pretty)))
-        }
+    if let Some(aggregated) = aggregated
+        && let Some(encoding) = preferences.aggregated_discovery()
+    {
+        return aggregated_response(aggregated, encoding, request);
     }
+    // The version is always written for a person.
+    let encoding = match path {
+        "/version" => preferences.routed(&[JSON]).map(|()| Encoding::Json { pretty: true })?,
+        _ => preferences.output(endpoint, true)?.encoding,
+    };
+    let (content_type, body) = content(line(&json), encoding)?;
+    Ok(Response::builder().header(CONTENT_TYPE, content_type).body(body).expect("a constant header"))
 }
 
 /// 404: a `Status` below a group that exists, plain text elsewhere.
@@ -126,17 +132,22 @@ impl DocumentRequest<'_> {
     }
 }
 
-fn aggregated_response(document: &Aggregated, request: &DocumentRequest<'_>) -> Response<Bytes> {
+fn aggregated_response(
+    document: &Aggregated,
+    encoding: Encoding,
+    request: &DocumentRequest<'_>,
+) -> ApiResult<Response<Bytes>> {
     let response =
         Response::builder().header(CACHE_CONTROL, "public").header(ETAG, &document.etag).header(VARY, "Accept");
     let response = match request.header(IF_NONE_MATCH) == document.etag {
         true => response.status(StatusCode::NOT_MODIFIED).body(Bytes::new()),
         false => {
-            let json = laid_out(&document.json, request.preferences().is_pretty());
-            response.header(CONTENT_TYPE, AGGREGATED_TYPE).body(json)
+            let (content_type, body) = content(line(&document.json), encoding)?;
+            let content_type = content_type.to_str().unwrap_or_default();
+            response.header(CONTENT_TYPE, format!("{content_type};{AGGREGATED}")).body(body)
         }
     };
-    response.expect("headers in ASCII")
+    Ok(response.expect("headers in ASCII"))
 }
 
 /// 200 with a JSON document.
@@ -154,9 +165,8 @@ pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response
         .expect("constant headers")
 }
 
-/// Compact documents end their line, indented ones do not.
-fn laid_out(json: &[u8], pretty: bool) -> Bytes {
-    if pretty { indent(json).into() } else { [json, b"\n"].concat().into() }
+fn line(json: &[u8]) -> Bytes {
+    [json, b"\n"].concat().into()
 }
 
 #[cfg(test)]
@@ -166,6 +176,7 @@ mod tests {
     use http::HeaderValue;
     use http::header::{ACCEPT, EXPIRES, LOCATION};
 
+    const AGGREGATED_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     const AGGREGATED: (HeaderName, &str) = (ACCEPT, AGGREGATED_TYPE);
 
     /// Asks for `target`, a path with a query.
@@ -263,6 +274,33 @@ mod tests {
         assert_eq!(get("/api", &[AGGREGATED, (IF_NONE_MATCH, etag)]).status(), 200, "another document");
         assert_eq!(get("/apis", &[AGGREGATED, (IF_NONE_MATCH, "*")]).status(), 200);
         assert_eq!(ask(Method::GET, "/api/v1", &[AGGREGATED]).unwrap_err().code(), 406);
+    }
+
+    /// The types, as kube-apiserver 1.37 answers.
+    #[test]
+    fn discovery_in_protobuf() {
+        const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+        let aggregated = AGGREGATED_TYPE.replace(JSON, PROTOBUF);
+        for (target, accept, expected) in [
+            ("/apis", PROTOBUF, Ok((PROTOBUF, "APIGroupList"))),
+            ("/api", PROTOBUF, Ok((PROTOBUF, "APIVersions"))),
+            ("/api/v1", PROTOBUF, Ok((PROTOBUF, "APIResourceList"))),
+            ("/apis/coordination.k8s.io", PROTOBUF, Ok((PROTOBUF, "APIGroup"))),
+            ("/api", &*aggregated, Ok((&*aggregated, "APIGroupDiscoveryList"))),
+            ("/version", "application/vnd.kubernetes.protobuf,application/json", Ok((JSON, "gitVersion"))),
+            ("/version", PROTOBUF, Err("406: Not Acceptable\n\nAvailable representations: application/json")),
+        ] {
+            let answer = ask(Method::GET, target, &[(ACCEPT, accept)]);
+            let found = answer.as_ref().map_err(ToString::to_string).map(|response| {
+                let body = String::from_utf8_lossy(response.body());
+                (header(response, CONTENT_TYPE), expected.is_ok_and(|(_, kind)| body.contains(kind)))
+            });
+            assert_eq!(
+                found,
+                expected.map(|(content_type, _)| (content_type, true)).map_err(str::to_owned),
+                "{target}"
+            );
+        }
     }
 
     #[test]

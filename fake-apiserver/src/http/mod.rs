@@ -8,6 +8,7 @@ mod list;
 mod negotiate;
 mod openapi;
 mod pipeline;
+mod protobuf;
 mod replica;
 mod respond;
 mod route;

@@ -3,15 +3,19 @@
 //! Follows `k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go` v0.37.1 and the parser it uses
 //! (`munnerz/goautoneg`), quirks included: `q` orders clauses but never forbids one. Two judges look at the header, as
 //! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
-//! JSON is the only encoding produced; clients that prefer protobuf always list JSON as well.
+//! JSON and protobuf are written, not YAML.
 
 use crate::api::request::Query;
 use crate::error::{ApiError, ApiResult};
+use crate::registry::Version;
 use crate::store::FormId;
 use http::HeaderMap;
 use http::header::{ACCEPT, USER_AGENT};
 
-const JSON: &str = "application/json";
+/// The encoding that everything has.
+pub(super) const JSON: &str = "application/json";
+/// Kubernetes' protobuf: a message in an envelope.
+pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const META_GROUP: &str = "meta.k8s.io";
 
 /// A version of `meta.k8s.io`; clients ask for the old one only after the new one.
@@ -44,24 +48,40 @@ pub(crate) enum Form {
     PartialObjectMetadataList(MetaVersion),
 }
 
-impl Form {
-    /// The form as the store keeps renderings by; none for tables, whose cells tell ages.
-    pub(crate) fn id(self) -> Option<FormId> {
-        match self {
-            Form::Table(_) => None,
-            Form::PartialObjectMetadata(version) => Some(FormId(1 + version as u32)),
-            Form::PartialObjectMetadataList(version) => Some(FormId(3 + version as u32)),
-        }
-    }
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// `application/json`
+    Json {
+        /// Indented, for a person's eyes. Has no meaning for watches.
+        pretty: bool,
+    },
+    /// `application/vnd.kubernetes.protobuf`
+    Protobuf,
 }
 
-/// The outcome of a negotiation. The encoding is JSON.
+/// The outcome of a negotiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Output {
     /// What to make of the answer; `None` for the plain one.
     pub(crate) form: Option<Form>,
-    /// Indented, for a person's eyes. Has no meaning for watches.
-    pub(crate) pretty: bool,
+    /// How to write it.
+    pub(crate) encoding: Encoding,
+}
+
+impl Output {
+    /// What the store keeps the frames of a version's objects by; none for tables, whose cells tell ages. Metadata is the same in all
+    /// versions.
+    pub(crate) fn id(self, version: &Version) -> Option<FormId> {
+        let form = match self.form {
+            Some(Form::Table(_)) => return None,
+            Some(Form::PartialObjectMetadata(meta)) => meta as u32,
+            Some(Form::PartialObjectMetadataList(meta)) => 2 + meta as u32,
+            None => 4 + version.number,
+        };
+        let encodings = 2;
+        Some(FormId(encodings * form + u32::from(self.encoding == Encoding::Protobuf)))
+    }
 }
 
 /// Where a request goes, as far as negotiation cares.
@@ -97,28 +117,30 @@ impl<'a> Preferences<'a> {
         Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
     }
 
-    /// Picks what to send.
+    /// Picks what to send; `protobuf` tells whether what is not converted can be written in it.
     ///
     /// # Errors
     /// 406 when nothing that the client accepts can be produced.
-    pub(crate) fn output(&self, endpoint: Endpoint) -> ApiResult<Output> {
-        if is_plain(self.accept) {
-            return Ok(Output { form: None, pretty: self.is_pretty() });
+    pub(crate) fn output(&self, endpoint: Endpoint, protobuf: bool) -> ApiResult<Output> {
+        if let Some(encoding) = self.settled()
+            && (protobuf || encoding != Encoding::Protobuf)
+        {
+            return Ok(Output { form: None, encoding });
         }
         if endpoint != Endpoint::Unrouted {
             self.routed(produced(endpoint))?;
         }
-        let form = |asked: Option<Conversion<'_>>| match asked {
-            None => Some(None),
+        let form = |encoding: Encoding, asked: Option<Conversion<'_>>| match asked {
+            None => (protobuf || encoding != Encoding::Protobuf).then_some(None),
             Some(_) if matches!(endpoint, Endpoint::Document | Endpoint::Unrouted) => None,
             Some(conversion) => match conversion.meta_form()? {
-                Form::Table(_) if endpoint == Endpoint::Action => None,
+                Form::Table(_) if endpoint == Endpoint::Action || encoding == Encoding::Protobuf => None,
                 form => Some(Some(form)),
             },
         };
-        first_acceptable(self.accept, form)
-            .map(|(form, pretty)| Output { form, pretty: pretty || self.is_pretty() })
-            .ok_or_else(|| ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}")))
+        self.first_acceptable(form).map(|(form, encoding)| Output { form, encoding }).ok_or_else(|| {
+            ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}, {PROTOBUF}"))
+        })
     }
 
     /// The router's look: any clause will do that names a media type of the route, whatever its parameters and quality.
@@ -136,26 +158,50 @@ impl<'a> Preferences<'a> {
         Err(ApiError::not_acceptable(message).by_router())
     }
 
-    /// Whether the client takes the discovery of all groups in one document (`apidiscovery.k8s.io/v2`). It then gets
-    /// it, however much it prefers the old form.
-    pub(crate) fn aggregated_discovery(&self) -> bool {
-        !is_plain(self.accept)
-            && first_acceptable(self.accept, |asked| asked.filter(Conversion::is_aggregated_discovery)).is_some()
+    /// How to write the discovery of all groups in one document (`apidiscovery.k8s.io/v2`), if the client takes that. It then
+    /// gets it, however much it prefers the old form.
+    pub(crate) fn aggregated_discovery(&self) -> Option<Encoding> {
+        if self.settled().is_some() {
+            return None;
+        }
+        let aggregated = |_, asked: Option<Conversion<'_>>| asked?.is_aggregated_discovery().then_some(());
+        self.first_acceptable(aggregated).map(|((), encoding)| encoding)
     }
 
     /// Whether JSON will do, in any form.
     pub(crate) fn takes_json(&self) -> bool {
-        is_plain(self.accept) || first_acceptable(self.accept, |_| Some(())).is_some()
+        let json = |encoding, _| matches!(encoding, Encoding::Json { .. }).then_some(());
+        self.accept.is_empty() || self.first_acceptable(json).is_some()
     }
 
-    /// Whether a `Status` is indented: when the client wants it so, and when it takes no plain JSON, for then the
-    /// refusal is written as if for a person.
-    pub(crate) fn pretty_refusal(&self) -> bool {
-        if is_plain(self.accept) {
-            return self.is_pretty();
+    /// How to write a `Status`. If the client takes none of the encodings as they are, the refusal is written as if for a person.
+    pub(crate) fn refusal(&self) -> Encoding {
+        let plain = |_, asked: Option<Conversion<'_>>| asked.is_none().then_some(());
+        self.settled()
+            .or_else(|| self.first_acceptable(plain).map(|((), encoding)| encoding))
+            .unwrap_or(Encoding::Json { pretty: true })
+    }
+
+    /// The encoding that the headers of nearly all requests ask for, without parsing.
+    fn settled(&self) -> Option<Encoding> {
+        match self.accept {
+            "" | "*/*" | JSON | "application/json, */*" => Some(Encoding::Json { pretty: self.is_pretty() }),
+            PROTOBUF | "application/vnd.kubernetes.protobuf,application/json" => Some(Encoding::Protobuf),
+            _ => None,
         }
-        let plain = |asked: Option<Conversion<'_>>| asked.is_none().then_some(());
-        first_acceptable(self.accept, plain).is_none_or(|((), pretty)| pretty || self.is_pretty())
+    }
+
+    /// The first clause, by preference, that can be had and whose conversion `select` takes; and how it is written.
+    fn first_acceptable<T>(
+        &self,
+        select: impl Fn(Encoding, Option<Conversion<'a>>) -> Option<T>,
+    ) -> Option<(T, Encoding)> {
+        let mut clauses: Vec<Clause<'_>> = self.accept.split(',').filter_map(Clause::parse).collect();
+        sort_by_preference(&mut clauses);
+        clauses.iter().filter(|clause| clause.streams_if_at_all()).find_map(|clause| {
+            let encoding = clause.encoding(self.is_pretty())?;
+            Some((select(encoding, clause.conversion())?, encoding))
+        })
     }
 
     /// Whether JSON is indented: `?pretty`, or else a User-Agent that a person looks through.
@@ -168,36 +214,14 @@ impl<'a> Preferences<'a> {
     }
 }
 
-/// The headers of nearly all requests, settled without parsing.
-fn is_plain(accept: &str) -> bool {
-    matches!(
-        accept,
-        "" | "*/*"
-            | JSON
-            | "application/json, */*"
-            | "application/vnd.kubernetes.protobuf,application/json"
-            | "application/vnd.kubernetes.protobuf,*/*"
-            | "application/vnd.kubernetes.protobuf, */*"
-    )
-}
-
 /// The media types that an endpoint's routes declare.
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
-        Endpoint::Collection => &[JSON, "application/json;stream=watch"],
-        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON],
+        Endpoint::Collection => {
+            &[JSON, PROTOBUF, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]
+        }
+        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON, PROTOBUF],
     }
-}
-
-/// The first clause, by preference, that takes JSON and whose conversion `select` takes; and whether it wants the JSON
-/// indented.
-fn first_acceptable<'a, T>(accept: &'a str, select: impl Fn(Option<Conversion<'a>>) -> Option<T>) -> Option<(T, bool)> {
-    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
-    sort_by_preference(&mut clauses);
-    clauses.iter().filter(|clause| clause.takes_json() && clause.streams_if_at_all()).find_map(|clause| {
-        let selected = select(clause.conversion())?;
-        Some((selected, clause.parameter("pretty") == Some("1")))
-    })
 }
 
 /// The insertion sort that upstream's parser gets for short headers. Its order is not transitive, so another sort
@@ -247,8 +271,15 @@ impl<'a> Clause<'a> {
         self.quality > other.quality || (self.main != "*" && other.main == "*") || (self.sub != "*" && other.sub == "*")
     }
 
-    fn takes_json(&self) -> bool {
-        matches!((self.main, self.sub), ("application", "json" | "*") | ("*", "*"))
+    /// What it asks for. Of what a wildcard means JSON comes first, and can be had whenever another encoding can.
+    fn encoding(&self, pretty: bool) -> Option<Encoding> {
+        match (self.main, self.sub) {
+            ("application", "json" | "*") | ("*", "*") => {
+                Some(Encoding::Json { pretty: pretty || self.parameter("pretty") == Some("1") })
+            }
+            ("application", "vnd.kubernetes.protobuf") => Some(Encoding::Protobuf),
+            _ => None,
+        }
     }
 
     /// `stream=watch` is the only stream there is. A server version (`sv`) can never be had.

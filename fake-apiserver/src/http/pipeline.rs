@@ -140,7 +140,7 @@ impl<'r> Exchange<'r> {
         if self.parts.method == Method::HEAD {
             return Err(ApiError::method_not_routed());
         }
-        let output = self.preferences().output(endpoint(target, self.verb))?;
+        let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -165,7 +165,7 @@ impl<'r> Exchange<'r> {
         let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
-            Err(error) => refusal(&error, self.preferences().pretty_refusal()),
+            Err(error) => refusal(&error, self.preferences().refusal()),
         };
         add_warnings(&mut response, &request.warnings);
         trace.annotations = request.annotations;
@@ -174,7 +174,7 @@ impl<'r> Exchange<'r> {
 
     /// A refusal before any verb was tried.
     fn refused(&self, error: &ApiError, nosniff: bool) -> Response<ReplyBody> {
-        let mut response = refusal(error, self.preferences().pretty_refusal());
+        let mut response = refusal(error, self.preferences().refusal());
         if nosniff || error.reason() == "Forbidden" {
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }

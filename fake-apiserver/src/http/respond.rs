@@ -3,7 +3,8 @@
 use super::body::ReplyBody;
 use super::json;
 use super::list;
-use super::negotiate::Output;
+use super::negotiate::{self, Encoding, Output};
+use super::protobuf;
 use super::replica::Replica;
 use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
@@ -18,6 +19,8 @@ use serde::Serialize;
 use std::sync::Arc;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
+const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
 
 /// How a resource's answer is to be rendered.
 pub(super) struct Rendering<'r> {
@@ -33,39 +36,44 @@ impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
             Reply::Object { code, line } => {
-                let Some(mut transformation) = self.transformation()? else {
-                    return Ok(self.json(code, self.version.converted(&line)?.map_or(line, Bytes::from)));
+                let line = match self.transformation()? {
+                    Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
+                    None => self.version.converted(&line)?.map_or(line, Bytes::from),
                 };
-                Ok(self.json(code, end_line(transformation.object(&line, self.now)?)))
+                self.document(code, line)
             }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
-                let body = WatchBody::new(self.replica, self.version.clone(), self.transformation()?, watch);
-                Ok(with_headers(200, ReplyBody::Watch(Box::new(body))))
+                let version = self.version.clone();
+                let body = WatchBody::new(self.replica, version, self.output, self.transformation()?, watch);
+                let content_type = match self.output.encoding {
+                    Encoding::Json { .. } => JSON,
+                    Encoding::Protobuf => PROTOBUF_STREAM,
+                };
+                Ok(with_headers(200, content_type, ReplyBody::Watch(Box::new(body))))
             }
             Reply::Deleted { name, group, resource, uid } => {
                 let details = SuccessDetails { name, group, kind: resource, uid };
-                Ok(self.json(200, end_line(json::encode(&Success::new(None, Some(details))))))
+                self.document(200, end_line(json::encode(&Success::new(None, Some(details)))))
             }
-            Reply::Success { code } => Ok(self.json(code, end_line(json::encode(&Success::new(Some(code), None))))),
+            Reply::Success { code } => self.document(code, end_line(json::encode(&Success::new(Some(code), None)))),
         }
     }
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
-        let Some(transformation) = self.transformation()? else {
-            let chunks = list::encode(self.version, &listing)?;
-            return Ok(match self.output.pretty {
-                true => self.json(200, chunks.concat().into()),
-                false => with_headers(200, ReplyBody::chunks(chunks)),
-            });
+        if let Some(transformation) = self.transformation()? {
+            let objects = listing.items.iter().map(|entry| entry.line());
+            let json = transformation.list(&ListMeta::of(&listing), objects, self.now)?;
+            return self.document(200, end_line(json));
+        }
+        let (content_type, chunks) = match self.output.encoding {
+            Encoding::Json { pretty: false } => (JSON, list::encode(self.version, &listing)?),
+            Encoding::Json { pretty: true } => {
+                return self.document(200, list::encode(self.version, &listing)?.concat().into());
+            }
+            Encoding::Protobuf => (PROTOBUF, protobuf::list(self.version, &listing)?),
         };
-        let metadata = ListMeta {
-            resource_version: listing.revision.to_string(),
-            r#continue: listing.continue_token.clone().unwrap_or_default(),
-            remaining_item_count: listing.remaining.map(|remaining| remaining as u64),
-        };
-        let objects = listing.items.iter().map(|entry| entry.line());
-        Ok(self.json(200, end_line(transformation.list(&metadata, objects, self.now)?)))
+        Ok(with_headers(200, content_type, ReplyBody::chunks(chunks)))
     }
 
     /// None for the plain form.
@@ -73,9 +81,10 @@ impl Rendering<'_> {
         self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
     }
 
-    fn json(&self, code: u16, line: Bytes) -> Response<ReplyBody> {
-        let bytes = if self.output.pretty { json::indent(&line).into() } else { line };
-        with_headers(code, ReplyBody::whole(bytes))
+    /// A response with a document, given as a line of JSON.
+    fn document(&self, code: u16, line: Bytes) -> ApiResult<Response<ReplyBody>> {
+        let (content_type, body) = content(line, self.output.encoding)?;
+        Ok(with_headers(code, content_type, ReplyBody::whole(body)))
     }
 }
 
@@ -108,11 +117,23 @@ impl Success {
     }
 }
 
+/// A document, given as a line of JSON, as it is sent, and its `Content-Type`. What is indented does not end its line.
+///
+/// # Errors
+/// 500, if the schema does not know its kind.
+pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<(HeaderValue, Bytes)> {
+    Ok(match encoding {
+        Encoding::Json { pretty: false } => (JSON, line),
+        Encoding::Json { pretty: true } => (JSON, json::indent(&line).into()),
+        Encoding::Protobuf => (PROTOBUF, protobuf::body(&line)?),
+    })
+}
+
 /// A refusal as a response.
-pub(super) fn refusal(error: &ApiError, pretty: bool) -> Response<ReplyBody> {
-    let json = json::encode(error.status());
-    let line = if pretty { json::indent(&json).into() } else { end_line(json) };
-    let mut response = with_headers(error.code(), ReplyBody::whole(line));
+pub(super) fn refusal(error: &ApiError, encoding: Encoding) -> Response<ReplyBody> {
+    let line = end_line(json::encode(error.status()));
+    let (content_type, body) = content(line, encoding).expect("the schema knows `Status`");
+    let mut response = with_headers(error.code(), content_type, ReplyBody::whole(body));
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -134,10 +155,10 @@ pub(super) fn add_warnings(response: &mut Response<ReplyBody>, warnings: &[Strin
     }
 }
 
-fn with_headers(code: u16, body: ReplyBody) -> Response<ReplyBody> {
+fn with_headers(code: u16, content_type: HeaderValue, body: ReplyBody) -> Response<ReplyBody> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
 }
 

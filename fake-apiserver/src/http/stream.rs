@@ -8,6 +8,8 @@
 //! ```
 
 use super::json;
+use super::negotiate::{Encoding, Output};
+use super::protobuf;
 use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
@@ -17,8 +19,8 @@ use crate::registry::Version;
 use crate::schema;
 use crate::store::{Change, Delivery, Entry, Event, FormId, Subscription};
 use bytes::{Bytes, BytesMut};
-use jiff::Timestamp;
 use serde_json::json;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,13 +33,12 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// How long before its end a watch gets its last bookmark.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// The form of objects that no transformation makes.
-const PLAIN: FormId = FormId(0);
 /// How much of a burst is put into one piece.
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
     version: Arc<Version>,
+    encoding: Encoding,
     /// None for the plain form.
     transformation: Option<Transformation>,
     /// What frames are shared by that do not depend on when they are made.
@@ -65,6 +66,7 @@ impl WatchBody {
     pub(crate) fn new(
         replica: &Arc<Replica>,
         version: Arc<Version>,
+        output: Output,
         transformation: Option<Transformation>,
         watch: Watch,
     ) -> Self {
@@ -72,10 +74,8 @@ impl WatchBody {
         let deadline = now + watch.timeout;
         let next_bookmark = bookmark_after(now, deadline);
         WatchBody {
-            shared: match &transformation {
-                None => version.conversion.is_none().then_some(PLAIN),
-                Some(transformation) => transformation.form_id(),
-            },
+            shared: output.id(&version),
+            encoding: output.encoding,
             version,
             transformation,
             replica: replica.clone(),
@@ -175,24 +175,39 @@ impl WatchBody {
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        let (version, replica) = (&self.version, &self.replica);
         let Some(form) = self.shared else { return self.stored(name, event.object(change)) };
-        let transformation = self.transformation.as_mut();
-        let render = |entry: &Entry| render(transformation, version, name, entry, replica.clock.now());
+        let render = |entry: &Entry| self.render(name, entry);
         event.frame(change, form, render).or_else(|| self.end())
     }
 
     /// A frame of a stored object, in the watcher's version and form. An object that cannot take it ends the stream without a
     /// word to the watcher, as it does upstream.
     fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
-        let now = self.replica.clock.now();
-        render(self.transformation.as_mut(), &self.version, name, entry, now).or_else(|| self.end())
+        self.render(name, entry).or_else(|| self.end())
+    }
+
+    fn render(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
+        let json = entry.json();
+        let shown = match &mut self.transformation {
+            Some(transformation) => transformation.object(json, self.replica.clock.now()).map(Cow::Owned),
+            None => self.version.converted(json).map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned)),
+        };
+        self.shown(name, shown)
+    }
+
+    /// A frame of an object, in the form that the watcher sees; none if it cannot take that form, which the log says.
+    fn shown(&self, name: &str, object: ApiResult<Cow<'_, [u8]>>) -> Option<Bytes> {
+        let frame = object.and_then(|object| match self.encoding {
+            Encoding::Json { .. } => Ok(frame(name, &object)),
+            Encoding::Protobuf => protobuf::frame(name, &object),
+        });
+        frame.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok()
     }
 
     /// The last frame.
     fn error(&mut self, refusal: &ApiError) -> Option<Bytes> {
         self.end();
-        Some(frame("ERROR", &json::encode(refusal.status())))
+        self.shown("ERROR", Ok(json::encode(refusal.status()).into()))
     }
 
     /// Nothing follows.
@@ -216,7 +231,7 @@ impl WatchBody {
             Some(transformation) => transformation.object(&object, now),
             None => Ok(object),
         };
-        shown_frame("BOOKMARK", shown).or_else(|| self.end())
+        self.shown("BOOKMARK", shown.map(Cow::Owned)).or_else(|| self.end())
     }
 }
 
@@ -232,29 +247,6 @@ fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
         Some(last) if last <= now => deadline,
         _ => regular,
     }
-}
-
-/// A frame of a stored object in a version and a form; none if it cannot take them, which the log says.
-fn render(
-    transformation: Option<&mut Transformation>,
-    version: &Version,
-    name: &str,
-    entry: &Entry,
-    now: Timestamp,
-) -> Option<Bytes> {
-    let shown = match transformation {
-        Some(transformation) => transformation.object(entry.json(), now),
-        None => match version.converted(entry.json()) {
-            Ok(None) => return Some(frame(name, entry.json())),
-            Ok(Some(object)) => Ok(object),
-            Err(refusal) => Err(refusal),
-        },
-    };
-    shown_frame(name, shown)
-}
-
-fn shown_frame(name: &str, shown: ApiResult<Vec<u8>>) -> Option<Bytes> {
-    shown.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok().map(|object| frame(name, &object))
 }
 
 fn frame(name: &str, object: &[u8]) -> Bytes {

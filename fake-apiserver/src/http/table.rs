@@ -7,9 +7,9 @@
 
 use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
+use crate::api::Listing;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version};
-use crate::store::FormId;
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,17 @@ pub(crate) struct ListMeta {
     pub(crate) remaining_item_count: Option<u64>,
 }
 
+impl ListMeta {
+    /// The metadata of a list that shows `listing`.
+    pub(crate) fn of(listing: &Listing) -> Self {
+        ListMeta {
+            resource_version: listing.revision.to_string(),
+            r#continue: listing.continue_token.clone().unwrap_or_default(),
+            remaining_item_count: listing.remaining.map(|remaining| remaining as u64),
+        }
+    }
+}
+
 /// Turns objects of one kind into another form. For a watch, one value serves the whole stream, since only its first
 /// table says what the columns are.
 #[derive(Debug, Clone)]
@@ -81,11 +92,6 @@ impl Transformation {
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
         Ok(Transformation { served, form, include_object, columns_sent: false })
-    }
-
-    /// What objects in this form can be shared by, if they do not depend on when they are made.
-    pub(crate) fn form_id(&self) -> Option<FormId> {
-        self.form.id()
     }
 
     /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;

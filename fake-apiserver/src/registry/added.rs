@@ -40,6 +40,8 @@ impl Description {
         let Description { group, version, resource, singular, kind, namespaced, verbs, ty } = self;
         let api_version = api_version(&group, &version);
         let version = Version {
+            number: 0,
+            protobuf: false,
             group: group.clone().into(),
             name: version.into(),
             resource: resource.clone().into(),

@@ -52,6 +52,10 @@ pub struct Resource {
 /// How a resource is served: one version of one API group.
 #[derive(Debug)]
 pub struct Version {
+    /// Place among the resource's versions, counted from 0: the one that is stored.
+    pub number: u32,
+    /// Whether objects can be written in protobuf. The real server does not do that for custom resources.
+    pub protobuf: bool,
     /// API group, empty for core.
     pub group: Str,
     /// Name of the version, such as `v1`.
@@ -153,10 +157,10 @@ impl Resource {
     pub(super) fn recorded(id: ResourceId, name: &str, rules: Rules, record: &Record) -> Resource {
         let storage = record.storage(name).unwrap_or_else(|| panic!("{name} is not recorded"));
         let mut versions = vec![Version::of(storage, &rules)];
-        for other in rules.versions {
+        for (number, other) in (1..).zip(rules.versions) {
             let recorded = record.other(storage, other.group, other.version);
             let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {other:?}"));
-            versions.push(Version::other(recorded, &rules, other, &versions[0]));
+            versions.push(Version { number, ..Version::other(recorded, &rules, other, &versions[0]) });
         }
         Resource {
             id,
@@ -238,6 +242,8 @@ impl Version {
             cell.unwrap_or_else(|| panic!("the column {name} of {} has no cell", recorded.plural))
         };
         Version {
+            number: 0,
+            protobuf: true,
             group: recorded.group.into(),
             name: recorded.version.into(),
             resource: recorded.plural.into(),

@@ -9,6 +9,11 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
+/// The bytes of base64 in its normal form; of anything else none.
+pub(super) fn decode(text: &str) -> Vec<u8> {
+    STANDARD.decode(text).unwrap_or_default()
+}
+
 /// Base64 in its normal form: no line breaks, no stray bits. The error is the text of Go's.
 pub(super) fn normalize(text: Cow<'_, str>) -> Result<String, String> {
     match STANDARD.decode(text.as_bytes()) {

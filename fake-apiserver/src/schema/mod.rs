@@ -5,7 +5,7 @@
 //!
 //! - [`decode_json`] refuses wrong types and reports unknown and duplicate fields, in the words of Go's decoder;
 //! - [`decode_protobuf`] and [`decode_protobuf_message`] read the bodies that most clients send for built-in kinds;
-//! - [`encode`] writes, byte for byte, what Go's encoder writes.
+//! - [`encode`] writes, byte for byte, what Go's encoder writes, and [`encode_protobuf_message`] what gogo's marshallers do.
 //!
 //! Decoding yields *canonical* trees: what is zero is absent, except behind pointers (`optional: false`), in lists and
 //! in maps; times, quantities and base64 are in their normal form; `null` is nowhere but in lists and maps. That is
@@ -24,6 +24,7 @@ mod facets;
 mod float;
 mod forms;
 mod lexer;
+mod marshal;
 mod protobuf;
 mod quantity;
 mod text;
@@ -37,7 +38,8 @@ pub use data::DataError;
 pub use decode::decode_json;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
-pub use protobuf::{decode_protobuf, decode_protobuf_message};
+pub use marshal::{encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_item};
+pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
 pub(crate) use text::quote;
 pub use types::{Field, OwnedType, TypeRef, Types};
 pub use untyped::{interpret, parse_json};

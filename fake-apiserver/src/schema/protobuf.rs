@@ -12,7 +12,7 @@ use super::{DecodeError, MAX_DEPTH, bytes, float, quantity, time, too_deep, unty
 use serde_json::{Map, Value};
 
 /// `protoEncodingPrefix`.
-const MAGIC: &[u8] = b"k8s\0";
+pub(super) const MAGIC: &[u8] = b"k8s\0";
 
 /// What `runtime.Unknown` says about the object in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,27 @@ pub fn decode_protobuf_message(raw: &[u8], ty: TypeRef) -> Result<Value, DecodeE
         message(Place { ty, name: "", depth: 1 }, content, raw, &mut object).map_err(DecodeError)?;
     }
     Ok(Value::Object(object))
+}
+
+/// Opens the message of a `metav1.WatchEvent`: its type, and the body that shows the object.
+///
+/// # Errors
+/// If the bytes are no such message.
+pub fn decode_protobuf_event(message: &[u8]) -> Result<(String, &[u8]), DecodeError> {
+    event(message).map_err(DecodeError)
+}
+
+fn event(message: &[u8]) -> Read<(String, &[u8])> {
+    let (mut name, mut object) = (String::new(), &[][..]);
+    let mut reader = Reader::new(message);
+    while let Some(tag) = reader.tag("WatchEvent")? {
+        match tag.number {
+            1 => name = string(reader.bytes()?),
+            2 => object = only_bytes("RawExtension", "Raw", reader.bytes()?)?.unwrap_or_default(),
+            _ => reader.skip(tag.wire_type)?,
+        }
+    }
+    Ok((name, object))
 }
 
 fn envelope(unknown: &[u8]) -> Read<Envelope<'_>> {

@@ -25,9 +25,13 @@ const RANGE: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
 impl Layout {
     /// Reads a time and writes it in UTC; none if it is Go's zero time. The error is Go's text.
     pub(super) fn parse(self, text: &str) -> Result<Option<String>, String> {
-        let mut parser = Parser { layout: self, text: text.as_bytes(), rest: text.as_bytes() };
-        let (seconds, nanos) = parser.time()?;
+        let (seconds, nanos) = self.unix(text)?;
         Ok(self.format(seconds, nanos))
+    }
+
+    /// Reads a time: Unix seconds, and nanoseconds. The error is Go's text.
+    pub(super) fn unix(self, text: &str) -> Result<(i64, i64), String> {
+        Parser { layout: self, text: text.as_bytes(), rest: text.as_bytes() }.time()
     }
 
     /// Writes a time given as protobuf has it; none if it is Go's zero time.

@@ -1,4 +1,4 @@
-//! The protobuf wire format, with the error texts of gogo's generated decoders.
+//! The protobuf wire format: reading, with the error texts of gogo's generated decoders, and writing.
 
 /// A reader of a message's fields.
 #[derive(Debug)]
@@ -111,6 +111,59 @@ impl<'a> Reader<'a> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or_else(unexpected_end)?;
         self.rest = rest;
         Ok(taken)
+    }
+}
+
+/// A writer of a message's fields.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    pub(super) written: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn varint(&mut self, number: u32, value: u64) {
+        self.tag(number, WireType::VARINT);
+        self.push(value);
+    }
+
+    pub(super) fn fixed64(&mut self, number: u32, value: u64) {
+        self.tag(number, WireType::FIXED64);
+        self.written.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn bytes(&mut self, number: u32, value: &[u8]) {
+        self.head(number, value.len());
+        self.written.extend_from_slice(value);
+    }
+
+    /// What stands before `length` bytes.
+    pub(super) fn head(&mut self, number: u32, length: usize) {
+        self.tag(number, WireType::BYTES);
+        self.push(length as u64);
+    }
+
+    /// A message, which `write` writes.
+    pub(super) fn message(&mut self, number: u32, write: impl FnOnce(&mut Self)) {
+        self.tag(number, WireType::BYTES);
+        let start = self.written.len();
+        write(self);
+        // The length, which is known only now, moves from behind the message to its front.
+        let end = self.written.len();
+        self.push((end - start) as u64);
+        let bytes_of_length = self.written.len() - end;
+        self.written[start..].rotate_right(bytes_of_length);
+    }
+
+    fn tag(&mut self, number: u32, wire_type: WireType) {
+        self.push(u64::from(number) << 3 | u64::from(wire_type.0));
+    }
+
+    fn push(&mut self, mut varint: u64) {
+        while varint >= 0x80 {
+            self.written.push(varint as u8 | 0x80);
+            varint >>= 7;
+        }
+        self.written.push(varint as u8);
     }
 }
 

@@ -1,9 +1,8 @@
-//! Protobuf bodies, as Go clients send them for built-in kinds; answers are JSON.
+//! Protobuf as Go clients send it for built-in kinds, and take it.
 
 use crate::support::*;
 use serde_json::json;
 
-const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 /// What kubectl sends.
 const HEADERS: &[(&str, &str)] = &[
     ("content-type", PROTOBUF),
@@ -45,7 +44,7 @@ async fn objects() {
         let mut client = Client::over(&server, protocol).await;
         let path = format!("{CONFIG_MAPS}/a");
         let created = client.ask("POST", CONFIG_MAPS, HEADERS, config_map("a", "v")).await;
-        assert_eq!(created.header("content-type"), "application/json");
+        assert_eq!(created.header("content-type"), PROTOBUF);
         let created = created.expect(201);
         assert_eq!((text(&created, "/kind"), text(&created, "/data/k")), ("ConfigMap", "v"));
         let updated = client.ask("PUT", &path, HEADERS, config_map("a", "w")).await.expect(200);
@@ -108,5 +107,31 @@ async fn refusals() {
     ] {
         let refusal = client.ask("POST", CONFIG_MAPS, HEADERS, body).await.refusal(400);
         assert!(refusal.1.contains(message), "{}", refusal.1);
+    }
+}
+
+/// The parts of a body after its head are parts of one message: what the head says of its length is true.
+#[tokio::test]
+async fn lists_are_one_message() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    for number in 100..300 {
+        let name = format!("a{number}");
+        client.ask("POST", CONFIG_MAPS, HEADERS, config_map(&name, "v")).await.expect(201);
+    }
+    let accepts = [("accept", PROTOBUF)];
+    for round in 0..2 {
+        // Whole leaves of the tree are kept as they were sent; pages end within one.
+        let all = client.ask("GET", CONFIG_MAPS, &accepts, "").await.expect(200);
+        assert_eq!((text(&all, "/kind"), names(&all).len()), ("ConfigMapList", 200 - round));
+        let page = client.ask("GET", &format!("{CONFIG_MAPS}?limit=33"), &accepts, "").await.expect(200);
+        assert_eq!(names(&page), names(&all)[..33]);
+        assert_eq!(page["metadata"]["remainingItemCount"], 200 - round - 33);
+        let selected = format!("{CONFIG_MAPS}?fieldSelector=metadata.name%3Da299");
+        assert_eq!(names(&client.ask("GET", &selected, &accepts, "").await.expect(200)), ["a299"]);
+        let as_json = client.get(CONFIG_MAPS).await.expect(200);
+        assert_eq!(names(&as_json), names(&all));
+        assert_eq!((&as_json["metadata"], &as_json["items"]), (&all["metadata"], &all["items"]));
+        client.delete(&format!("{CONFIG_MAPS}/a150")).await;
     }
 }

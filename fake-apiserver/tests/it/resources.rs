@@ -135,6 +135,12 @@ async fn a_resource_is_served_by_one_cluster_of_two() {
     let table = client.ask("GET", WIDGETS, &[TABLE], "").await.expect(200);
     let columns = table["columnDefinitions"].as_array().expect("columns").iter().map(|column| text(column, "/name"));
     assert_eq!(columns.collect::<Vec<_>>(), ["Name", "Age"]);
+    let protobuf = client.ask("GET", WIDGETS, &[("accept", PROTOBUF)], "").await;
+    assert_eq!(protobuf.refusal(406).0, "NotAcceptable");
+    let metadata = format!("{PROTOBUF};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io");
+    let metadata = client.ask("GET", WIDGETS, &[("accept", &metadata)], "").await;
+    assert_eq!(metadata.header("content-type"), PROTOBUF);
+    assert_eq!(names(&metadata.expect(200)), ["a"]);
     for method in ["GET", "POST", "DELETE"] {
         assert_eq!(stranger.ask(method, WIDGETS, &[JSON], widget("a", 1).to_string()).await.code, 404);
     }

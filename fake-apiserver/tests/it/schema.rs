@@ -16,6 +16,8 @@ struct Vector {
     input: String,
     /// The input, base64, where it is not text.
     bytes: Option<String>,
+    /// The protobuf message of the output, base64, where it is not the input.
+    encoded: Option<String>,
     error: Option<String>,
     findings: Vec<String>,
     output: String,
@@ -27,6 +29,11 @@ impl Vector {
             Some(bytes) => STANDARD.decode(bytes).expect("vectors hold base64"),
             None => self.input.clone().into_bytes(),
         }
+    }
+
+    /// The protobuf message of the output.
+    fn encoded(&self) -> Vec<u8> {
+        self.encoded.as_ref().map_or_else(|| self.bytes(), |bytes| STANDARD.decode(bytes).expect("vectors hold base64"))
     }
 
     fn ty(&self) -> TypeRef<'static> {
@@ -100,7 +107,7 @@ fn protobuf_decodes_as_in_go() {
     }
 }
 
-/// Every field of every kind: protobuf and JSON give the same tree, and Go's text.
+/// Every field of every kind: protobuf and JSON give the same tree, and that Go's text and Go's message.
 #[test]
 fn every_field_goes_round() {
     for vector in read_vectors("full") {
@@ -108,6 +115,8 @@ fn every_field_goes_round() {
         assert_eq!(at_revision_7(&object, vector.ty()), vector.output, "{}", vector.kind);
         let mut decoded = schema::decode_json(vector.output.as_bytes(), vector.ty()).expect(&vector.kind);
         assert_eq!(decoded.findings, [""; 0], "{}", vector.kind);
+        let message = schema::encode_protobuf_message(&decoded.object, vector.ty());
+        assert!(message == vector.encoded(), "{}: {}", vector.kind, STANDARD.encode(message));
         for tree in [&mut object, &mut decoded.object] {
             if let Some(metadata) = tree.get_mut("metadata").and_then(Value::as_object_mut) {
                 metadata.remove("resourceVersion");

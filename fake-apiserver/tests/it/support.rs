@@ -1,6 +1,7 @@
 //! A client that says exactly what it is told to, over HTTP/1.1 or HTTP/2, plain or TLS; and a few words of JSON.
 
 use bytes::{Buf, Bytes, BytesMut};
+use fake_apiserver::internals::schema;
 use fake_apiserver::{Builder, FakeApiServer};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method, Request, Response};
@@ -239,6 +240,9 @@ impl Answer {
     }
 
     pub(crate) fn json(&self) -> Value {
+        if self.header("content-type").starts_with(PROTOBUF) {
+            return document(&self.body);
+        }
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("JSON, not {:?}", self.text()))
     }
 
@@ -260,6 +264,19 @@ impl Answer {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().expect("ASCII")).unwrap_or_default()
     }
+}
+
+/// The media type of protobuf.
+pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// What a body in protobuf shows.
+pub(crate) fn document(body: &[u8]) -> Value {
+    let envelope = schema::decode_protobuf(body).expect("an envelope");
+    let ty = schema::lookup(&envelope.api_version, &envelope.kind).expect("a known kind");
+    let mut object = schema::decode_protobuf_message(envelope.raw, ty).expect("a message");
+    object["apiVersion"] = envelope.api_version.into();
+    object["kind"] = envelope.kind.into();
+    object
 }
 
 /// The events of a watch. Dropping it closes the connection.

@@ -6,6 +6,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -28,6 +29,7 @@ import (
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
@@ -59,6 +61,7 @@ var All = slices.Concat(
 		&admissionregistrationv1.ValidatingAdmissionPolicyBindingList{}, &admissionregistrationv1.ValidatingAdmissionPolicyList{},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfigurationList{},
 	),
+	of("apidiscovery.k8s.io/v2", &apidiscoveryv2.APIGroupDiscoveryList{}),
 	of("apiextensions.k8s.io/v1",
 		&apiextensionsv1.ConversionReview{}, &apiextensionsv1.CustomResourceDefinition{}, &apiextensionsv1.CustomResourceDefinitionList{},
 	),
@@ -134,7 +137,10 @@ var All = slices.Concat(
 		&storagemigrationv1.StorageVersionMigration{}, &storagemigrationv1.StorageVersionMigrationList{},
 	),
 	of("meta.k8s.io/v1", &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadataList{}),
-	of("v1", &metav1.Status{}),
+	of("meta.k8s.io/v1beta1", &metav1beta1.PartialObjectMetadata{}, &metav1beta1.PartialObjectMetadataList{}),
+	of("v1",
+		&metav1.APIGroup{}, &metav1.APIGroupList{}, &metav1.APIResourceList{}, &metav1.APIVersions{}, &metav1.Status{},
+	),
 	of("*", &metav1.ListOptions{}, &metav1.CreateOptions{}, &metav1.UpdateOptions{}, &metav1.PatchOptions{}, &metav1.DeleteOptions{}),
 )
 

@@ -26,12 +26,14 @@ import (
 	"schema/roots"
 )
 
-// A vector is one input with what became of it. Bytes, which are base64, hold what is not text.
+// A vector is one input with what became of it. Bytes, which are base64, hold what is not text. Encoded is the message of the
+// output, where it is not the input.
 type vector struct {
 	APIVersion string   `json:"apiVersion,omitempty"`
 	Kind       string   `json:"kind,omitempty"`
 	Input      string   `json:"input,omitempty"`
 	Bytes      []byte   `json:"bytes,omitempty"`
+	Encoded    []byte   `json:"encoded,omitempty"`
 	Error      string   `json:"error,omitempty"`
 	Findings   []string `json:"findings,omitempty"`
 	Output     string   `json:"output,omitempty"`
@@ -178,8 +180,18 @@ func fullObjects() []vector {
 			fill.value(reflect.ValueOf(filled).Elem(), kind)
 			apiVersion := strings.ReplaceAll(root.APIVersion, "*", "policy/v1")
 			filled.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-			message := must(filled.Marshal())
-			vectors = append(vectors, vector{APIVersion: apiVersion, Kind: kind, Bytes: message, Output: stored(filled)})
+			if accessor, err := meta.CommonAccessor(filled); err == nil {
+				accessor.SetResourceVersion("7")
+			}
+			result := vector{APIVersion: apiVersion, Kind: kind, Bytes: must(filled.Marshal()), Output: stored(filled)}
+			read := newObject(root.APIVersion, kind)
+			if err := json.Unmarshal([]byte(result.Output), read); err != nil {
+				log.Fatal(err)
+			}
+			if encoded := must(read.Marshal()); !bytes.Equal(encoded, result.Bytes) {
+				result.Encoded = encoded
+			}
+			vectors = append(vectors, result)
 		}
 	}
 	return vectors

@@ -3,15 +3,19 @@
 use super::*;
 
 const V1: MetaVersion = MetaVersion::V1;
+const COMPACT: Encoding = Encoding::Json { pretty: false };
+const PERSON: Encoding = Encoding::Json { pretty: true };
 const ROUTER: &str = "406: Not Acceptable\n\nAvailable representations: \
-                      application/json, application/json;stream=watch";
-const HANDLER: &str = "only the following media types are accepted: application/json";
+                      application/json, application/vnd.kubernetes.protobuf, \
+                      application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+const HANDLER: &str =
+    "only the following media types are accepted: application/json, application/vnd.kubernetes.protobuf";
 
 fn accepting(accept: &str) -> Preferences<'_> {
     Preferences { accept, pretty: "", user_agent: "" }
 }
 
-/// kube-apiserver 1.37's answers for a list, less the YAML and protobuf that it would offer or send.
+/// kube-apiserver 1.37's answers for a list, less the YAML that it would offer or send.
 #[test]
 fn lists() {
     for (accept, expected) in [
@@ -58,7 +62,7 @@ fn lists() {
         ("application/json;q=0", Ok(None)),
         ("application/json;q=x", Ok(None)),
     ] {
-        let actual = accepting(accept).output(Endpoint::Collection);
+        let actual = accepting(accept).output(Endpoint::Collection, true);
         assert_eq!(
             actual.map(|output| output.form).map_err(|error| error.to_string()),
             expected.map_err(str::to_string),
@@ -70,22 +74,25 @@ fn lists() {
 #[test]
 fn the_router_is_not_everywhere() {
     for (endpoint, expected) in [
-        (Endpoint::Object, "406: Not Acceptable\n\nAvailable representations: application/json"),
+        (
+            Endpoint::Object,
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/vnd.kubernetes.protobuf",
+        ),
         (Endpoint::Unrouted, HANDLER),
     ] {
-        assert_eq!(accepting("text/plain").output(endpoint).unwrap_err().to_string(), expected);
+        assert_eq!(accepting("text/plain").output(endpoint, true).unwrap_err().to_string(), expected);
     }
 }
 
 #[test]
 fn documents_are_not_converted() {
     let preferences = accepting("application/json;as=Table;v=v1;g=meta.k8s.io");
-    assert_eq!(preferences.output(Endpoint::Document).unwrap_err().to_string(), HANDLER);
+    assert_eq!(preferences.output(Endpoint::Document, true).unwrap_err().to_string(), HANDLER);
 }
 
 #[test]
 fn actions_have_no_tables() {
-    let forms = |accept| accepting(accept).output(Endpoint::Action).ok().map(|output| output.form);
+    let forms = |accept| accepting(accept).output(Endpoint::Action, true).ok().map(|output| output.form);
     assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io"), None);
     assert_eq!(forms("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Some(None));
     let metadata = Form::PartialObjectMetadata(V1);
@@ -97,15 +104,18 @@ fn actions_have_no_tables() {
 fn aggregated_discovery() {
     const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     for (accept, expected) in [
-        (V2.to_string(), true),
-        (format!("{V2};profile=nopeer"), true),
-        (format!("application/json, {V2}"), true),
-        (format!("application/json;q=0.9, {V2};q=0.1"), true),
-        (format!("{V2},{},application/json", V2.replace("v2", "v2beta1")), true),
-        (V2.replace("v2", "v2beta1"), false),
-        ("application/json".to_string(), false),
-        ("*/*".to_string(), false),
-        ("".to_string(), false),
+        (V2.to_string(), Some(COMPACT)),
+        (format!("{V2};profile=nopeer"), Some(COMPACT)),
+        (format!("application/json, {V2}"), Some(COMPACT)),
+        (format!("application/json;q=0.9, {V2};q=0.1"), Some(COMPACT)),
+        (format!("{PROTOBUF}, {V2}"), Some(COMPACT)),
+        (format!("{V2},{},application/json", V2.replace("v2", "v2beta1")), Some(COMPACT)),
+        (format!("{},application/json", V2.replace(JSON, PROTOBUF)), Some(Encoding::Protobuf)),
+        (V2.replace("v2", "v2beta1"), None),
+        ("application/json".to_string(), None),
+        (PROTOBUF.to_string(), None),
+        ("*/*".to_string(), None),
+        ("".to_string(), None),
     ] {
         let preferences = accepting(&accept);
         assert_eq!(preferences.aggregated_discovery(), expected, "{accept:?}");
@@ -129,16 +139,64 @@ fn pretty() {
         ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "", "", false, false),
     ] {
         let preferences = Preferences { accept, pretty, user_agent };
-        let actual = preferences.output(Endpoint::Object).unwrap().pretty;
-        assert_eq!((actual, preferences.pretty_refusal()), (output, refusal), "{preferences:?}");
+        let actual = preferences.output(Endpoint::Object, true).unwrap().encoding;
+        let expected = [output, refusal].map(|pretty| Encoding::Json { pretty });
+        assert_eq!([actual, preferences.refusal()], expected, "{preferences:?}");
     }
 }
 
 /// A refusal is compact for those who would have taken JSON, though the router would not have it.
 #[test]
 fn refusals_of_the_router() {
-    for (accept, pretty) in [("application/*", false), ("*", false), ("text/plain", true)] {
-        let preferences = accepting(accept);
-        assert_eq!(preferences.pretty_refusal(), pretty, "{accept:?}");
+    for (accept, refusal) in [("application/*", COMPACT), ("*", COMPACT), ("text/plain", PERSON)] {
+        assert_eq!(accepting(accept).refusal(), refusal, "{accept:?}");
     }
+}
+
+/// As kube-apiserver 1.37 chooses for an object and for a refusal.
+#[test]
+fn protobuf() {
+    const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+    const TABLE: &str = "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io";
+    let metadata = Some(Form::PartialObjectMetadata(V1));
+    for (accept, expected, refusal) in [
+        (PROTOBUF.to_owned(), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("{PROTOBUF},{JSON}"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("{PROTOBUF}, */*"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("*/*,{PROTOBUF}"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("{JSON},{PROTOBUF}"), Some((None, COMPACT)), COMPACT),
+        (format!("{JSON};q=0.5,{PROTOBUF}"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("{PROTOBUF};pretty=1"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (format!("{PROTOBUF};stream=watch"), Some((None, Encoding::Protobuf)), Encoding::Protobuf),
+        (METADATA.to_owned(), Some((metadata, Encoding::Protobuf)), PERSON),
+        (format!("{METADATA},{JSON}"), Some((metadata, Encoding::Protobuf)), COMPACT),
+        (format!("{METADATA},{PROTOBUF}"), Some((metadata, Encoding::Protobuf)), Encoding::Protobuf),
+        (TABLE.to_owned(), None, PERSON),
+        (format!("{TABLE},{JSON}"), Some((None, COMPACT)), COMPACT),
+        ("application/vnd.kubernetes.protobuf2".to_owned(), None, PERSON),
+    ] {
+        let preferences = accepting(&accept);
+        let actual = preferences.output(Endpoint::Object, true).ok().map(|output| (output.form, output.encoding));
+        assert_eq!((actual, preferences.refusal()), (expected, refusal), "{accept:?}");
+    }
+}
+
+#[test]
+fn custom_resources_have_no_protobuf() {
+    let json = format!("{PROTOBUF},{JSON}");
+    let metadata = format!("{PROTOBUF};as=PartialObjectMetadata;v=v1;g=meta.k8s.io");
+    for (accept, expected) in
+        [(PROTOBUF, Err(HANDLER.to_owned())), (&json, Ok(COMPACT)), (&metadata, Ok(Encoding::Protobuf))]
+    {
+        let output = accepting(accept).output(Endpoint::Object, false);
+        assert_eq!(output.map(|output| output.encoding).map_err(|error| error.to_string()), expected, "{accept}");
+    }
+}
+
+#[test]
+fn openapi_is_json() {
+    for (accept, takes_json) in [("", true), (PROTOBUF, false), ("*/*", true), ("application/json;as=x", true)] {
+        assert_eq!(accepting(accept).takes_json(), takes_json, "{accept:?}");
+    }
+    assert!(accepting("application/vnd.kubernetes.protobuf,application/json").takes_json());
 }

@@ -1,0 +1,107 @@
+//! What servers answer, as JSON, so that protobuf is told, recorded and compared like everything else.
+//!
+//! Of protobuf the bytes count as well: they have to be those that Go's own encoder makes of the same document. So where two servers
+//! answer with the same document, their bytes are the same, too, but for what is a placeholder.
+
+use anyhow::{Context as _, Result, ensure};
+use fake_apiserver::internals::schema;
+use serde_json::{Value, json};
+
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// The body of an answer of that content type; the error is what to show of a body that is no document.
+pub(crate) fn document(content_type: &str, body: &[u8]) -> Result<Value, String> {
+    if content_type.starts_with(PROTOBUF) {
+        return protobuf(body).map_err(|error| format!("{error:#}"));
+    }
+    serde_json::from_slice(body).map_err(|_| String::from_utf8_lossy(body).into_owned())
+}
+
+/// Takes the next frame off what has come of a watch of that content type; none as long as it is incomplete.
+pub(crate) fn next_frame(content_type: &str, unread: &mut Vec<u8>) -> Option<Value> {
+    let frame = if content_type.starts_with(PROTOBUF) {
+        let length = usize::try_from(u32::from_be_bytes(*unread.first_chunk()?)).ok()?;
+        unread.get(4..4 + length)?;
+        let message: Vec<u8> = unread.drain(..4 + length).skip(4).collect();
+        event(&message).map_err(|error| format!("{error:#}"))
+    } else {
+        let end = unread.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = unread.drain(..=end).collect();
+        document(content_type, &line)
+    };
+    Some(frame.unwrap_or_else(Value::String))
+}
+
+fn event(message: &[u8]) -> Result<Value> {
+    let (name, object) = schema::decode_protobuf_event(message)?;
+    ensure!(schema::encode_protobuf_event(&name, object) == message, "Go would write this event otherwise");
+    Ok(json!({"type": name, "object": protobuf(object)?}))
+}
+
+fn protobuf(body: &[u8]) -> Result<Value> {
+    let envelope = schema::decode_protobuf(body)?;
+    let (api_version, kind) = (&*envelope.api_version, &*envelope.kind);
+    // The documents about the core group do not name its version.
+    let version = if api_version.is_empty() { "v1" } else { api_version };
+    let ty = schema::lookup(version, kind).with_context(|| format!("no type is known for {version} {kind}"))?;
+    let object = schema::decode_protobuf_message(envelope.raw, ty)?;
+    let message = schema::encode_protobuf_message(&object, ty);
+    let encoded = schema::encode_protobuf(api_version, kind, vec![message]).concat();
+    ensure!(encoded == body, "Go would write this {kind} otherwise");
+    // As Go shows the same in JSON, which says more of what is empty.
+    let mut shown: Value = serde_json::from_slice(&schema::encode(&object, ty).json)?;
+    for (name, value) in [("apiVersion", api_version), ("kind", kind)] {
+        if !value.is_empty() {
+            shown[name] = value.into();
+        }
+    }
+    if let Some(revision) = object.pointer("/metadata/resourceVersion") {
+        shown["metadata"]["resourceVersion"] = revision.clone();
+    }
+    Ok(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A config map that is called "a", as Go writes it, behind its envelope's head.
+    const MESSAGE: &[u8] = b"\x0a\x12\x0a\x01a\x12\0\x1a\0\x22\0\x2a\x00\x32\x017\x38\0\x42\0";
+
+    fn body(message: &[u8]) -> Vec<u8> {
+        schema::encode_protobuf("v1", "ConfigMap", vec![message.to_vec()]).concat()
+    }
+
+    #[test]
+    fn protobuf_is_shown_as_json_if_its_bytes_are_those_of_go() {
+        let shown = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "resourceVersion": "7"}});
+        assert_eq!(document(PROTOBUF, &body(MESSAGE)), Ok(shown));
+        for (message, why) in [
+            (&MESSAGE[..2 + 3], "unexpected EOF"),
+            (b"\x0a\x03\x0a\x01a", "Go would write this ConfigMap otherwise"),
+            (&[MESSAGE, b"\x7a\x01x"].concat(), "Go would write this ConfigMap otherwise"),
+        ] {
+            assert_eq!(document(PROTOBUF, &body(message)), Err(why.to_owned()));
+        }
+        assert_eq!(document("application/json", b"ok"), Err("ok".to_owned()));
+    }
+
+    #[test]
+    fn frames_are_taken_once_they_are_whole() {
+        let event = schema::encode_protobuf_event("ADDED", &body(MESSAGE));
+        let protobuf = [&u32::try_from(event.len()).unwrap().to_be_bytes()[..], &event].concat();
+        let json = b"{\"type\":\"ADDED\"}\n".to_vec();
+        for (content_type, frame) in [("application/vnd.kubernetes.protobuf;stream=watch", protobuf), ("", json)] {
+            let mut unread = Vec::new();
+            for byte in &frame {
+                assert_eq!(next_frame(content_type, &mut unread), None);
+                unread.push(*byte);
+            }
+            unread.extend_from_slice(&frame);
+            for _ in 0..2 {
+                assert_eq!(next_frame(content_type, &mut unread).expect("a frame")["type"], "ADDED");
+            }
+            assert_eq!((next_frame(content_type, &mut unread), unread.len()), (None, 0));
+        }
+    }
+}
