@@ -1,6 +1,8 @@
 //! Negotiation, header by header.
 
 use super::*;
+use crate::registry::Registry;
+use std::collections::BTreeSet;
 
 const V1: MetaVersion = MetaVersion::V1;
 const COMPACT: Encoding = Encoding::Json { pretty: false };
@@ -199,4 +201,30 @@ fn openapi_is_json() {
         assert_eq!(accepting(accept).takes_json(), takes_json, "{accept:?}");
     }
     assert!(accepting("application/vnd.kubernetes.protobuf,application/json").takes_json());
+}
+
+/// What one watcher is sent is sent to another only if they want the same of the same version.
+#[test]
+fn frames_are_kept_by_version_form_and_encoding() {
+    let registry = Registry::built_in();
+    let versions = [("", "v1"), ("events.k8s.io", "v1")].map(|(group, version)| {
+        let served = registry.path(group, version, "events").expect("events are served");
+        served.version
+    });
+    let metadata = [Form::PartialObjectMetadata, Form::PartialObjectMetadataList]
+        .map(|form| [V1, MetaVersion::V1Beta1].map(form))
+        .concat();
+    let encodings = [COMPACT, Encoding::Protobuf];
+    let ids = |version: &Version, form| {
+        encodings.map(|encoding| Output { form, encoding }.id(version).map(|FormId(number)| number))
+    };
+    let mut all: Vec<_> = versions.iter().flat_map(|version| ids(version, None)).collect();
+    for form in metadata {
+        let of_one = ids(versions[0], Some(form));
+        assert_eq!(of_one, ids(versions[1], Some(form)), "metadata is the same in all versions");
+        all.extend(of_one);
+    }
+    assert!(all.iter().all(Option::is_some));
+    assert_eq!(all.len(), all.iter().flatten().collect::<BTreeSet<_>>().len(), "{all:?}");
+    assert_eq!(ids(versions[0], Some(Form::Table(V1))), [None, None]);
 }
