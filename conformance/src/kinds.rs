@@ -8,11 +8,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fake_apiserver::git_version;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The record's path, from the workspace's folder.
 const FILE: &str = "fake-apiserver/src/registry/kinds.txt";
+
+/// How many columns have to have a description for it to be written only once.
+const MANY: usize = 10;
 
 /// What the file says of itself.
 const HEAD: &str = "\
@@ -29,7 +33,10 @@ const HEAD: &str = "\
 #                                         the field; where there are none, metadata.namespace is one
 #   sub NAME GROUP/VERSION KIND VERB...   a subresource, and the kind that is sent and received (-: of the same version)
 #   column PRIORITY TYPE FORMAT NAME      a column of tables (FORMAT -: none)
-#     DESCRIPTION                         with \\n for line feeds
+#     DESCRIPTION                         with \\n for line feeds; or = NAME, one of these:
+#
+# text NAME                               a description that many columns have
+#     DESCRIPTION
 ";
 
 /// A version of a resource, as discovery has it.
@@ -69,8 +76,7 @@ async fn record(real: &Real, root: &Path) -> Result<String> {
         served.extend(resources(document)?);
     }
     served.sort_by_key(|one| (one.group, one.version, one.plural()));
-    let mut text =
-        format!("# The resources that kube-apiserver {version} serves by default, as it describes them.\n{HEAD}");
+    let mut text = String::new();
     for one in &served {
         let fields = one.fields(&facts);
         text += &format!("\n{}", one.description(&served, &facts, &fields)?);
@@ -85,7 +91,24 @@ async fn record(real: &Real, root: &Path) -> Result<String> {
             }
         }
     }
-    Ok(text)
+    let (texts, text) = share(&text)?;
+    let title = format!("# The resources that kube-apiserver {version} serves by default, as it describes them.");
+    Ok(format!("{title}\n{HEAD}\n{texts}{text}"))
+}
+
+/// The descriptions that many columns have, each named like the first of these, and the lines with those names in their place.
+fn share(lines: &str) -> Result<(String, String)> {
+    let mut columns: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (column, description) in lines.lines().zip(lines.lines().skip(1)).filter(|(_, next)| next.starts_with("    ")) {
+        ensure!(!description.starts_with("    ="), "a description begins with what stands for another: {description}");
+        columns.entry(description).or_default().push(column.trim_start().splitn(5, ' ').last().unwrap_or_default());
+    }
+    let (mut texts, mut shared) = (String::new(), lines.to_owned());
+    for (description, columns) in columns.iter().filter(|(_, columns)| columns.len() >= MANY) {
+        texts += &format!("text {}\n{description}\n", columns[0]);
+        shared = shared.replace(&format!("\n{description}\n"), &format!("\n    = {}\n", columns[0]));
+    }
+    Ok((texts, shared))
 }
 
 /// The lines of the Go program, in words.

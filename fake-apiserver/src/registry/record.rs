@@ -1,12 +1,16 @@
 //! The record of what the real server says of its resources (`kinds.txt`, whose head describes its lines). What it says of those
 //! that are not served here waits for their rules.
 
-use super::resource::{PrinterColumn, Str, Subresource};
+use super::resource::{PrinterColumn, Str, Subresource, find};
 use super::rules::{Cell, Strategy};
 use crate::object::selector::SelectableField;
 
 /// The resources that the real server serves, in all their versions.
-pub(super) struct Record(Vec<Recorded>);
+pub(super) struct Record {
+    versions: Vec<Recorded>,
+    /// Descriptions that many columns have, by name.
+    texts: Vec<(&'static str, Str)>,
+}
 
 /// A version of a resource.
 #[derive(Debug)]
@@ -35,19 +39,22 @@ impl Record {
     /// # Panics
     /// If it is malformed.
     pub(super) fn read() -> Record {
-        Record(include_str!("kinds.txt").split("\n\n").skip(1).map(Recorded::read).collect())
+        let mut blocks = include_str!("kinds.txt").split("\n\n").skip(1);
+        let mut texts = blocks.next().unwrap_or_default().lines();
+        let text = || Some((texts.next()?.strip_prefix("text ")?, unescaped(texts.next()?.trim_start())));
+        Record { texts: std::iter::from_fn(text).collect(), versions: blocks.map(Recorded::read).collect() }
     }
 
     /// The storage version of a resource, which is named as Go does: `pods`, `deployments.apps`.
     pub(super) fn storage(&self, name: &str) -> Option<&Recorded> {
         let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-        self.0.iter().find(|one| one.plural == plural && one.group == group && one.stored_as().is_none())
+        self.versions.iter().find(|one| one.plural == plural && one.group == group && one.stored_as().is_none())
     }
 
     /// That version of the resource of which `storage` is the storage version.
     pub(super) fn other(&self, storage: &Recorded, group: &str, version: &str) -> Option<&Recorded> {
         let stored_as = Some((storage.group, storage.version));
-        self.0.iter().find(|one| {
+        self.versions.iter().find(|one| {
             one.kind == storage.kind && one.group == group && one.version == version && one.stored_as() == stored_as
         })
     }
@@ -64,7 +71,7 @@ impl Recorded {
 
     /// What the lines say that begin with `word`.
     fn lines(&self, word: &str) -> impl Iterator<Item = &'static str> {
-        self.lines.lines().filter_map(move |line| line.trim_start().strip_prefix(word)?.strip_prefix(' '))
+        self.lines.lines().filter_map(move |line| line.strip_prefix("  ")?.strip_prefix(word)?.strip_prefix(' '))
     }
 
     /// The words of a line.
@@ -124,8 +131,8 @@ impl Recorded {
         })
     }
 
-    /// Columns of `kubectl get`, with their cells.
-    pub(super) fn columns(&self, cell: impl Fn(&str) -> Cell) -> impl Iterator<Item = PrinterColumn> {
+    /// Columns of `kubectl get`, with their cells; of a version of this record.
+    pub(super) fn columns(&self, record: &Record, cell: impl Fn(&str) -> Cell) -> impl Iterator<Item = PrinterColumn> {
         let mut lines = self.columns.lines().peekable();
         std::iter::from_fn(move || {
             let [priority, type_, format, name] = words(lines.next()?.strip_prefix("  column ")?);
@@ -134,14 +141,22 @@ impl Recorded {
                 name: name.into(),
                 type_: type_.into(),
                 format: if format == "-" { "" } else { format }.into(),
-                description: match description.contains("\\n") {
-                    true => description.replace("\\n", "\n").into(),
-                    false => description.into(),
+                description: match description.strip_prefix("= ") {
+                    Some(shared) => find(&record.texts, shared).expect("a description that columns share"),
+                    None => unescaped(description),
                 },
                 priority: priority.parse().expect("a priority is a small number"),
                 cell: cell(name),
             })
         })
+    }
+}
+
+/// A description with its line feeds: no other character is escaped.
+fn unescaped(description: &'static str) -> Str {
+    match description.contains('\\') {
+        true => description.replace("\\n", "\n").into(),
+        false => description.into(),
     }
 }
 
@@ -171,14 +186,14 @@ mod tests {
     #[test]
     fn the_record_is_well_formed() {
         let record = Record::read();
-        assert!(record.0.len() > 60);
-        for one in &record.0 {
+        assert!(record.versions.len() > 60);
+        for one in &record.versions {
             let known = ["stored", "directory", "verbs", "short", "categories", "field", "sub"];
             for line in one.lines.lines() {
                 assert!(known.iter().any(|word| line.starts_with(&format!("  {word} "))), "{line}");
             }
             let columns = one.columns.lines().filter(|line| line.starts_with("  column ")).count();
-            assert_eq!(one.columns(|_| |_, _| Value::Null).count(), columns, "{one:?}");
+            assert_eq!(one.columns(&record, |_| |_, _| Value::Null).count(), columns, "{one:?}");
             let subresources: Vec<_> = one.subresources(|_| Some(Strategy::NONE)).collect();
             assert_eq!(subresources.len(), one.lines("sub").count(), "{one:?}");
             assert!(subresources.is_sorted_by_key(|sub| sub.name.clone()), "{one:?}");

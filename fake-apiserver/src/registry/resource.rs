@@ -5,7 +5,7 @@
 use super::columns;
 use super::conversion::Conversion;
 use super::record::{Record, Recorded};
-use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate, VersionRules};
+use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
@@ -156,11 +156,16 @@ impl Resource {
     /// If there is no such resource or version, no cell for a column, or no type in the schema.
     pub(super) fn recorded(id: ResourceId, name: &str, rules: Rules, record: &Record) -> Resource {
         let storage = record.storage(name).unwrap_or_else(|| panic!("{name} is not recorded"));
-        let mut versions = vec![Version::of(storage, &rules)];
+        let mut versions = vec![Version::of(record, storage, &rules)];
         for (number, other) in (1..).zip(rules.versions) {
             let recorded = record.other(storage, other.group, other.version);
             let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {other:?}"));
-            versions.push(Version { number, ..Version::other(recorded, &rules, other, &versions[0]) });
+            versions.push(Version {
+                number,
+                conversion: Some(Conversion { storage: versions[0].api_version.clone(), functions: other.conversion }),
+                validate: Some(other.validate),
+                ..Version::of(record, recorded, &rules)
+            });
         }
         Resource {
             id,
@@ -234,7 +239,7 @@ impl Resource {
 }
 
 impl Version {
-    fn of(recorded: &Recorded, rules: &Rules) -> Version {
+    fn of(record: &Record, recorded: &Recorded, rules: &Rules) -> Version {
         let api_version = api_version(recorded.group, recorded.version);
         let ty = schema::built_in().owned(&api_version, recorded.kind).expect("the schema has the type of every kind");
         let cell = |name: &str| {
@@ -253,19 +258,11 @@ impl Version {
             ty,
             verbs: recorded.verbs().map(Str::Borrowed).collect(),
             selectable: recorded.fields().collect(),
-            columns: recorded.columns(cell).collect(),
+            columns: recorded.columns(record, cell).collect(),
             row_condition: rules.row_condition,
             subresources: recorded.subresources(|name| find(rules.subresources, name)).collect(),
             conversion: None,
             validate: None,
-        }
-    }
-
-    fn other(recorded: &Recorded, rules: &Rules, other: &VersionRules, storage: &Version) -> Version {
-        Version {
-            conversion: Some(Conversion { storage: storage.api_version.clone(), functions: other.conversion }),
-            validate: Some(other.validate),
-            ..Version::of(recorded, rules)
         }
     }
 
@@ -298,8 +295,8 @@ pub(super) fn api_version(group: &str, version: &str) -> String {
 }
 
 /// What the table has under that name.
-fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
-    table.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+pub(super) fn find<T: Clone>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
 }
 
 /// The fields that the selectors of all versions mean, each once. What is in the key is not kept beside it.
