@@ -49,7 +49,7 @@ impl Description {
             // Lists leave nothing out: their items say of what kind they are.
             head: "{".into(),
             api_version: api_version.into(),
-            ty,
+            ty: ty.into(),
             verbs: verbs.into_iter().map(Into::into).collect(),
             selectable: Vec::new(),
             columns: columns(),

@@ -9,7 +9,7 @@ use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
-use crate::schema::{self, OwnedType, TypeRef};
+use crate::schema::{ObjectType, TypeRef};
 use crate::store::ResourceId;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -70,7 +70,7 @@ pub struct Version {
     /// `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
     /// Go type of objects.
-    pub(super) ty: OwnedType,
+    pub(super) ty: ObjectType,
     /// Verbs of the resource itself, in the order in which discovery lists them.
     pub verbs: Vec<Str>,
     /// Fields that selectors may name, besides `metadata.name`; if there are none, `metadata.namespace` is one.
@@ -241,7 +241,7 @@ impl Resource {
 impl Version {
     fn of(record: &Record, recorded: &Recorded, rules: &Rules) -> Version {
         let api_version = api_version(recorded.group, recorded.version);
-        let ty = schema::built_in().owned(&api_version, recorded.kind).expect("the schema has the type of every kind");
+        let ty = ObjectType::built_in(&api_version, recorded.kind).expect("the schema has the type of every kind");
         let cell = |name: &str| {
             let cell = find(rules.cells, name).or_else(|| find(columns::COMMON, name));
             cell.unwrap_or_else(|| panic!("the column {name} of {} has no cell", recorded.plural))

@@ -1,32 +1,40 @@
 //! Types from a text, such as `types.txt`, which `cargo xtask schema` makes of Go's structs. The head of that file explains
 //! the lines; types may stand in any order and contain themselves.
 
+use super::definitions::{Definitions, KindLine};
 use super::facets::Facets;
 use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
-use std::sync::{Arc, LazyLock};
-
-/// The types of Kubernetes v1.37.
-///
-/// # Panics
-/// If the data is not what `cargo xtask schema` writes: it is compiled in, and the tests load it.
-pub(super) static BUILT_IN: LazyLock<Arc<Types>> = LazyLock::new(|| {
-    let types: Types = include_str!("types.txt").parse().expect("`cargo xtask schema` writes what can be read");
-    types.into()
-});
+use std::sync::Arc;
 
 /// Why a text does not describe types.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("schema: {0}")]
-pub struct DataError(String);
+pub struct DataError(pub(super) String);
+
+impl DataError {
+    pub(super) fn not_a_line(line: &str) -> Self {
+        DataError(format!("not a line: {line}"))
+    }
+}
 
 impl FromStr for Types {
     type Err = DataError;
 
     fn from_str(data: &str) -> Result<Types, DataError> {
-        Linker::new().read(data)
+        let definitions = Definitions::of(data)?;
+        let mut linker = Linker::new(&definitions);
+        for name in &definitions.names {
+            linker.id(name);
+        }
+        linker.link_all(&definitions.kinds)
     }
+}
+
+/// The type of a kind and all that it is made of.
+pub(super) fn read_kind(definitions: &Definitions<'_>, kind: KindLine<'_>) -> Linked<Types> {
+    Linker::new(definitions).link_all(&[kind])
 }
 
 type Linked<T = ()> = Result<T, DataError>;
@@ -37,6 +45,7 @@ fn error<T>(message: String) -> Linked<T> {
 
 /// Types while they are read.
 struct Linker<'d> {
+    definitions: &'d Definitions<'d>,
     ids: HashMap<&'d str, TypeId>,
     slots: Vec<Slot<'d>>,
     /// Each text once.
@@ -75,8 +84,8 @@ struct Declared<'d> {
 }
 
 impl<'d> Linker<'d> {
-    fn new() -> Self {
-        let mut linker = Linker { ids: HashMap::new(), slots: Vec::new(), texts: HashSet::new() };
+    fn new(definitions: &'d Definitions<'d>) -> Self {
+        let mut linker = Linker { definitions, ids: HashMap::new(), slots: Vec::new(), texts: HashSet::new() };
         for (name, shape) in [
             ("bool", Shape::Bool),
             ("int32", Shape::Int32),
@@ -90,22 +99,20 @@ impl<'d> Linker<'d> {
         linker
     }
 
-    fn read(mut self, data: &'d str) -> Linked<Types> {
-        let mut roots = Vec::new();
-        let mut last: Option<TypeId> = None;
-        for line in data.lines().filter(|line| !line.starts_with('#')) {
-            let understood = match line.split_once(' ') {
-                Some(("", rest)) => last.is_some_and(|ty| self.detail(ty, rest)),
-                Some(("kind", rest)) => self.kind(rest, &mut roots),
-                Some((keyword, rest)) => {
-                    last = self.declare(keyword, rest)?;
-                    last.is_some()
-                }
-                None => false,
-            };
-            if !understood {
-                return error(format!("not a line: {line}"));
+    /// Reads the types of those kinds and of all names so far, and what they refer to.
+    fn link_all(mut self, kinds: &[KindLine<'d>]) -> Linked<Types> {
+        let roots = kinds.iter().map(|line| Root {
+            kind: self.text(line.kind),
+            api_version: self.text(line.api_version),
+            ty: self.id(line.type_name),
+        });
+        let roots = roots.collect();
+        let mut read = 0;
+        while let Some(slot) = self.slots.get(read) {
+            if let (State::Open, Some(block)) = (&slot.state, self.definitions.block(slot.name)) {
+                self.define(TypeId::new(read), block)?;
             }
+            read += 1;
         }
         for index in 0..self.slots.len() {
             self.link(TypeId::new(index))?;
@@ -118,22 +125,21 @@ impl<'d> Linker<'d> {
         Ok(Types::new(slots.into_iter().map(finish).collect::<Linked<_>>()?, roots))
     }
 
-    fn kind(&mut self, rest: &'d str, roots: &mut Vec<Root>) -> bool {
-        let mut words = rest.split(' ');
-        let (Some(api_version), Some(kind), Some(name), None) =
-            (words.next(), words.next(), words.next(), words.next())
-        else {
-            return false;
-        };
-        let ty = self.id(name);
-        roots.push(Root { kind: self.text(kind), api_version: self.text(api_version), ty });
-        true
+    /// Reads the lines that define a type. Other types that they name are defined later.
+    fn define(&mut self, id: TypeId, block: &'d str) -> Linked {
+        let mut lines = block.lines();
+        let first = lines.next().unwrap_or_default();
+        let not_a_line = |line| DataError::not_a_line(line);
+        let (keyword, rest) = first.split_once(' ').ok_or_else(|| not_a_line(first))?;
+        let state = self.declare(keyword, rest)?.ok_or_else(|| not_a_line(first))?;
+        self.slots[id.index()].state = state;
+        lines.try_for_each(|line| if self.detail(id, &line[1..]) { Ok(()) } else { Err(not_a_line(line)) })
     }
 
     /// Reads the line that begins a type; none if it is not such a line.
-    fn declare(&mut self, keyword: &str, rest: &'d str) -> Linked<Option<TypeId>> {
+    fn declare(&mut self, keyword: &str, rest: &'d str) -> Linked<Option<State<'d>>> {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        let state = match (keyword, rest) {
+        Ok(Some(match (keyword, rest) {
             ("struct", "" | "open") => {
                 State::Declared { union: false, open: !rest.is_empty(), refusal: "", fields: Vec::new() }
             }
@@ -154,13 +160,7 @@ impl<'d> Linker<'d> {
                 }
             }
             _ => return Ok(None),
-        };
-        let id = self.id(name);
-        match &mut self.slots[id.index()].state {
-            open @ State::Open => *open = state,
-            _ => return error(format!("{name} is defined twice")),
-        }
-        Ok(Some(id))
+        }))
     }
 
     /// Reads a line below that of a type, less a space: a field, or what is said of the last field or of the type.
@@ -294,11 +294,6 @@ fn text(texts: &mut HashSet<Arc<str>>, of: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_built_in_types_load() {
-        assert!(BUILT_IN.kinds().count() > 100);
-    }
 
     #[test]
     fn names_are_those_of_go() {

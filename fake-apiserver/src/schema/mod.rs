@@ -16,9 +16,11 @@
 //! of `cargo xtask schema`; other [`Types`] are read from a text of the same form. Where raw JSON is embedded in an object
 //! (`managedFields[].fieldsV1`) its keys are kept sorted. Nesting is limited to 120 levels.
 
+mod built_in;
 mod bytes;
 mod data;
 mod decode;
+mod definitions;
 mod encode;
 mod facets;
 mod float;
@@ -34,6 +36,8 @@ mod types;
 mod untyped;
 mod wire;
 
+pub(crate) use built_in::knows;
+pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
 pub use decode::decode_json;
 pub use encode::{Encoded, encode};
@@ -45,7 +49,6 @@ pub use types::{Field, OwnedType, TypeRef, Types};
 pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
-use std::sync::Arc;
 
 /// How many objects and arrays may be nested. The real server allows 10,000, but trees are dropped, compared and copied by
 /// recursion, and what is stored must be readable with `serde_json`, which stops at 127, also within a list or an event.
@@ -54,17 +57,6 @@ const MAX_DEPTH: usize = 120;
 /// The error for deeper nesting.
 fn too_deep() -> String {
     format!("exceeded max depth of {MAX_DEPTH}")
-}
-
-/// The types of Kubernetes v1.37's own kinds.
-pub fn built_in() -> &'static Arc<Types> {
-    &data::BUILT_IN
-}
-
-/// The built-in type of `kind` in `api_version`, e.g. of `Lease` in `coordination.k8s.io/v1`. `DeleteOptions` and its like
-/// are part of every version.
-pub fn lookup(api_version: &str, kind: &str) -> Option<TypeRef<'static>> {
-    built_in().lookup(api_version, kind)
 }
 
 /// What a body held.

@@ -74,7 +74,7 @@ impl<'k> Expected<'k> {
         if api_version == self.api_version && kind == self.kind {
             return None;
         }
-        if schema::lookup(api_version, kind).is_some() {
+        if schema::knows(api_version, kind) {
             let (version, internal) = (api_version.rsplit('/').next().unwrap_or_default(), self.internal_package());
             let expected = self.kind;
             return Some(format!("converting ({version}.{kind}) to ({internal}.{expected}): unknown conversion"));
