@@ -58,6 +58,12 @@ impl Ids {
 /// `bits` as a version 4 UUID.
 pub(crate) fn uuid(bits: u128) -> String {
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    let mut uuid = String::with_capacity(36);
+    for digit in (0..32).rev() {
+        if matches!(digit, 23 | 19 | 15 | 11) {
+            uuid.push('-');
+        }
+        uuid.push(char::from(b"0123456789abcdef"[(bits >> (4 * digit)) as usize & 0xf]));
+    }
+    uuid
 }

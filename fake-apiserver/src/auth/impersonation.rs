@@ -29,6 +29,7 @@ use http::HeaderMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+const PREFIX: &str = "impersonate-";
 const USER: &str = "impersonate-user";
 const UID: &str = "impersonate-uid";
 const GROUP: &str = "impersonate-group";
@@ -43,6 +44,9 @@ const MANY: usize = 4;
 /// # Errors
 /// 400 if it names attributes of a user, but not the user.
 pub fn wanted(headers: &HeaderMap) -> ApiResult<Option<User>> {
+    if !headers.keys().any(|name| name.as_str().starts_with(PREFIX)) {
+        return Ok(None);
+    }
     let values = |name: &str| -> Vec<String> {
         headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     };

@@ -111,7 +111,10 @@ fn map(value: &mut Value) -> &mut Map<String, Value> {
 }
 
 fn map_at<'a>(parent: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
-    map(parent.entry(key).or_insert_with(|| Value::Object(Map::new())))
+    if !parent.contains_key(key) {
+        parent.insert(key.into(), Value::Object(Map::new()));
+    }
+    map(&mut parent[key])
 }
 
 /// Sets a field of `metadata`; an empty text unsets it.
@@ -152,8 +155,9 @@ pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
 
 /// Unsets what a client cannot give to a new object (`WipeObjectMetaSystemFields`), resourceVersion excepted.
 pub fn wipe_system_fields(object: &mut Value) {
+    let metadata = metadata_mut(object);
     for field in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
-        remove(object, field);
+        metadata.remove(field);
     }
 }
 

@@ -40,6 +40,15 @@ pub enum NameRule {
     PathSegment,
 }
 
+const IMMUTABLE_METADATA: [&str; 6] = [
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "metadata.creationTimestamp",
+    "metadata.deletionTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+];
+
 /// `FieldImmutableErrorMsg`.
 pub const IMMUTABLE: &str = "field is immutable";
 
@@ -64,8 +73,7 @@ pub fn metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<Field
         let detail = "must not be decremented";
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
-    let fields = ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
-    errors.extend(fields.iter().filter_map(|field| immutable(new, old, &format!("metadata.{field}"))));
+    errors.extend(IMMUTABLE_METADATA.iter().filter_map(|path| immutable(new, old, path)));
     errors.extend(qualified_finalizers(new, rules));
     errors
 }
@@ -95,8 +103,8 @@ pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<Strin
 
 /// `ValidateImmutableField` for a field of the object, given its path (without indexes).
 pub fn immutable(new: &Value, old: &Value, path: &str) -> Option<FieldError> {
-    let pointer = format!("/{}", path.replace('.', "/"));
-    let (new, old) = (new.pointer(&pointer), old.pointer(&pointer));
+    let at = |object| path.split('.').try_fold(object, Value::get);
+    let (new, old) = (at(new), at(old));
     (new != old).then(|| FieldError::invalid(path, new.unwrap_or(&Value::Null), IMMUTABLE))
 }
 

@@ -62,7 +62,10 @@ pub(super) fn decoded_length(value: &Value) -> usize {
 
 /// What is wrong with a key of a map of data.
 pub(super) fn key_errors(field: &str, key: &str) -> Vec<FieldError> {
-    objections(&format!("{field}[{key}]"), key, name::data_key(key)).collect()
+    match name::data_key(key) {
+        bad if bad.is_empty() => Vec::new(),
+        bad => objections(&format!("{field}[{key}]"), key, bad).collect(),
+    }
 }
 
 fn validate(secret: &Value) -> Vec<FieldError> {

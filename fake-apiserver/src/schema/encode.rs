@@ -1,6 +1,7 @@
 //! Trees into the JSON that Go's encoder writes for the type: order of fields, what is omitted, escapes.
 
 use super::float;
+use super::text::plain_len;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
 use serde_json::{Map, Value};
@@ -46,7 +47,7 @@ impl Encoded {
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
-    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None };
+    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new() };
     match ty.as_struct() {
         Some(content) => encoder.object(ty, content, Some(object), Level::Root),
         None => encoder.value(ty, Some(object)),
@@ -54,9 +55,11 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
     Encoded { json: encoder.json, slot: encoder.slot }
 }
 
-struct Encoder {
+struct Encoder<'v> {
     json: Vec<u8>,
     slot: Option<RevisionSlot>,
+    /// Of the structs that are being written, each within the one before: the values of their fields, by the fields' index.
+    present: Vec<(usize, &'v Value)>,
 }
 
 /// Where a struct stands.
@@ -67,8 +70,8 @@ enum Level {
     Inner,
 }
 
-impl Encoder {
-    fn value(&mut self, ty: TypeRef<'_>, value: Option<&Value>) {
+impl<'v> Encoder<'v> {
+    fn value(&mut self, ty: TypeRef<'_>, value: Option<&'v Value>) {
         match (ty.shape(), value.filter(|value| !value.is_null())) {
             (Shape::Pointer(target), Some(value)) => self.value(ty.at(*target), Some(value)),
             (Shape::Struct(content), value) => self.object(ty, content, value, Level::Inner),
@@ -83,7 +86,7 @@ impl Encoder {
             (Shape::Float64, Some(Value::Number(number))) => float::write(&mut self.json, number),
             (Shape::Union(union), Some(value)) => match ty.variant(union, Token::of(value)) {
                 Some(variant) => self.value(ty.at(variant.ty), Some(value)),
-                None => self.any(&Value::Null),
+                None => self.json.extend_from_slice(b"null"),
             },
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
@@ -94,17 +97,23 @@ impl Encoder {
         }
     }
 
-    fn object(&mut self, ty: TypeRef<'_>, content: &Struct, object: Option<&Value>, level: Level) {
+    fn object(&mut self, ty: TypeRef<'_>, content: &Struct, object: Option<&'v Value>, level: Level) {
         let object = object.and_then(Value::as_object);
         let others = object.filter(|_| content.open).into_iter().flatten();
         let mut others = others.filter(|(name, _)| content.field(name).is_none()).peekable();
+        let first = self.present.len();
+        let field_index = |name: &String| content.field(name).map(|(index, _)| index);
+        self.present.extend(object.into_iter().flatten().filter_map(|(name, value)| Some((field_index(name)?, value))));
+        self.present[first..].sort_unstable_by_key(|(index, _)| *index);
+        let mut next = first;
         self.json.push(b'{');
         let start = self.json.len();
-        for field in &content.fields {
+        for (index, field) in content.fields.iter().enumerate() {
             while let Some((name, value)) = others.next_if(|(name, _)| name.as_str() < &*field.name) {
                 self.other_field(start, name, value);
             }
-            let value = object.and_then(|object| object.get(&*field.name));
+            let value = self.present.get(next).filter(|(present, _)| *present == index).map(|(_, value)| *value);
+            next += usize::from(value.is_some());
             if level == Level::Metadata && &*field.name == "resourceVersion" {
                 let comma_before = self.json.len() > start;
                 self.slot = Some(RevisionSlot { offset: self.json.len(), comma_before, comma_after: false });
@@ -128,6 +137,7 @@ impl Encoder {
         for (name, value) in others {
             self.other_field(start, name, value);
         }
+        self.present.truncate(first);
         if level == Level::Metadata
             && let Some(slot) = &mut self.slot
         {
@@ -137,7 +147,7 @@ impl Encoder {
     }
 
     /// A field that the struct, which began at `start`, does not know.
-    fn other_field(&mut self, start: usize, name: &str, value: &Value) {
+    fn other_field(&mut self, start: usize, name: &str, value: &'v Value) {
         if self.json.len() > start {
             self.json.push(b',');
         }
@@ -145,7 +155,7 @@ impl Encoder {
         self.any(value);
     }
 
-    fn list(&mut self, items: &[Value], write: impl Fn(&mut Self, &Value)) {
+    fn list(&mut self, items: &'v [Value], write: impl Fn(&mut Self, &'v Value)) {
         self.json.push(b'[');
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
@@ -156,7 +166,7 @@ impl Encoder {
         self.json.push(b']');
     }
 
-    fn map(&mut self, entries: &Map<String, Value>, write: impl Fn(&mut Self, &Value)) {
+    fn map(&mut self, entries: &'v Map<String, Value>, write: impl Fn(&mut Self, &'v Value)) {
         self.json.push(b'{');
         for (index, (key, value)) in entries.iter().enumerate() {
             if index > 0 {
@@ -174,7 +184,7 @@ impl Encoder {
     }
 
     /// A value that is written as it is.
-    fn any(&mut self, value: &Value) {
+    fn any(&mut self, value: &'v Value) {
         match value {
             Value::Null => self.json.extend_from_slice(b"null"),
             Value::Bool(true) => self.json.extend_from_slice(b"true"),
@@ -189,16 +199,12 @@ impl Encoder {
     /// `appendString` of encoding/json, which also escapes what HTML and JavaScript would stumble over.
     fn string(&mut self, text: &str) {
         self.json.push(b'"');
-        let bytes = text.as_bytes();
-        let mut written = 0;
-        for (at, byte) in bytes.iter().enumerate() {
-            // The line separators U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
-            let separator = *byte == 0xe2 && matches!(bytes[at..], [_, 0x80, 0xa8 | 0xa9, ..]);
-            if !matches!(byte, 0..0x20 | b'"' | b'\\' | b'<' | b'>' | b'&') && !separator {
-                continue;
-            }
-            self.json.extend_from_slice(&bytes[written..at]);
-            written = at + 1;
+        let mut rest = text.as_bytes();
+        loop {
+            let (plain, special) = rest.split_at(plain_len(rest, may_need_escape));
+            self.json.extend_from_slice(plain);
+            let Some(byte) = special.first() else { break };
+            let mut len = 1;
             let escape: &[u8] = match byte {
                 b'"' => b"\\\"",
                 b'\\' => b"\\\\",
@@ -207,20 +213,29 @@ impl Encoder {
                 b'\n' => b"\\n",
                 b'\r' => b"\\r",
                 b'\t' => b"\\t",
-                0xe2 => {
-                    written = at + 3;
-                    if bytes[at + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" }
-                }
+                0xe2 => match special {
+                    [_, 0x80, last @ (0xa8 | 0xa9), ..] => {
+                        len = 3;
+                        if *last == 0xa8 { b"\\u2028" } else { b"\\u2029" }
+                    }
+                    _ => b"\xe2",
+                },
                 _ => {
                     write!(self.json, "\\u{byte:04x}").expect("writing to a Vec cannot fail");
                     b""
                 }
             };
             self.json.extend_from_slice(escape);
+            rest = &special[len..];
         }
-        self.json.extend_from_slice(&bytes[written..]);
         self.json.push(b'"');
     }
+}
+
+/// Whether Go escapes a character that begins with this byte: always, but for E2, with which the line separators U+2028 and
+/// U+2029 begin (E2 80 A8 and E2 80 A9).
+fn may_need_escape(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == b'<') | (byte == b'>') | (byte == b'&') | (byte == 0xe2)
 }
 
 /// Whether Go leaves the field out: `omitempty` spares structs, also those that are written as something else.

@@ -4,7 +4,7 @@
 //! answers of status 400. As there, the end of the input counts as a space first, and as an end only where a space would
 //! have been in order. Nothing here recurses, however deep the input nests.
 
-use super::text::char_literal;
+use super::text::{char_literal, plain_len};
 use super::token::Token;
 use std::borrow::Cow;
 
@@ -276,9 +276,10 @@ impl<'a> Lexer<'a> {
         let mut escaped = false;
         loop {
             let rest = &self.bytes[self.at..];
-            let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)) else {
+            let plain = plain_len(rest, |byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20));
+            if plain == rest.len() {
                 return Err(SyntaxError("unexpected end of JSON input".to_owned()));
-            };
+            }
             self.at += plain;
             match self.byte() {
                 b'"' => {

@@ -1,6 +1,14 @@
-//! Text as Go quotes it in messages.
+//! Texts: how far they need no escapes, and how Go quotes them in messages.
 
 use std::fmt::Write;
+
+/// How many bytes come before the first that `is_special`, which should be without branches: it is asked about sixteen at once.
+pub(super) fn plain_len(bytes: &[u8], is_special: impl Fn(u8) -> bool) -> usize {
+    const BLOCK: usize = 16;
+    let is_plain = |block: &&[u8]| !block.iter().fold(false, |found, byte| found | is_special(*byte));
+    let len = BLOCK * bytes.chunks_exact(BLOCK).take_while(is_plain).count();
+    len + bytes[len..].iter().take_while(|byte| !is_special(**byte)).count()
+}
 
 /// `strconv.Quote`.
 pub(crate) fn quote(text: &str) -> String {

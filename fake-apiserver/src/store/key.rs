@@ -20,7 +20,7 @@ impl Key {
     pub fn new(resource: ResourceId, namespace: &str, name: &str) -> Self {
         let path = match namespace {
             "" => Arc::from(name),
-            _ => Arc::from(format!("{namespace}/{name}")),
+            _ => Arc::from([namespace, "/", name].concat()),
         };
         Key { resource, path }
     }
