@@ -36,11 +36,17 @@ pub use rules::{RowCondition, Strategy};
 use serde_json::{Map, Value};
 
 /// The value at a JSON pointer without escapes. Allocates nothing, unlike `Value::pointer`.
-pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
-    pointer.split('/').skip(1).try_fold(value, |value, token| match value {
-        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
-        value => value.get(token),
-    })
+pub(crate) fn at<'a>(mut value: &'a Value, mut pointer: &str) -> Option<&'a Value> {
+    while let Some(rest) = pointer.strip_prefix('/') {
+        let end = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
+        let token;
+        (token, pointer) = rest.split_at(end);
+        value = match value {
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
+            value => value.get(token)?,
+        };
+    }
+    Some(value)
 }
 
 /// The text at a JSON pointer, "" when there is none.
