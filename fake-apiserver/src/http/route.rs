@@ -1,7 +1,7 @@
 //! From method and path to what is asked for: `RequestInfo` of `k8s.io/apiserver` (pkg/endpoints/request). Pure.
 
-use crate::api::request::query::decode;
 use http::Method;
+use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
 /// What a path means.
@@ -68,6 +68,11 @@ pub(crate) fn route(path: &str) -> Route<'_> {
     found.subresource = rest.get(1).copied().unwrap_or_default();
     found.overlong = rest.len() > 2 || found.name.contains('/') || (rest.len() == 2 && rest[0].is_empty());
     Route::Resource(found)
+}
+
+/// A part of a path without its escapes; malformed ones stay as they are.
+fn decode(part: &str) -> Cow<'_, str> {
+    percent_decode_str(part).decode_utf8_lossy()
 }
 
 /// The verb that authorization, auditing and faults see.

@@ -7,13 +7,9 @@ use std::borrow::Cow;
 pub(crate) struct Query<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 
 impl<'q> Query<'q> {
-    /// Parses what follows the `?`.
+    /// Parses what follows the `?`. Malformed escapes stay as they are.
     pub(crate) fn parse(query: &'q str) -> Self {
-        let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (unescape(key), unescape(value))
-        });
-        Query(pairs.collect())
+        Query(form_urlencoded::parse(query.as_bytes()).collect())
     }
 
     /// The first value of `key`, or "".
@@ -35,37 +31,6 @@ impl<'q> Query<'q> {
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         self.all(key).next().map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
-}
-
-fn unescape(text: &str) -> Cow<'_, str> {
-    if text.contains('+') {
-        return Cow::Owned(decode(&text.replace('+', " ")).into_owned());
-    }
-    decode(text)
-}
-
-/// Percent-decoding; what is malformed stays as it is.
-pub(crate) fn decode(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digit = |offset: usize| bytes.get(at + offset).and_then(|byte| (*byte as char).to_digit(16));
-        match (bytes[at], digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
 }
 
 #[cfg(test)]
