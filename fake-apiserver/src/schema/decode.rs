@@ -8,12 +8,9 @@ use super::lexer::{Lexer, SyntaxError};
 use super::text::quote;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
-use super::{DecodeError, Decoded, MAX_DEPTH, bytes, float, quantity, time, too_deep};
+use super::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, bytes, float, quantity, time, too_deep};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-
-/// `saveStrictError` keeps no more than these.
-const MAX_FINDINGS: usize = 100;
 
 /// Decodes a body into the canonical tree of its type.
 ///

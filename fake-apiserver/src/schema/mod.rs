@@ -52,7 +52,10 @@ use serde_json::Value;
 
 /// How many objects and arrays may be nested. The real server allows 10,000, but trees are dropped, compared and copied by
 /// recursion, and what is stored must be readable with `serde_json`, which stops at 127, also within a list or an event.
-const MAX_DEPTH: usize = 120;
+pub const MAX_DEPTH: usize = 120;
+
+/// `saveStrictError` keeps no more than these.
+pub const MAX_FINDINGS: usize = 100;
 
 /// The error for deeper nesting.
 fn too_deep() -> String {

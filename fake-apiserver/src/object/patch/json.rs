@@ -1,22 +1,30 @@
 //! JSON Patch. A port of `patch.go` of `gopkg.in/evanphx/json-patch.v4` (v4.13.0) with its leniencies: negative indexes
 //! count from the end, `replace` of a missing key adds it, `copy` of one copies null, and a missing value is null.
+//!
+//! What an operation costs, the patch has paid for in bytes: copies are limited as upstream limits them, the document never
+//! gets deeper than one that is decoded may be, and nothing is walked through but what is copied or compared.
 
 use super::go_type;
+use super::tree::{Content, Items, Node};
 use crate::error::{ApiError, ApiResult};
-use serde_json::{Map, Value};
+use crate::schema::{MAX_DEPTH, MAX_FINDINGS};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Media type of such patches.
 pub const MEDIA_TYPE: &str = "application/json-patch+json";
 
 /// `maxJSONPatchOperations`.
 const MAX_OPERATIONS: usize = 10_000;
+/// `JSONPatchMaxCopyBytes`: what the `copy` operations of a patch may copy together, in bytes of JSON.
+const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 
 /// Applies a patch to a document. Unless `checked` is false (`fieldValidation=Ignore`), operations are also held to
 /// their type, and what they have too many of is returned: the findings of strict validation.
 ///
 /// # Errors
-/// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply.
-pub fn apply(mut document: Value, patch: &Value, checked: bool) -> ApiResult<(Value, Vec<String>)> {
+/// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep.
+pub fn apply(document: Value, patch: &Value, checked: bool) -> ApiResult<(Value, Vec<String>)> {
     let operations = match (patch, checked) {
         (Value::Array(operations), _) => operations.as_slice(),
         (Value::Null, _) => &[],
@@ -33,11 +41,13 @@ pub fn apply(mut document: Value, patch: &Value, checked: bool) -> ApiResult<(Va
             operations.len()
         )));
     }
+    let mut root = Node::from(document);
+    let mut copied_bytes = 0;
     for operation in operations {
         // The real server keeps the reason to itself.
-        step(&mut document, operation).ok_or_else(ApiError::unprocessable)?;
+        step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
-    Ok((document, findings))
+    Ok((root.into(), findings))
 }
 
 fn cannot_unmarshal(prefix: &str, value: &Value, into: &str) -> ApiError {
@@ -63,6 +73,7 @@ fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
                 ("op" | "path" | "from", other) => {
                     return Err(cannot_decode(other, &format!("Go struct field jsonPatchOp.{name} of type string")));
                 }
+                _ if findings.len() == MAX_FINDINGS => {}
                 _ => findings.push(format!("json patch unknown field \"[{index}].{name}\"")),
             }
         }
@@ -71,63 +82,81 @@ fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
 }
 
 /// One operation; `None` if it does not apply.
-fn step(document: &mut Value, operation: &Value) -> Option<()> {
+fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Option<()> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
-    let value = || operation.get("value").cloned().unwrap_or_default();
+    let value = || operation.get("value").unwrap_or(&Value::Null);
+    let new = || Node::from(value().clone());
     match text("op")? {
-        "add" => locate(document, text("path")?)?.add(value()),
-        "remove" => locate(document, text("path")?)?.remove().map(drop),
+        "add" => put(root, text("path")?, new(), Place::add),
+        "remove" => locate(root, text("path")?, 0)?.remove().map(drop),
         "replace" => match text("path")? {
             "" => {
-                *document = Some(value()).filter(|value| value.is_object() || value.is_array())?;
+                *root = Some(new()).filter(|node| (1..=MAX_DEPTH).contains(&node.height()))?;
                 Some(())
             }
-            path => locate(document, path)?.replace(value()),
+            path => put(root, path, new(), Place::replace),
         },
         "move" => {
-            let moved = locate(document, text("from")?)?.remove()?;
-            locate(document, text("path")?)?.add(moved)
+            let moved = locate(root, text("from")?, 0)?.remove()?;
+            put(root, text("path")?, moved, Place::add)
         }
         "copy" => {
-            let copied = locate(document, text("from")?)?.get()?;
-            locate(document, text("path")?)?.add(copied)
+            let copied = locate(root, text("from")?, 0)?.get()?;
+            *copied_bytes += copied.json_bytes();
+            if *copied_bytes > MAX_COPIED_BYTES {
+                return None;
+            }
+            let copied = copied.clone();
+            put(root, text("path")?, copied, Place::add)
         }
         "test" => {
             let found = match text("path")? {
-                "" => document.clone(),
-                path => locate(document, path)?.get()?,
+                "" => root,
+                path => locate(root, path, 0)?.get()?,
             };
-            (found == value()).then_some(())
+            (*found == *value()).then_some(())
         }
         _ => None,
     }
+}
+
+/// Puts a value at a path, unless the document would get too deep.
+fn put<'a>(root: &'a mut Node, path: &str, new: Node, how: fn(Place<'a>, Node) -> Option<()>) -> Option<()> {
+    how(locate(root, path, new.height())?, new)
 }
 
 /// A place in a document: what holds it, and the key or index in there.
 enum Place<'a> {
-    Field(&'a mut Map<String, Value>, String),
-    Item(&'a mut Vec<Value>, String),
+    Field(&'a mut BTreeMap<String, Node>, String),
+    Item(&'a mut Items, String),
 }
 
-/// `findObject`. What stands before the first slash is not looked at.
-fn locate<'a>(document: &'a mut Value, path: &str) -> Option<Place<'a>> {
+/// `findObject`: the place at a path, for a value of that height. What stands before the first slash is not looked at.
+fn locate<'a>(root: &'a mut Node, path: &str, height: usize) -> Option<Place<'a>> {
     let (_, path) = path.split_once('/')?;
     let (parents, key) = path.rsplit_once('/').map_or((None, path), |(parents, key)| (Some(parents), key));
-    let mut holder = document;
+    let mut height = height + path.matches('/').count() + 1;
+    if height > MAX_DEPTH {
+        return None;
+    }
+    let mut holder = root;
     for parent in parents.into_iter().flat_map(|parents| parents.split('/')) {
-        holder = match holder {
-            Value::Object(fields) => fields.get_mut(&unescape(parent))?,
-            Value::Array(items) => {
-                let index = existing(items, &unescape(parent))?;
+        holder.raise(height);
+        height -= 1;
+        holder = match holder.content_mut() {
+            Content::Object(fields) => fields.get_mut(&unescape(parent))?,
+            Content::Array(items) => {
+                let index = index(&unescape(parent), items.len())?;
                 items.get_mut(index)?
             }
-            _ => return None,
+            Content::Scalar(_) => return None,
         };
     }
-    match holder {
-        Value::Object(fields) => Some(Place::Field(fields, unescape(key))),
-        Value::Array(items) => Some(Place::Item(items, unescape(key))),
-        _ => None,
+    holder.raise(height);
+    match holder.content_mut() {
+        Content::Object(fields) => Some(Place::Field(fields, unescape(key))),
+        Content::Array(items) => Some(Place::Item(items, unescape(key))),
+        Content::Scalar(_) => None,
     }
 }
 
@@ -142,50 +171,36 @@ fn index(key: &str, length: usize) -> Option<usize> {
     (index < length).then_some(index)
 }
 
-/// The index of an item that is there.
-fn existing(items: &[Value], key: &str) -> Option<usize> {
-    index(key, items.len())
-}
-
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// What stands there; in an object, null if nothing does.
-    fn get(&self) -> Option<Value> {
+    fn get(self) -> Option<&'a Node> {
         match self {
-            Place::Field(fields, key) => Some(fields.get(key).cloned().unwrap_or_default()),
-            Place::Item(items, key) => items.get(existing(items, key)?).cloned(),
+            Place::Field(fields, key) => Some(fields.get(&key).unwrap_or(&Node::NULL)),
+            Place::Item(items, key) => items.get(index(&key, items.len())?),
         }
     }
 
-    fn add(self, value: Value) -> Option<()> {
+    fn add(self, node: Node) -> Option<()> {
         match self {
-            Place::Field(fields, key) => drop(fields.insert(key, value)),
-            Place::Item(items, key) if key == "-" => items.push(value),
-            Place::Item(items, key) => {
-                let index = index(&key, items.len() + 1)?;
-                items.insert(index, value);
-            }
+            Place::Field(fields, key) => drop(fields.insert(key, node)),
+            Place::Item(items, key) if key == "-" => items.insert(items.len(), node),
+            Place::Item(items, key) => items.insert(index(&key, items.len() + 1)?, node),
         }
         Some(())
     }
 
-    fn replace(self, value: Value) -> Option<()> {
+    fn replace(self, node: Node) -> Option<()> {
         match self {
-            Place::Field(fields, key) => drop(fields.insert(key, value)),
-            Place::Item(items, key) => {
-                let index = existing(items, &key)?;
-                items[index] = value;
-            }
+            Place::Field(fields, key) => drop(fields.insert(key, node)),
+            Place::Item(items, key) => *items.get_mut(index(&key, items.len())?)? = node,
         }
         Some(())
     }
 
-    fn remove(self) -> Option<Value> {
+    fn remove(self) -> Option<Node> {
         match self {
             Place::Field(fields, key) => fields.remove(&key),
-            Place::Item(items, key) => {
-                let index = existing(items, &key)?;
-                Some(items.remove(index))
-            }
+            Place::Item(items, key) => items.remove(index(&key, items.len())?),
         }
     }
 }
@@ -297,6 +312,76 @@ mod tests {
             assert_eq!((error.code(), error.to_string().as_str()), (400, message));
         }
         assert_eq!(super::super::parse(b"{} x").unwrap_err().to_string(), "invalid JSON patch");
+    }
+
+    fn nested(depth: usize) -> Value {
+        (0..depth).fold(json!(1), |inner, _| json!({"a": inner}))
+    }
+
+    /// Whether a patch applies, by itself and whatever it does after that.
+    fn applies(operations: &[Value]) -> bool {
+        match apply(document(), &operations.into(), true) {
+            Ok((patched, _)) => {
+                // Can be read again, and dropped.
+                crate::schema::parse_json(patched.to_string().as_bytes()).unwrap();
+                true
+            }
+            Err(error) => {
+                assert_eq!(error.code(), 422);
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let add = |path: &str, depth| json!({"op": "add", "path": path, "value": nested(depth)});
+        let bottom = |depth| "/a".repeat(depth);
+        let sink = |op, depth| json!({"op": op, "from": "/data", "path": format!("/x{}", bottom(depth))});
+        let table = [
+            (vec![add("/x", 119)], true),
+            (vec![add("/x", 120)], false),
+            (vec![add("/x", 100), add(&format!("/x{}", bottom(99)), 20)], true),
+            (vec![add("/x", 100), add(&format!("/x{}", bottom(99)), 21)], false),
+            (vec![add("/x", 119), sink("move", 119)], false),
+            (vec![add("/x", 119), sink("move", 118)], true),
+            (vec![add("/x", 119), sink("copy", 119)], false),
+            (vec![add("/x", 119), sink("copy", 118)], true),
+            // A moved value is as deep as it was, whatever came into it since.
+            (
+                vec![
+                    add("/y", 60),
+                    add("/x", 60),
+                    json!({"op": "move", "from": "/x", "path": format!("/y{}/x", bottom(58))}),
+                    json!({"op": "move", "from": "/y", "path": "/list/0"}),
+                ],
+                false,
+            ),
+            (vec![json!({"op": "replace", "path": "", "value": nested(120)})], true),
+            (vec![json!({"op": "replace", "path": "", "value": nested(121)})], false),
+        ];
+        for (number, (operations, outcome)) in table.iter().enumerate() {
+            assert_eq!(applies(operations), *outcome, "{number}");
+        }
+    }
+
+    /// To the byte as the real server (v1.37.1) limits it.
+    #[test]
+    fn copies_are_bounded() {
+        let quarter = MAX_COPIED_BYTES / 4;
+        let copy = |from: &str| json!({"op": "copy", "from": from, "path": "/copy"});
+        let copies = |value: String, more: &[Value]| {
+            let add = json!({"op": "add", "path": "/data", "value": value});
+            applies(&[&[add][..], &vec![copy("/data"); 4], more].concat())
+        };
+        let exact = || "z".repeat(quarter - 2);
+        assert!(copies(exact(), &[copy("/missing")]));
+        assert!(!copies(exact(), &[copy("/list/0")]));
+        assert!(!copies("z".repeat(quarter - 1), &[]));
+        assert!(!copies("<".repeat(quarter / 6), &[]), "escaped as Go escapes");
+        let mut doubling = vec![json!({"op": "add", "path": "/x", "value": {}})];
+        doubling.extend((0..28).map(|key| json!({"op": "copy", "from": "/x", "path": format!("/x/{key}")})));
+        assert!(!applies(&doubling));
     }
 
     #[test]

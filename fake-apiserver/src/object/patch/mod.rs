@@ -3,6 +3,7 @@
 
 pub mod json;
 pub mod merge;
+mod tree;
 
 use crate::error::{ApiError, ApiResult};
 use crate::schema;

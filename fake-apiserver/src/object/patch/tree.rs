@@ -1,0 +1,222 @@
+//! A document while a JSON Patch is applied to it: a tree that knows how deep it is, and whose long lists take an item at
+//! their front as fast as at their end.
+
+use crate::json;
+use serde::ser::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A value in the document.
+#[derive(Clone)]
+pub(super) struct Node {
+    content: Content,
+    height: usize,
+}
+
+#[derive(Clone)]
+pub(super) enum Content {
+    /// Neither an object nor an array.
+    Scalar(Value),
+    Object(BTreeMap<String, Node>),
+    Array(Items),
+}
+
+impl Node {
+    /// What stands where nothing does.
+    pub(super) const NULL: Node = Node { content: Content::Scalar(Value::Null), height: 0 };
+
+    pub(super) fn content_mut(&mut self) -> &mut Content {
+        &mut self.content
+    }
+
+    /// How many objects and arrays are nested in it, itself included; or in what it held earlier.
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Notes that something in it makes it at least that high.
+    pub(super) fn raise(&mut self, height: usize) {
+        self.height = self.height.max(height);
+    }
+
+    /// The length of its JSON, as Go writes it.
+    pub(super) fn json_bytes(&self) -> usize {
+        match &self.content {
+            Content::Scalar(Value::Null) => 0,
+            _ => json::encode(self).len(),
+        }
+    }
+}
+
+impl From<Value> for Node {
+    fn from(value: Value) -> Node {
+        let mut below = 0;
+        let mut child = |value: Value| {
+            let node = Node::from(value);
+            below = below.max(node.height);
+            node
+        };
+        let content = match value {
+            Value::Object(fields) => {
+                Content::Object(fields.into_iter().map(|(key, value)| (key, child(value))).collect())
+            }
+            Value::Array(items) => Content::Array(items.into_iter().map(child).collect()),
+            scalar => return Node { content: Content::Scalar(scalar), height: 0 },
+        };
+        Node { content, height: below + 1 }
+    }
+}
+
+impl From<Node> for Value {
+    fn from(node: Node) -> Value {
+        match node.content {
+            Content::Scalar(value) => value,
+            Content::Object(fields) => {
+                Value::Object(fields.into_iter().map(|(key, node)| (key, node.into())).collect::<Map<_, _>>())
+            }
+            Content::Array(items) => Value::Array(items.chunks.into_iter().flatten().map(Value::from).collect()),
+        }
+    }
+}
+
+impl PartialEq<Value> for Node {
+    fn eq(&self, other: &Value) -> bool {
+        match (&self.content, other) {
+            (Content::Scalar(own), other) => own == other,
+            (Content::Object(own), Value::Object(other)) => {
+                own.len() == other.len()
+                    && own.iter().zip(other).all(|((key, node), (other, value))| key == other && node == value)
+            }
+            (Content::Array(own), Value::Array(other)) => {
+                own.len() == other.len() && own.iter().zip(other).all(|(node, value)| node == value)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.content {
+            Content::Scalar(value) => value.serialize(serializer),
+            Content::Object(fields) => serializer.collect_map(fields),
+            Content::Array(items) => serializer.collect_seq(items.iter()),
+        }
+    }
+}
+
+/// The items of an array in chunks, so that no operation moves more of them than a chunk holds.
+#[derive(Clone, Default)]
+pub(super) struct Items {
+    /// None is empty, none is longer than `CHUNK`.
+    chunks: Vec<Vec<Node>>,
+    length: usize,
+}
+
+const CHUNK: usize = 1024;
+
+impl Items {
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Node> {
+        self.chunks.iter().flatten()
+    }
+
+    /// The chunk that holds an index, and the index in there; for the length, one behind the last.
+    fn place(&self, index: usize) -> (usize, usize) {
+        let mut rest = index;
+        let last = self.chunks.len().saturating_sub(1);
+        for (at, chunk) in self.chunks.iter().enumerate() {
+            if rest < chunk.len() || at == last {
+                return (at, rest);
+            }
+            rest -= chunk.len();
+        }
+        (0, rest)
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Node> {
+        let (chunk, index) = self.place(index);
+        self.chunks.get(chunk)?.get(index)
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Node> {
+        let (chunk, index) = self.place(index);
+        self.chunks.get_mut(chunk)?.get_mut(index)
+    }
+
+    /// Inserts before the item of that index.
+    ///
+    /// # Panics
+    /// If the index is beyond the length.
+    pub(super) fn insert(&mut self, index: usize, node: Node) {
+        assert!(index <= self.length, "an index within the array");
+        let (mut at, mut index) = self.place(index);
+        match self.chunks.get_mut(at) {
+            None => self.chunks.push(Vec::new()),
+            Some(chunk) if chunk.len() == CHUNK => {
+                let upper = chunk.split_off(CHUNK / 2);
+                self.chunks.insert(at + 1, upper);
+                if index > CHUNK / 2 {
+                    (at, index) = (at + 1, index - CHUNK / 2);
+                }
+            }
+            Some(_) => {}
+        }
+        self.chunks[at].insert(index, node);
+        self.length += 1;
+    }
+
+    pub(super) fn remove(&mut self, index: usize) -> Option<Node> {
+        let (at, index) = self.place(index);
+        let chunk = self.chunks.get_mut(at).filter(|chunk| index < chunk.len())?;
+        let node = chunk.remove(index);
+        if chunk.is_empty() {
+            self.chunks.remove(at);
+        }
+        self.length -= 1;
+        Some(node)
+    }
+}
+
+impl FromIterator<Node> for Items {
+    fn from_iter<I: IntoIterator<Item = Node>>(nodes: I) -> Items {
+        let mut items = Items::default();
+        for node in nodes {
+            match items.chunks.last_mut() {
+                Some(chunk) if chunk.len() < CHUNK => chunk.push(node),
+                _ => items.chunks.push(vec![node]),
+            }
+            items.length += 1;
+        }
+        items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a plain vector, over several chunks.
+    #[test]
+    fn items_are_where_they_were_put() {
+        let random = &mut fastrand::Rng::with_seed(1);
+        let mut expected: Vec<usize> = (0..3 * CHUNK).collect();
+        let mut items: Items = expected.iter().map(|value| Node::from(Value::from(*value))).collect();
+        for round in 0..6_000 {
+            let index = random.usize(..=expected.len());
+            if round % 5 < 2 + (round / 3_000) * 2 && index < expected.len() {
+                assert!(items.remove(index).unwrap() == Value::from(expected.remove(index)));
+            } else {
+                items.insert(index, Node::from(Value::from(round)));
+                expected.insert(index, round);
+            }
+        }
+        assert!(items.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
+        assert_eq!(items.len(), expected.len());
+        assert!(expected.iter().enumerate().all(|(index, value)| *items.get(index).unwrap() == Value::from(*value)));
+        assert!(items.get(items.len()).is_none() && items.remove(items.len()).is_none());
+    }
+}
