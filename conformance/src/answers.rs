@@ -1,7 +1,7 @@
-//! What servers answer, as JSON, so that protobuf is told, recorded and compared like everything else.
+//! Response bodies and watch frames as JSON, so that protobuf is observed, recorded and compared like everything else.
 //!
-//! Of protobuf the bytes count as well: they have to be those that Go's own encoder makes of the same document. So where two servers
-//! answer with the same document, their bytes are the same, too, but for what is a placeholder.
+//! Protobuf has to be, byte for byte, what Go's encoder makes of the same document. So two servers that answer with the same
+//! document answer with the same bytes, but for values that become placeholders.
 
 use anyhow::{Context as _, Result, ensure};
 use fake_apiserver::internals::schema;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The body of an answer of that content type; the error is what to show of a body that is no document.
+/// The body of a response of that content type as a document; the error is the text to show if it is not one.
 pub(crate) fn document(content_type: &str, body: &[u8]) -> Result<Value, String> {
     if content_type.starts_with(PROTOBUF) {
         return protobuf(body).map_err(|error| format!("{error:#}"));
@@ -17,7 +17,7 @@ pub(crate) fn document(content_type: &str, body: &[u8]) -> Result<Value, String>
     serde_json::from_slice(body).map_err(|_| String::from_utf8_lossy(body).into_owned())
 }
 
-/// Takes the next frame off what has come of a watch of that content type; none as long as it is incomplete.
+/// Takes the next frame off the `unread` bytes of a watch of that content type; `None` while it is incomplete.
 pub(crate) fn next_frame(content_type: &str, unread: &mut Vec<u8>) -> Option<Value> {
     let frame = if content_type.starts_with(PROTOBUF) {
         let length = usize::try_from(u32::from_be_bytes(*unread.first_chunk()?)).ok()?;
@@ -41,14 +41,14 @@ fn event(message: &[u8]) -> Result<Value> {
 fn protobuf(body: &[u8]) -> Result<Value> {
     let envelope = schema::decode_protobuf(body)?;
     let (api_version, kind) = (&*envelope.api_version, &*envelope.kind);
-    // The documents about the core group do not name its version.
+    // `APIResourceList` and its like have no `apiVersion`.
     let version = if api_version.is_empty() { "v1" } else { api_version };
     let ty = schema::lookup(version, kind).with_context(|| format!("no type is known for {version} {kind}"))?;
     let object = schema::decode_protobuf_message(envelope.raw, ty)?;
     let message = schema::encode_protobuf_message(&object, ty);
     let encoded = schema::encode_protobuf(api_version, kind, vec![message]).concat();
     ensure!(encoded == body, "Go would write this {kind} otherwise");
-    // As Go shows the same in JSON, which says more of what is empty.
+    // Go's JSON shows more of the empty fields.
     let mut shown: Value = serde_json::from_slice(&schema::encode(&object, ty).json)?;
     for (name, value) in [("apiVersion", api_version), ("kind", kind)] {
         if !value.is_empty() {

@@ -1,5 +1,5 @@
-//! Rewrites the observations of scenarios, and the recordings of whole answers, with what a real kube-apiserver shows. Only
-//! [`Real`] can be asked: no other server may say what is right, least of all the one under judgement.
+//! Rewrites the observations of scenarios, and the recordings of whole answers, from a real kube-apiserver. It takes a
+//! [`Real`], and no other target: the server under test never writes its own expectations.
 
 use crate::play::play;
 use crate::subject::{Real, Target as _};
@@ -20,17 +20,17 @@ struct Stamp {
     date: String,
 }
 
-/// Blesses `scenarios`, which lie in the folder `fixtures`. What already holds stays as it is written, stamp and all.
+/// Blesses `scenarios`, which are in the folder `fixtures`. Observations that still hold keep their text and their stamp.
 ///
 /// # Errors
-/// If a scenario cannot be played, or does not go the same way twice: then it has to be told in other words.
+/// If a scenario cannot be played, or two runs of it differ: then it has to be rewritten.
 pub async fn bless(scenarios: &[Scenario], real: &Real, fixtures: &Path) -> Result<()> {
     let ledger = Ledger::load(&fixtures.join("expectations.toml"))?;
     let server = format!("kube-apiserver {} on ", real.version().await?);
     let stamp = Stamp { server, date: SystemClock.now().strftime("%Y-%m-%d").to_string() };
     let mut failed = 0;
     for scenario in scenarios {
-        // The calls of a port are not the real server's to say.
+        // A port's calls say nothing about the real server.
         let ported = scenario.needs.contains(&Power::Controllers);
         if ported || scenario.needs.iter().any(|power| !real.powers().contains(power)) {
             println!("skipped   {}", scenario.name);

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `conformance`.
 
 use crate::control_plane;
 use crate::soak::Options;
@@ -45,31 +45,31 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
-    /// Writes anew what the fake knows of resources, as a real kube-apiserver and Kubernetes' Go packages tell it
+    /// Records all resources of a real kube-apiserver, with what only Kubernetes' Go packages know of them
     Kinds {
-        /// Writes nothing; fails if it is not what they tell
+        /// Write nothing; fail if the record is not up to date
         #[arg(long)]
         check: bool,
     },
-    /// Writes anew the roles and bindings that the fake makes at start, as a real kube-apiserver makes them
+    /// Records the roles and bindings that a real kube-apiserver creates at start
     Policy,
-    /// Connects the real tokens controller, makes a storm of writes and cut watches, and judges what it did
+    /// Stresses the real tokens controller with many writes and cut watches, and judges what it did
     Soak {
-        /// How many writes of secrets have to succeed
+        /// Number of writes of secrets that have to succeed
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         writes: usize,
-        /// What is written depends on this alone
+        /// Seed of the writes: the same seed gives the same writes
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
     },
-    /// Builds a real control plane, runs one by hand
+    /// Builds a real control plane, or runs one by hand
     #[command(subcommand)]
     Real(control_plane::cli::Task),
 }
 
 #[derive(Debug, Args)]
 struct Run {
-    /// What to play against
+    /// Target to play against
     #[arg(long, value_enum, default_value_t = Kind::Embedded)]
     target: Kind,
     /// Also write the results as JUnit XML
@@ -95,16 +95,16 @@ enum Kind {
     Process,
     /// The library over TLS, with real kube-controller-managers on it
     Kcm,
-    /// A kube-apiserver: that at --server, else one of our own
+    /// A kube-apiserver: the one at --server, or else one started here
     Real,
-    /// The same without a watch cache
+    /// A kube-apiserver without a watch cache
     RealUncached,
-    /// All of them in turn; the histories are compared, and the score is written
+    /// All targets in turn; the histories are compared, and the score is written
     All,
 }
 
 impl Kind {
-    /// The targets that it stands for, in the order they are played.
+    /// The single targets behind this one, in the order they are played.
     fn each(self) -> Vec<Kind> {
         match self {
             Kind::All => vec![Kind::Embedded, Kind::Process, Kind::Kcm, Kind::Real, Kind::RealUncached],
@@ -142,7 +142,7 @@ struct Server {
 }
 
 impl Server {
-    /// The server given, or one of our own.
+    /// The server at `--server`, or one started here.
     async fn connect(&self, cached: bool) -> Result<Real> {
         let Some(url) = self.server.as_deref() else { return Real::start(cached).await };
         let ca_pem = self.certificate_authority.as_ref().map(std::fs::read_to_string).transpose()?;
@@ -222,7 +222,7 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Plays on one target and tells how it went.
+/// Plays on one target and prints its reports.
 async fn play_on(target: &dyn Target, scenarios: &[Scenario], baseline: &Baseline, root: &Path) -> Result<Vec<Report>> {
     println!("on {}", target.name());
     let folder = target_folder(root).join("conformance").join(target.name());
@@ -259,7 +259,7 @@ fn write_score(runs: &[(&str, Vec<Report>)], baseline: &Baseline, root: &Path) -
     Ok(())
 }
 
-/// With both modes of the controller.
+/// Runs the soak test with both modes of the controller.
 async fn soak(writes: usize, seed: u64) -> Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for auto_generate in [true, false] {

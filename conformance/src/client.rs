@@ -1,4 +1,4 @@
-//! The HTTP client of the harness: bytes out, bytes in, nothing interpreted on the way. One connection a request, so that
+//! The HTTP client of the harness: bytes out, bytes in, nothing interpreted. One connection per request, so that
 //! every request goes exactly where the scenario sends it.
 
 use anyhow::{Context as _, Result, ensure};
@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 /// The address of one API server, and how to connect to it.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// `https://127.0.0.1:6443`.
+    /// The base URL, such as `https://127.0.0.1:6443`.
     pub url: String,
     host: String,
     port: u16,
@@ -25,7 +25,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// The server at `url`, trusted if one of the certificates in `ca_pem` vouches for it.
+    /// The server at `url`, verified with the certificates in `ca_pem`.
     pub fn new(url: &str, ca_pem: Option<&str>) -> Result<Endpoint> {
         let uri: http::Uri = url.parse().with_context(|| format!("the server's address {url:?}"))?;
         let host = uri.host().with_context(|| format!("{url:?} has no host"))?.to_owned();
@@ -35,7 +35,7 @@ impl Endpoint {
         Ok(Endpoint { url: url.trim_end_matches('/').to_owned(), host, port, tls })
     }
 
-    /// Sends a request and returns once the head of the answer is here.
+    /// Sends a request and returns once the head of the response is here.
     pub async fn send(&self, mut request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>> {
         let authority = format!("{}:{}", self.host, self.port);
         request.headers_mut().entry(http::header::HOST).or_insert(authority.parse()?);
@@ -50,18 +50,18 @@ impl Endpoint {
         }
     }
 
-    /// Sends JSON, `null` for no body, with a bearer token if there is one, and waits for the whole answer.
+    /// Sends JSON (`null` for no body), with a bearer token if there is one, and waits for the whole response.
     ///
     /// # Errors
-    /// If there is no answer, or it is a refusal.
+    /// If there is no response, or its status is not 2xx.
     pub async fn ask(&self, token: Option<&str>, method: &str, path: &str, body: &Value) -> Result<Value> {
         self.ask_for(token, "application/json", method, path, body).await
     }
 
-    /// The same, for an answer in the form that `accept`, a media type, asks for.
+    /// The same with an `Accept` header.
     ///
     /// # Errors
-    /// If there is no answer, or it is a refusal.
+    /// If there is no response, or its status is not 2xx.
     pub async fn ask_for(
         &self,
         token: Option<&str>,
@@ -89,7 +89,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    // An error of the connection reaches whoever waits for the answer or reads the body.
+    // Errors of the connection surface where the response or its body is awaited.
     tokio::spawn(connection);
     Ok(sender.send_request(request).await?)
 }

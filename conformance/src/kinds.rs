@@ -1,5 +1,5 @@
-//! The record of what the real kube-apiserver serves: each resource as it describes it itself (discovery, the columns of its tables),
-//! with what only Go knows (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`).
+//! The record of what the real kube-apiserver serves: each resource as discovery and tables describe it, with what only Go knows
+//! (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`).
 
 use crate::subject::Real;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -15,10 +15,10 @@ use std::process::{Command, Stdio};
 /// The record's path, from the workspace's folder.
 const FILE: &str = "fake-apiserver/src/registry/kinds.txt";
 
-/// How many columns have to have a description for it to be written only once.
+/// Number of columns from which a shared description is written only once.
 const MANY: usize = 10;
 
-/// What the file says of itself.
+/// The comment at the head of the file.
 const HEAD: &str = "\
 # Written by `cargo xtask conformance kinds`, which asks it, and asks Kubernetes' Go packages for fields and directories.
 # Descriptions are Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
@@ -43,9 +43,9 @@ const HEAD: &str = "\
 struct Served<'a> {
     group: &'a str,
     version: &'a str,
-    /// Its item of the `APIResourceList`.
+    /// Item of the `APIResourceList`.
     itself: &'a Value,
-    /// The items of its subresources.
+    /// Items of the subresources.
     below: Vec<&'a Value>,
 }
 
@@ -65,7 +65,7 @@ pub async fn run(real: &Real, root: &Path, check: bool) -> Result<()> {
     std::fs::write(&path, told).with_context(|| path.display().to_string())
 }
 
-/// Asks `real`, and Go's packages below `root`, the workspace's folder: what the record should be.
+/// The record according to `real` and the Go program below `root`, the workspace's folder.
 async fn record(real: &Real, root: &Path) -> Result<String> {
     let version = git_version();
     ensure!(real.version().await? == version, "the server is not {version}");
@@ -111,7 +111,7 @@ fn share(lines: &str) -> Result<(String, String)> {
     Ok((texts, shared))
 }
 
-/// The lines of the Go program, in words.
+/// The words of each line that the Go program prints.
 fn facts(root: &Path) -> Result<Vec<Vec<String>>> {
     let go = Command::new("go")
         .current_dir(root.join("conformance/control-plane"))
@@ -167,7 +167,7 @@ impl<'a> Served<'a> {
         format!("{root}{}/{}/{}", self.group, self.version, self.plural())
     }
 
-    /// `apps/v1`, `/v1`.
+    /// Group and version: `apps/v1`, `/v1`.
     fn group_version(&self) -> String {
         format!("{}/{}", self.group, self.version)
     }
@@ -215,7 +215,7 @@ impl<'a> Served<'a> {
         Ok(lines)
     }
 
-    /// The version that is stored, if that is another of `all`: the hash that discovery shows is that of the stored kind
+    /// The storage version, if that is another of `all`: the hash that discovery shows is that of the stored kind
     /// (`StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`, v0.37.1).
     fn stored(&self, all: &[Served<'_>]) -> Result<Option<String>> {
         let hash = &self.itself["storageVersionHash"];
@@ -247,7 +247,7 @@ fn column_lines(column: &Value) -> Result<String> {
     Ok(lines)
 }
 
-/// `deployments.apps`: as Go writes a resource or a version and its group.
+/// A resource or a version with its group, as Go writes it: `deployments.apps`.
 fn dotted(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }

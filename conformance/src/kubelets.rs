@@ -22,24 +22,24 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// What decides the jitter of kubelets, so that all runs are alike.
+/// The seed of the kubelets' jitter, so that all runs are alike.
 const SEED: u64 = 1;
 
 /// The settings of a kubelet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The user that it is.
+    /// The user that it authenticates as.
     pub user: String,
-    /// The strategy by which it learns of changes.
+    /// The change detection strategy of its caches.
     pub strategy: Strategy,
-    /// By how many seconds its clock is wrong.
+    /// The error of its clock, in seconds.
     pub clock_offset: i64,
 }
 
 /// A running kubelet.
 pub struct Kubelet {
     node: Node,
-    /// Another client than the node's, to look at the server without being seen as the node.
+    /// A client of another user, so that reads of the harness are not taken for the node's.
     observer: Client,
     root: TempDir,
 }
@@ -66,24 +66,24 @@ impl Kubelet {
         Ok(Kubelet { node: Node::start(nodes_own, options), observer, root })
     }
 
-    /// Waits until it knows all that it watches.
+    /// Waits until its caches have caught up with the API server.
     ///
     /// # Errors
-    /// If that takes too long, or the API server refuses to tell how things are.
+    /// If that takes too long, or the API server refuses a request.
     pub async fn caught_up(&self) -> Result<()> {
         self.settled().await?;
         within(self.node.caught_up(&self.observer)).await
     }
 
-    /// Waits until all is done that is due.
+    /// Waits until no work is due.
     ///
     /// # Errors
-    /// If that takes too long, or the API server refuses to tell how things are.
+    /// If that takes too long.
     pub async fn settled(&self) -> Result<()> {
         within(self.node.settled()).await
     }
 
-    /// Makes all volumes due, with the present objects.
+    /// Catches up, then makes the sync of all pods due.
     ///
     /// # Errors
     /// As for [`caught_up`](Self::caught_up).
@@ -93,8 +93,8 @@ impl Kubelet {
         Ok(())
     }
 
-    /// The files of the pod with that uid, as its containers would see them: `VOLUME/PATH` with `content`, `mode`, and the `version` of
-    /// the volume's content.
+    /// The files of the pod with that uid, as its containers would see them: `VOLUME/PATH` with `content`, `mode`, and the `version`
+    /// of the volume's content.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -113,7 +113,7 @@ impl Kubelet {
         Ok(items)
     }
 
-    /// Stops it; its files are gone then.
+    /// Stops it and removes its files.
     ///
     /// # Errors
     /// If they cannot be removed.
@@ -143,7 +143,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The files below `folder`, but for those that only the writer is to see.
+/// The files below `folder`, without the atomic writer's own (`..`).
 fn read(folder: &Path, head: &str, version: Option<&str>, items: &mut Vec<Item>) -> Result<()> {
     for name in names(folder)?.into_iter().filter(|name| !name.starts_with("..")) {
         let (path, head) = (folder.join(&name), format!("{head}/{name}"));
@@ -180,7 +180,7 @@ impl Clock for NodeClock {
                 if left <= SignedDuration::ZERO {
                     return;
                 }
-                // A clock that stands still is looked at in vain, and once in a while only.
+                // A manual clock does not move by itself, so it is looked at only now and then.
                 tokio::select! {
                     () = tokio::time::sleep(left.unsigned_abs().max(Duration::from_millis(1))) => {}
                     Ok(()) = moved.changed() => {}

@@ -1,10 +1,10 @@
 //! The player of written scenarios: against the fake and against real API servers.
 //!
-//! * a [`subject`] is what they are played against: the fake as a library, as a process, or a real kube-apiserver;
+//! * a [`subject`] is a target that they are played against: the fake as a library, as a process, or a real kube-apiserver;
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
-//! * the [`suite`] lets the crate `conformance-judge`, which knows no server, judge what happened;
-//! * [`bless`] lets a real server say what is right;
-//! * [`soak`] is a storm of writes for a real controller.
+//! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
+//! * [`bless`] writes the expectations, from a real server;
+//! * [`soak`] is a stress test of a real controller.
 
 mod answers;
 pub mod bless;

@@ -1,4 +1,4 @@
-//! `conformance`: see `--help`.
+//! The program `conformance`; see `--help`.
 
 use clap::Parser as _;
 use conformance::cli::{self, Cli};

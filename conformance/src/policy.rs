@@ -1,12 +1,12 @@
-//! Writes anew the roles and bindings that a fake with RBAC makes at start, as a real kube-apiserver makes them. What all of them
-//! have is left out; the fake puts it back (`fake-apiserver/src/reconcile/bootstrap.rs`).
+//! The record of the roles and bindings that a real kube-apiserver creates at start. Fields that all of them have are left out;
+//! the fake adds them again (`fake-apiserver/src/reconcile/bootstrap.rs`).
 
 use crate::subject::Real;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// In the order in which they are made.
+/// Resources and kinds, in the order in which kube-apiserver creates them.
 const KINDS: [(&str, &str); 4] = [
     ("clusterroles", "ClusterRole"),
     ("clusterrolebindings", "ClusterRoleBinding"),
@@ -17,12 +17,12 @@ const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
 const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Asks `real`, and writes `output`.
+/// Reads them from `real` and writes `output`.
 ///
 /// # Errors
-/// If it does not answer, or the objects have less in common than is left out.
+/// If it does not answer, or an object lacks a field that is left out.
 pub async fn record(real: &Real, output: &Path) -> Result<()> {
-    // The last that is made. What controllers do to the roles comes later.
+    // The last one created. Later revisions are changes that controllers made.
     let made = list(real, "rolebindings", None).await?.iter().map(revision).max().context("there are no bindings")?;
     let mut text = String::new();
     for (resource, kind) in KINDS {
@@ -47,7 +47,7 @@ fn revision(object: &Value) -> u64 {
     object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
-/// The object without the fields that the server sets, and those that all have.
+/// The object without the fields that the server sets or that all of them have.
 fn bare(mut object: Value, kind: &str) -> Result<Value> {
     let metadata = members(&mut object["metadata"])?;
     for own in ["uid", "resourceVersion", "creationTimestamp", "managedFields"] {

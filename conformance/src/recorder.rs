@@ -1,10 +1,10 @@
-//! Writes a history while a run goes on, from any task.
+//! The recorder: writes a history while a run goes on, from any task.
 
 use conformance_judge::history::{Entry, Event, History};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-/// A history in the making.
+/// A history that is being written.
 #[derive(Debug)]
 pub struct Recorder {
     begun: Instant,
@@ -17,7 +17,7 @@ impl Recorder {
         Recorder { begun: Instant::now(), entries: Mutex::default() }
     }
 
-    /// Appends an event.
+    /// Appends an event, with the time since the start.
     pub fn record(&self, event: Event) {
         let mut entries = self.entries();
         let micros = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);

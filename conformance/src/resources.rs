@@ -1,15 +1,15 @@
 //! The resources that scenarios call by their plural alone. Everything else is reached with `request METHOD /path`.
 //!
-//! Written down here, not asked of the server: a judge does not take the defendant's word for where things are.
+//! The list is fixed, not read from discovery: that is part of what is tested.
 
-/// Where a resource is served and what its objects are called.
+/// A resource: its path and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource {
     /// The plural: `configmaps`.
     pub plural: &'static str,
-    /// `v1`, `apps/v1`.
+    /// The API version: `v1`, `apps/v1`.
     pub api_version: &'static str,
-    /// `ConfigMap`.
+    /// The kind: `ConfigMap`.
     pub kind: &'static str,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
@@ -50,11 +50,11 @@ const RESOURCES: [Resource; 27] = [
     cluster("selfsubjectrulesreviews", "authorization.k8s.io/v1", "SelfSubjectRulesReview"),
     cluster("subjectaccessreviews", "authorization.k8s.io/v1", "SubjectAccessReview"),
     cluster("tokenreviews", "authentication.k8s.io/v1", "TokenReview"),
-    // Behind the core group's, which is meant without a group: `events.events.k8s.io`.
+    // After the core group's, which `events` alone means; this one is `events.events.k8s.io`.
     namespaced("events", "events.k8s.io/v1", "Event"),
 ];
 
-/// The API version and kind that a subresource is written with, where they are not those of its parent.
+/// The API version and kind of a subresource's body, where they are not those of its parent.
 const SUBRESOURCES: [(&str, &str, &str); 4] = [
     ("binding", "v1", "Binding"),
     ("eviction", "policy/v1", "Eviction"),
@@ -99,7 +99,7 @@ impl Reference {
         }
     }
 
-    /// The API version and kind of the body that is written here.
+    /// The API version and kind of the bodies sent here.
     pub fn written_as(&self) -> (&'static str, &'static str) {
         let subresource = self.subresource.as_deref();
         SUBRESOURCES

@@ -1,4 +1,4 @@
-//! The stage of a scenario: a running cluster, the dialogue so far, what is still open, and the history.
+//! The stage of a scenario: a running cluster, the dialogue so far, open watches and running clients, and the history.
 
 use crate::answers::{document, next_frame};
 use crate::client::Endpoint;
@@ -37,7 +37,7 @@ pub struct Stage<'a> {
     pub nodes: BTreeSet<String>,
     /// Running kubelets by node.
     pub kubelets: BTreeMap<String, Kubelet>,
-    /// Tells kubelets that the cluster's clock was moved.
+    /// Signals kubelets that the cluster's clock was moved.
     pub clock_moved: watch::Sender<()>,
     /// The uids of pods whose files were read, by name.
     pub pod_uids: BTreeMap<String, String>,
@@ -109,7 +109,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Addresses a request: gives it a number, a sender and an API server.
+    /// Completes a request with its number, sender and API server.
     pub fn address(&mut self, prefixes: &Prefixes, mut request: Request, body: Vec<u8>) -> Result<Outgoing> {
         let endpoints = self.cluster.endpoints();
         let index = match prefixes.route {
@@ -134,7 +134,7 @@ impl<'a> Stage<'a> {
         Ok(Outgoing { endpoint, token, body: body.into(), request })
     }
 
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and waits for the whole response.
     pub async fn exchange(&self, outgoing: Outgoing) -> Result<Reply> {
         let number = outgoing.request.request;
         let response = self.send(outgoing).await?;
@@ -143,7 +143,7 @@ impl<'a> Stage<'a> {
         Ok(reply)
     }
 
-    /// Sends a watch request. If the server agrees, its frames come as a stream.
+    /// Sends a watch request; if it succeeds, the frames come as a stream.
     pub async fn watch(&self, outgoing: Outgoing) -> Result<(Reply, Option<Stream>)> {
         let number = outgoing.request.request;
         let response = self.send(outgoing).await?;
@@ -159,7 +159,7 @@ impl<'a> Stage<'a> {
         Ok((reply, Some(Stream { frames, _reader: AbortOnDropHandle::new(reader) })))
     }
 
-    /// Ends everything that is still open.
+    /// Stops controllers and kubelets, and deletes the nodes that kubelets were started for.
     pub async fn close(self) -> Result<()> {
         for running in self.controllers.into_values() {
             running.stop().await?;
@@ -168,7 +168,7 @@ impl<'a> Stage<'a> {
             kubelet.stop().await?;
         }
         for node in self.nodes {
-            // Nodes are in no namespace, and other scenarios may have the same server.
+            // Nodes have no namespace, and other scenarios may share the server.
             let path = format!("/api/v1/nodes?fieldSelector=metadata.name%3D{node}");
             let token = self.cluster.token(ADMINISTRATOR);
             self.cluster.endpoints()[0].ask(token.as_deref(), "DELETE", &path, &Value::Null).await?;
@@ -191,7 +191,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The error for a name that has no value.
+/// The error for an unbound name.
 pub fn unbound(name: String) -> anyhow::Error {
     anyhow!("${name} has no value yet")
 }
@@ -200,7 +200,7 @@ fn head<B>(number: u64, response: &http::Response<B>) -> Reply {
     let mut reply = Reply { request: number, status: response.status().as_u16(), ..Reply::default() };
     for (name, value) in response.headers() {
         let value = String::from_utf8_lossy(value.as_bytes());
-        // A header that is sent several times is the list of its values.
+        // The values of a repeated header, one a line.
         let values = reply.headers.entry(name.as_str().to_owned()).or_default();
         *values = if values.is_empty() { value.into_owned() } else { format!("{values}, {value}") };
     }

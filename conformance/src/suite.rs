@@ -13,8 +13,8 @@ use std::time::Instant;
 /// The number of scenarios that are played at once. They mostly wait, so there are more of them than processors.
 const AT_ONCE: usize = 8;
 
-/// Plays `scenarios` on `target`, a few at a time; those that see a whole server one after the other at the end, if all
-/// share one. `progress` hears of each as it ends; the result is in order.
+/// Plays `scenarios` on `target`, several at a time; on a shared target the exclusive ones run at the end, one after the
+/// other. `progress` is called as each ends; the result is in the order of `scenarios`.
 pub async fn run(
     scenarios: &[Scenario],
     target: &dyn Target,

@@ -19,7 +19,7 @@ pub struct Baseline {
     recordings: BTreeMap<String, Vec<Exchange>>,
 }
 
-/// The file in the folder `fixtures` that keeps what a real server answered.
+/// The path of a scenario's recording in the folder `fixtures`.
 pub fn recording(fixtures: &Path, scenario: &str) -> PathBuf {
     fixtures.join("recordings").join(format!("{scenario}.jsonl"))
 }
@@ -28,7 +28,7 @@ impl Baseline {
     /// Reads the ledger and the recordings of `scenarios` from the folder `fixtures`.
     ///
     /// # Errors
-    /// If one of them cannot be read, or a recording is of another text than its scenario has now.
+    /// If one of them cannot be read, or a recording is not of its scenario's present text.
     pub fn load(fixtures: &Path, scenarios: &[Scenario]) -> Result<Baseline> {
         let mut recordings = BTreeMap::new();
         for scenario in scenarios {
@@ -43,12 +43,12 @@ impl Baseline {
         Ok(Baseline { ledger: Ledger::load(&fixtures.join("expectations.toml"))?, recordings })
     }
 
-    /// The exchanges that a real server recorded of `scenario`, if one was asked.
+    /// The recorded exchanges of `scenario`; `None` without a recording.
     pub fn recorded(&self, scenario: &str) -> Option<&[Exchange]> {
         self.recordings.get(scenario).map(Vec::as_slice)
     }
 
-    /// Judges `scenario` as it was `played` on `target`: how it ended, and the verdict on each recorded exchange.
+    /// The outcome of `scenario` as it was `played` on `target`, and the verdict on each recorded exchange.
     pub fn judge(&self, scenario: &Scenario, target: &str, played: &Played) -> (Outcome, Vec<(usize, Verdict)>) {
         let observed = exchange::exchanges(scenario, played, &self.ledger.omitted);
         let entries = self.ledger.entries(&scenario.name, &scenario.commands(), target);

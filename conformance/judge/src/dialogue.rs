@@ -1,6 +1,6 @@
-//! A run in the words of its scenario: under each command what was observed, told as the scenario would tell it. The player
-//! writes it command by command, because later commands use the names that earlier observations bound; from a saved
-//! history it is read again by the same code.
+//! The dialogue: a run in the words of its scenario, with the observation under each command. The player writes it command by
+//! command, because later commands use the names that earlier observations bound; the same code reads it from a saved
+//! history.
 
 use crate::history::{Event, History};
 use crate::names::Names;
@@ -8,7 +8,7 @@ use crate::observation::Observation;
 use crate::scenario::{Scenario, Step, expectation};
 use std::collections::BTreeMap;
 
-/// What was observed so far, and the names bound by it.
+/// The observations so far, and the names that they bound.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dialogue {
     /// The names and the values they are bound to.
@@ -18,14 +18,14 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// An empty dialogue with a server where `$namespace` stands for `namespace`.
+    /// An empty dialogue in which `$namespace` is bound.
     pub fn begin(namespace: &str) -> Dialogue {
         let mut dialogue = Dialogue::default();
         dialogue.names.bind("namespace", namespace.into());
         dialogue
     }
 
-    /// Tells the observation of `step` in the step's own words, and binds the names in it.
+    /// Adds the observation of `step`, in the words of its expectation, and binds the names in it.
     pub fn observe(&mut self, step: &Step, observation: &Observation) {
         for (name, value) in &observation.bound {
             self.names.bind(name, value.clone());

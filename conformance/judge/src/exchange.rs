@@ -16,26 +16,26 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-/// The largest document that is kept, in bytes: of whole API descriptions only what the scenario tells is compared.
+/// The largest document that is kept, in bytes. Of larger ones (API descriptions) only the scenario's expectation is compared.
 const LARGEST: usize = 32_768;
 
 /// A command and the items observed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// The command's place among the scenario's, counted from 1.
+    /// The number of the command in the scenario, from 1.
     pub step: usize,
-    /// Its first line, as the scenario has it.
+    /// The first line of the command, as the scenario has it.
     pub command: String,
     /// The items observed.
     pub items: Vec<Item>,
 }
 
-/// One value that is not the same in two exchanges.
+/// A value that differs between two exchanges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// The exchange's [`step`](Exchange::step).
     pub step: usize,
-    /// Where: `metadata.name`; with the item's number before it if there are several: `[2] metadata.name`.
+    /// The path of the value: `metadata.name`; with the item's number before it if there are several: `[2] metadata.name`.
     pub path: String,
     /// The value recorded.
     pub recorded: Option<Value>,
@@ -43,8 +43,8 @@ pub struct Difference {
     pub observed: Option<Value>,
 }
 
-/// The exchanges when `scenario` was `played`; without what the ledger says is compared nowhere, and without what the scenario
-/// itself leaves open (`...`).
+/// The exchanges of `scenario` as it was `played`, without the ledger's omissions and without items that the scenario leaves
+/// open (`...`).
 pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> Vec<Exchange> {
     let mut step = 0;
     let mut exchanges: Vec<Exchange> = Vec::new();
@@ -88,7 +88,7 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
     exchanges
 }
 
-/// The items of an observation. A list's objects stand in its document already.
+/// The items of an observation, without the objects of a list, which are in its document.
 fn seen(observation: &Observation) -> Vec<Item> {
     let listed = |list: &Item| list.document["items"].as_array().is_some_and(|items| !items.is_empty());
     let mut items = observation.items.clone();
@@ -130,7 +130,7 @@ pub fn differences(recorded: &[Exchange], observed: &[Exchange]) -> Vec<Differen
                 let path = place.clone() + &path;
                 found.push(Difference { step, path, recorded: recorded.cloned(), observed: observed.cloned() });
             };
-            // Of an item that the other side lacks the head says enough.
+            // Of an item that the other side lacks, only the head is shown.
             let parts = if index < recorded.len().min(observed.len()) { &PARTS[..] } else { &PARTS[..1] };
             for (name, part) in parts {
                 let of = |items: &[Item]| items.get(index).map(part);

@@ -1,4 +1,4 @@
-//! The record of one run: what was sent, what came back, in the order it happened. Checks judge this and nothing else.
+//! The history: the record of one run, with everything sent and received, in order. Checks judge this and nothing else.
 //!
 //! On disk a history is JSON lines, one [`Entry`] a line, so that it can be read, cut, written by hand and judged again.
 
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 /// A whole run, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
-    /// The events. An entry's place here is its time: a reply stands behind all that was sent before it arrived.
+    /// The events in the order they happened: a reply comes after everything that was sent before it arrived.
     pub entries: Vec<Entry>,
 }
 
 /// One event and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Microseconds since the run began; for people, no check reads it.
+    /// Microseconds since the run began; for display only, no check reads it.
     #[serde(default)]
     pub micros: u64,
     /// The event.
@@ -40,14 +40,14 @@ pub enum Event {
     },
     /// A command of the scenario began.
     Step {
-        /// Its line in the scenario.
+        /// The command's line in the scenario.
         line: usize,
         /// The command's first line.
         command: String,
     },
     /// A command ended.
     Observed {
-        /// Its line in the scenario.
+        /// The command's line in the scenario.
         line: usize,
         /// The observation.
         observation: Observation,
@@ -67,7 +67,7 @@ pub enum Event {
     Closed {
         /// The watch request's number.
         request: u64,
-        /// The transport error that ended it; none if the server did.
+        /// The transport error that ended it; `None` if the server did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
@@ -78,7 +78,7 @@ pub enum Event {
 /// A request as it was sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// Its number in this run.
+    /// The number of the request in this run.
     pub request: u64,
     /// The replica it went to, counted from 1.
     #[serde(default = "first")]
@@ -88,7 +88,7 @@ pub struct Request {
     pub user: String,
     /// The HTTP method.
     pub method: String,
-    /// The path.
+    /// The path, without the query.
     pub path: String,
     /// Query parameters, not encoded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,7 +96,7 @@ pub struct Request {
     /// Headers beside authorization, lower case.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// The body; text that is not JSON as a string.
+    /// The body; a string if it is not JSON.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub body: Value,
 }
@@ -111,7 +111,7 @@ impl Request {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether this asks for a watch.
+    /// Whether it is a watch.
     pub fn is_watch(&self) -> bool {
         matches!(self.parameter("watch"), Some("true" | "1"))
     }
@@ -120,7 +120,7 @@ impl Request {
 /// An answer as it arrived.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// The request's number.
+    /// The number of the request.
     pub request: u64,
     /// The HTTP status.
     pub status: u16,
@@ -136,7 +136,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether the server did what was asked.
+    /// Whether the status is 2xx.
     pub fn succeeded(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -149,7 +149,7 @@ pub struct Call {
     pub user: String,
     /// The HTTP method.
     pub method: String,
-    /// `secrets`, `serviceaccounts/builder`, `serviceaccounts/builder/token`.
+    /// The resource, name and subresource: `secrets`, `serviceaccounts/builder`, `serviceaccounts/builder/token`.
     pub target: String,
     /// The HTTP status of the answer.
     pub status: u16,
@@ -159,8 +159,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The resource that a call is directed at, with name and subresource. The name of an object that it creates is left out, though
-    /// audit logs may have it.
+    /// The target of a call: resource, name and subresource. A `create` has no name, though audit logs may have it.
     pub fn target(verb: &str, resource: &str, name: &str, subresource: &str) -> String {
         let name = if verb == "create" && subresource.is_empty() { "" } else { name };
         let parts = [resource, name, subresource].into_iter().filter(|part| !part.is_empty());

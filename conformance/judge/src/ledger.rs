@@ -1,4 +1,4 @@
-//! The known differences from a real kube-apiserver, and why they are accepted.
+//! The ledger: the known differences from a real kube-apiserver, and the reasons why they are accepted.
 //!
 //! ```toml
 //! [[omitted]]                      # compared nowhere
@@ -8,13 +8,12 @@
 //! [[difference]]
 //! scenario = "watch/slow-*"        # one `*` stands for any text
 //! step = "list configmaps *"       # the command; without it anything in the scenario may differ
-//! told_holds = true                # what the scenario tells of the answer does not
+//! expectation_holds = true         # what the scenario expects of the answer does not differ
 //! targets = ["embedded", "process"]
 //! reason = "a slow watcher is served, not closed"
 //! ```
 //!
-//! A difference is a promise: what it names does differ. One that met nothing is stale, and that fails as a difference without
-//! an entry does.
+//! An entry that accepts nothing is stale, and fails like a difference without an entry.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
@@ -40,7 +39,7 @@ pub struct Omission {
     pub field: Option<String>,
     /// A response header, lower case; one `*` stands for any text.
     pub header: Option<String>,
-    /// The reason.
+    /// The reason why it is not compared.
     pub reason: String,
 }
 
@@ -50,11 +49,11 @@ pub struct Omission {
 pub struct Entry {
     /// The scenarios it touches; may have one `*`.
     pub scenario: String,
-    /// The commands it touches; may have one `*`. All, and what belongs to none, if it says nothing.
+    /// The commands it touches; may have one `*`. `None` is all, and findings about no command.
     pub step: Option<String>,
-    /// Whether what the scenario tells of the answer holds nevertheless: only the rest of it differs.
+    /// Whether the scenario's expectation holds nevertheless, and only the rest of the answer differs.
     #[serde(default)]
-    pub told_holds: bool,
+    pub expectation_holds: bool,
     /// The targets that differ.
     pub targets: Vec<String>,
     /// The reason why the difference is accepted.
@@ -94,7 +93,7 @@ impl Entry {
         self.targets.iter().any(|known| known == target)
     }
 
-    /// Whether it accepts differences in `command`; `None` is what belongs to no command.
+    /// Whether it accepts differences in `command`; `None` stands for findings about no command.
     pub fn accepts(&self, command: Option<&str>) -> bool {
         match (&self.step, command) {
             (None, _) => true,
@@ -110,7 +109,7 @@ impl Omission {
         self.header.as_ref().is_some_and(|header| matches(header, name))
     }
 
-    /// Takes the field out of `document`, wherever it is.
+    /// Removes the field from `document`, at any depth.
     pub fn take_out_of(&self, document: &mut Value) {
         match document {
             Value::Object(fields) => {

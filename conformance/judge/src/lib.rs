@@ -1,13 +1,13 @@
-//! The judge: whether a server behaved as a scenario tells, as a real kube-apiserver did, and as every API server promises.
+//! The judge: compares a run with its scenario, with what a real kube-apiserver answered, and with what every API server promises.
 //!
-//! * a [`scenario`] is a text that reads aloud: commands, and what is observed under each;
+//! * a [`scenario`] is a text: commands, and the observation expected under each;
 //! * a [`history`] is the record of one run, a [`dialogue`] the same in the words of the scenario;
 //! * a [`check`] is a pure function of these: the dialogue with the text, and the guarantees that always hold;
 //! * an [`exchange`] is a whole answer with words in place of what differs from run to run ([`normalise`]), to be
 //!   compared with a recorded one;
-//! * the [`ledger`] lists the known differences, a [`verdict`] says what a finding means, [`report`] and [`score`] how it went.
+//! * the [`ledger`] lists the known differences, a [`verdict`] says what a finding means, [`report`] and [`score`] show the results.
 //!
-//! Nothing here sends a request, and nothing here can: the crate depends neither on the server nor on a client of it.
+//! Nothing here sends a request: the crate depends neither on the server nor on a client of it.
 
 pub mod baseline;
 pub mod check;

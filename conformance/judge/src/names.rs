@@ -1,8 +1,8 @@
 //! Names for values that differ from run to run: revisions, uids, times, generated names, tokens.
 //!
-//! `$name` binds to the first value it meets and has to equal it from then on. `$_` stands for anything at all, `$$` for
-//! a dollar sign, `base64(…)` for the encoded form of what is in the parentheses, and `times(1000, x)` for a thousand times
-//! `x`. Inside a longer string a name takes the text up to the next literal part: `builder-token-$suffix`.
+//! `$name` binds to the first value that it is compared with and has to equal it from then on. `$_` matches anything, `$$` is
+//! a dollar sign, `base64(…)` the encoded form of what is in the parentheses, and `times(1000, x)` a thousand times `x`.
+//! Inside a longer string a name takes the text up to the next literal part: `builder-token-$suffix`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -37,7 +37,7 @@ impl Names {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// `pattern` with its names replaced by their values. The error is the name that has none.
+    /// `pattern` with its names replaced by their values. The error is an unbound name.
     pub fn fill(&self, pattern: &Value) -> Result<Value, String> {
         Ok(match pattern {
             Value::String(template) => self.fill_template(template)?,
@@ -52,7 +52,7 @@ impl Names {
         })
     }
 
-    /// `template` as text, with its names replaced by their values. The error is the name that has none.
+    /// `template` as text, with its names replaced by their values. The error is an unbound name.
     pub fn fill_text(&self, template: &str) -> Result<String, String> {
         self.fill_template(template).map(|value| text(&value))
     }
@@ -79,7 +79,7 @@ impl Names {
         Ok(filled.into())
     }
 
-    /// Whether `actual` looks like `pattern`; binds the names it meets for the first time. An object may have more
+    /// Whether `actual` matches `pattern`; binds names that are not bound yet. An object may have more
     /// fields than its pattern, unless `exact`; a list has as many items as its pattern.
     pub fn matches(&mut self, pattern: &Value, actual: &Value, exact: bool) -> bool {
         match (pattern, actual) {
@@ -111,7 +111,7 @@ impl Names {
         }
     }
 
-    /// Whether the text `actual` looks like `template`.
+    /// Whether the text `actual` matches `template`.
     pub fn matches_text(&mut self, template: &str, actual: &str) -> bool {
         self.matches_template(template, &actual.into())
     }
@@ -136,7 +136,7 @@ impl Names {
         fits && self.matches_parts(rest, remainder)
     }
 
-    /// The text of a part that has one already.
+    /// The text of a literal or of a bound name.
     fn known(&self, part: &Part) -> Option<String> {
         match part {
             Part::Literal(literal) => Some(literal.clone()),
@@ -145,8 +145,7 @@ impl Names {
         }
     }
 
-    /// `value` as a pattern: with names in place of the values they stand for, where those are long enough to be no
-    /// accident.
+    /// `value` as a pattern: with names in place of their values, where these are long enough not to match by accident.
     pub fn spell(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => self.spell_text(text).into(),

@@ -1,7 +1,7 @@
-//! Makes two runs comparable: what differs from run to run is replaced by a name. Names that the scenario gave are used
-//! first; then revisions of objects are numbered in the order of their size, uids and tokens in the order of their
-//! appearance. Times, ages, addresses and the revisions of collections (which advance by other people's writes) become words;
-//! how they relate is for the scenario to say, and for the checks.
+//! Normalisation, which makes two runs comparable: values that differ from run to run are replaced by placeholders. Names that
+//! the scenario bound are used first; then revisions of objects are numbered by size, uids and tokens in the order of their
+//! appearance. Times, ages, addresses and the revisions of collections (which other clients' writes advance) become words;
+//! scenarios and checks say how they relate.
 
 use crate::names::Names;
 use base64::Engine as _;
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddrV4;
 
-/// The values that differ from run to run, each with the word that stands in its place.
+/// The values that differ from run to run, each with its placeholder.
 #[derive(Debug, Default)]
 pub struct Placeholders {
     revisions: BTreeSet<u64>,
     tokens: Vec<String>,
     uids: Vec<String>,
-    /// Values that the scenario has a name for, and what to write in their place; longest first.
+    /// Values that the scenario has a name for, with that name; longest first.
     named: Vec<(String, String)>,
     /// Names that the server generated: `builder-x7k2p` → `builder-<generated 1>`.
     generated: BTreeMap<String, String>,
@@ -30,7 +30,7 @@ impl Placeholders {
             placeholders.note("", document);
         }
         for (name, value) in names.iter() {
-            // Revisions, uids and tokens have names of their own, and short words appear by accident.
+            // Revisions and uids have placeholders of their own, and short words match by accident.
             let text = value.as_str().filter(|text| {
                 text.len() > 4 && Kind::of("resourceVersion", text).is_none() && uids(text).next().is_none()
             });
@@ -43,7 +43,7 @@ impl Placeholders {
         placeholders
     }
 
-    /// Makes all revisions one word: where several clients write at the same time they come in any order.
+    /// Gives all revisions the same placeholder: several clients that write at the same time have no fixed order.
     pub fn forget_order(&mut self) {
         self.revisions.clear();
     }
@@ -74,7 +74,7 @@ impl Placeholders {
         }
     }
 
-    /// `document` with placeholders for its volatile values.
+    /// `document` with placeholders in place of its volatile values.
     pub fn normal(&self, document: &Value) -> Value {
         self.replaced("", document, false)
     }
@@ -203,7 +203,7 @@ fn windows<'a>(text: &'a str, shape: &'static str) -> impl Iterator<Item = &'a s
     candidates.filter(move |candidate| candidate.bytes().zip(shape.bytes()).all(fits))
 }
 
-/// Whether these are the fields of a list, a table, or the object of a bookmark: they have a revision, but it is not an object's.
+/// Whether these are the fields of a list, a table, or the object of a bookmark, whose revision is not that of an object.
 fn is_collection(fields: &Map<String, Value>) -> bool {
     let unborn = |metadata: &Map<String, Value>| {
         metadata.contains_key("resourceVersion") && !metadata.contains_key("name") && !metadata.contains_key("uid")
@@ -229,7 +229,7 @@ fn continuation(token: &str) -> String {
     let inner = BASE64_URL.decode(token).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
     match inner {
         Some(Value::Object(fields)) if fields.len() == 3 && fields.get("rv").is_some_and(Value::is_u64) => {
-            // With a watch cache the key begins with a slash, without one it does not.
+            // The key begins with a slash only with a watch cache.
             let start = fields["start"].as_str().unwrap_or_default().trim_start_matches('/');
             format!("<continue {} at {start:?}>", fields["v"])
         }

@@ -1,4 +1,4 @@
-//! Observations: what the player saw when it carried out a command.
+//! Observations: the results of carried out commands.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 /// Everything one command observed, in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The items seen.
+    /// The items observed, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
-    /// Names that the command itself gave a value.
+    /// Names that the command itself bound.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bound: BTreeMap<String, Value>,
-    /// Whether the server refused the request. A scenario has to mention that.
+    /// Whether the server refused the request. A scenario has to expect that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
     /// The reason why the command could not be carried out.
@@ -21,10 +21,10 @@ pub struct Observation {
     pub problem: Option<String>,
 }
 
-/// One thing observed: a reply, an object of a list, a watch event, a call of a controller, a line of a log.
+/// An observed item: a reply, an object of a list, a watch event, a call of a controller, a line of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Item {
-    /// What the line of the scenario begins with: `404 NotFound`, `ADDED a`, `PUT serviceaccounts/builder 200`.
+    /// The beginning of the scenario's line: `404 NotFound`, `ADDED a`, `PUT serviceaccounts/builder 200`.
     pub head: String,
     /// The document its fields are looked up in.
     #[serde(default, skip_serializing_if = "Value::is_null")]

@@ -1,5 +1,5 @@
-//! The score: how many of the exchanges that a real kube-apiserver recorded a target repeats, by area. It is kept as the table
-//! that the README shows; a run with `--target all` writes it, and a test holds it to what it claims.
+//! The score: the number of recorded exchanges of a real kube-apiserver that a target repeats, by area. It is kept as a table in
+//! the README; a run with `--target all` writes it, and a test checks it.
 
 use crate::baseline::Baseline;
 use crate::report::Report;
@@ -26,13 +26,13 @@ struct Row {
 /// The counts of the exchanges of one area on one target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The same, whole.
+    /// Number of exchanges that are equal.
     pub equal: usize,
-    /// Different, and the ledger accepts it.
+    /// Number of different exchanges that the ledger accepts.
     pub listed: usize,
 }
 
-/// Where the table begins and ends in a text that includes it.
+/// The markers around the table in a text that includes it.
 const MARKS: [&str; 2] = ["<!-- score -->\n", "<!-- end of score -->\n"];
 const TOTAL: &str = "**total**";
 
@@ -74,7 +74,7 @@ impl Score {
         Some(Score { targets, rows })
     }
 
-    /// The column of one target: area, exchanges, and what became of them.
+    /// The column of one target: area, number of exchanges, and their counts.
     pub fn column(&self, target: &str) -> Option<Vec<(&str, usize, Counts)>> {
         let index = self.targets.iter().position(|known| known == target)?;
         Some(self.rows.iter().map(|row| (row.area.as_str(), row.exchanges, row.counts[index])).collect())

@@ -1,4 +1,4 @@
-//! Verdicts: what findings mean for the scenario as a whole, and for each exchange that a real server recorded.
+//! Verdicts: the meaning of findings for the scenario as a whole, and for each recorded exchange.
 //!
 //! ```text
 //! a finding ── an entry of the ledger accepts it ──▶ listed
@@ -15,17 +15,17 @@ use std::collections::BTreeMap;
 /// The check that compares with the recording.
 const RECORDING: &str = "recording";
 
-/// How a scenario ended.
+/// The outcome of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// As told and as recorded, and no guarantee was broken.
+    /// As expected and as recorded, and no guarantee was broken.
     Passed,
-    /// It went differently, and the ledger accepts that.
+    /// Different, and the ledger accepts it.
     Differs {
         /// The ledger's reasons.
         reason: String,
     },
-    /// It went differently, or a guarantee was broken.
+    /// Different, or a guarantee was broken.
     Failed(Vec<Finding>),
     /// The target lacks a power.
     Skipped {
@@ -37,7 +37,7 @@ pub enum Outcome {
 /// The verdict on one recorded exchange.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// The same, whole.
+    /// Equal to the recording.
     Equal,
     /// Different, and the ledger accepts it.
     Listed {
@@ -46,7 +46,7 @@ pub enum Verdict {
         /// The ledger's reason.
         reason: String,
     },
-    /// Different.
+    /// Different, and no entry of the ledger accepts it.
     Different(Vec<Difference>),
 }
 
@@ -58,7 +58,7 @@ pub fn verdict(
     mut findings: Vec<Finding>,
     entries: &[&Entry],
 ) -> (Outcome, Vec<(usize, Verdict)>) {
-    // Where the run broke off one finding says so; what was not played is not another one.
+    // One finding says where the run broke off; steps that were not played are not findings.
     let broken_off = findings.iter().filter(|finding| finding.breaks_off).find_map(|finding| finding.line);
     let played = |step: usize| broken_off.is_none_or(|line| scenario.steps[step - 1].line < line);
     let differing = differing_steps(recorded.unwrap_or(observed), observed);
@@ -97,7 +97,7 @@ pub fn accepted(scenario: &Scenario, finding: &Finding, entries: &[&Entry]) -> b
 }
 
 fn accepts(scenario: &Scenario, entry: &Entry, finding: &Finding) -> bool {
-    let hides = !entry.told_holds || finding.check == RECORDING;
+    let hides = !entry.expectation_holds || finding.check == RECORDING;
     hides && entry.accepts(finding.line.and_then(|line| command(scenario, line)))
 }
 

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 /// A program of the control plane.
 struct Program {
-    /// Its name in the cache.
+    /// Name of its file in the cache.
     name: &'static str,
-    /// Its path in the cache.
+    /// Name of its folder in the cache, such as `v1.37.1`.
     version: &'static str,
-    /// The folder of its module, from the workspace's.
+    /// The folder of its Go module, relative to the workspace.
     module: &'static str,
     package: &'static str,
     tags: &'static str,
@@ -29,7 +29,7 @@ const PROGRAMS: [Program; 5] = [
         version: cache::TOKEN_GENERATING_VERSION,
         module: "conformance/control-plane/v1.25",
         package: "k8s.io/kubernetes/cmd/kube-controller-manager",
-        // The clouds that were in the tree then are half of the program, and no part of the question.
+        // The in-tree cloud providers of that time are half of the program, and not needed here.
         tags: "providerless",
     },
 ];
@@ -39,7 +39,7 @@ const fn current(name: &'static str, package: &'static str) -> Program {
 }
 
 impl Program {
-    /// `v1.37.1/etcd`.
+    /// The name on the command line: `v1.37.1/etcd`.
     fn label(&self) -> String {
         format!("{}/{}", self.version, self.name)
     }
@@ -48,7 +48,7 @@ impl Program {
         Ok(cache::folder(self.version)?.join(self.name))
     }
 
-    /// Strips what only a debugger needs, and says which version this is, as upstream's release does.
+    /// Strips debug information and sets the version, as upstream's releases do.
     fn linker_flags(&self) -> String {
         let mut numbers = self.version.trim_start_matches('v').split('.');
         let mut number = || numbers.next().unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn build(root: &Path, filters: &[String], force: bool) -> Result<()> 
     Ok(())
 }
 
-/// Makes sure that there is a Go to call.
+/// Fails if `go` cannot be run.
 fn find_go(root: &Path, program: &Program) -> Result<()> {
     let path = root.join(program.module).join("go.mod");
     let module = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;

@@ -1,4 +1,4 @@
-//! Where the built programs lie: outside the tree, by version, so that all checkouts share them.
+//! The cache of built programs: outside the tree, by version, so that all checkouts share them.
 //!
 //! ```text
 //! ~/.cache/fake-apiserver/v1.37.1/{etcd,kube-apiserver,kube-controller-manager,kubectl}
@@ -10,20 +10,20 @@ use std::path::PathBuf;
 
 /// The emulated version, and that of the control plane built for comparison.
 pub const VERSION: &str = "v1.37.1";
-/// The version of the controller manager that still makes tokens for accounts that have none.
+/// The version of the controller manager that still creates tokens for accounts without one.
 pub const TOKEN_GENERATING_VERSION: &str = "v1.25.4";
 
-/// The folder of the programs of one version, whether it exists or not. `XDG_CACHE_HOME` moves it.
+/// The folder of the programs of one version, which need not exist. `XDG_CACHE_HOME` moves it.
 ///
 /// # Errors
-/// If the environment names neither a cache nor a home.
+/// If neither `XDG_CACHE_HOME` nor `HOME` is set.
 pub fn folder(version: &str) -> Result<PathBuf> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
     Ok(cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("fake-apiserver").join(version))
 }
 
-/// A program of one version.
+/// The path of a program of one version.
 ///
 /// # Errors
 /// If it was not built.

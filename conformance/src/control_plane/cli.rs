@@ -1,4 +1,4 @@
-//! `conformance real …`: building the real control plane, and running one by hand.
+//! The tasks of `conformance real …`: building the real control plane, and running one by hand.
 
 use super::plan::Options;
 use super::{build, detached};
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 /// The tasks about the real control plane.
 #[derive(Debug, Subcommand)]
 pub enum Task {
-    /// Builds etcd, kube-apiserver, kube-controller-manager and kubectl into the cache (needs Go, and minutes)
+    /// Builds etcd, kube-apiserver, kube-controller-manager and kubectl into the cache (needs Go; takes minutes)
     Build {
-        /// Also those that were built already
+        /// Also build those that are in the cache already
         #[arg(long)]
         force: bool,
         /// Only programs whose label, such as v1.37.1/etcd, contains one of these
@@ -22,7 +22,7 @@ pub enum Task {
         /// Where
         #[command(flatten)]
         place: Place,
-        /// Everybody may do everything, as on the fake; RBAC decides otherwise
+        /// Allow everything to every user, as the fake does by default, instead of RBAC
         #[arg(long)]
         plain: bool,
         /// Let the API server answer from etcd instead of its watch cache
@@ -35,7 +35,7 @@ pub enum Task {
         #[arg(last = true, value_name = "FLAG")]
         flags: Vec<String>,
     },
-    /// Ends it; its logs stay
+    /// Stops the control plane; its logs stay
     Down {
         /// Where
         #[command(flatten)]
@@ -43,18 +43,18 @@ pub enum Task {
     },
 }
 
-/// Where a control plane that stands keeps its files.
+/// The folder of a detached control plane.
 #[derive(Debug, clap::Args)]
 pub struct Place {
-    /// Its state, logs and kubeconfig; `control-plane` in the target folder by default
+    /// Folder for state, logs and kubeconfig; `control-plane` in the target folder by default
     #[arg(long, value_name = "PATH")]
     folder: Option<PathBuf>,
 }
 
-/// Does it. `root` is the workspace's folder, `target` that of build results.
+/// Runs the task. `root` is the workspace's folder, `target` that of build results.
 ///
 /// # Errors
-/// If it cannot be done; see [`Task`].
+/// If the task fails; see [`Task`].
 pub async fn run(task: &Task, root: &Path, target: &Path) -> Result<()> {
     let folder = |place: &Place| place.folder.clone().unwrap_or_else(|| target.join("control-plane"));
     match task {

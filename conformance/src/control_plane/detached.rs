@@ -1,12 +1,12 @@
-//! A control plane that stands until it is taken down: `up` leaves its programs running, `down` finds them again.
+//! A detached control plane: `up` leaves its programs running, `down` finds them again.
 //!
 //! ```text
 //! down ──up──▶ up ──down──▶ down (the logs stay)
-//!                 ──crash─▶ down, with rests that the next up or down removes
+//!                 ──crash─▶ down, with leftovers that the next up or down removes
 //! ```
 //!
-//! All is in one folder, with a file for each program's process id. Whose process that is now is asked of `/proc`, so that this
-//! works on Linux only: a process id may have been given to another process.
+//! One folder holds everything, with a file for each program's process id. A process id may be reused, so `/proc` is asked
+//! whether it is still that program; this works on Linux only.
 
 use super::launch::{Life, launch};
 use super::plan::{Options, Plan};
@@ -19,13 +19,13 @@ use std::time::Duration;
 const PROGRAMS: [&str; 3] = ["kube-controller-manager", "kube-apiserver", "etcd"];
 /// The files beside logs and process ids.
 const DATA: [&str; 5] = ["audit-policy.json", "certificates", "etcd", "kubeconfig", "users.csv"];
-/// How often it is looked whether a killed program is gone.
+/// Pause between two looks whether a killed program is gone.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Starts a control plane in `folder` and says where it is.
+/// Starts a control plane in `folder` and prints its address.
 ///
 /// # Errors
-/// If one is up there already, the folder is used for something else, or the start fails.
+/// If one is running there already, the folder is used for something else, or the start fails.
 pub(super) async fn up(folder: &Path, options: Options) -> Result<()> {
     ensure!(Path::new("/proc/self").exists(), "without /proc it could not be taken down again");
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
@@ -51,10 +51,10 @@ pub(super) async fn up(folder: &Path, options: Options) -> Result<()> {
     Ok(())
 }
 
-/// Ends the control plane in `folder` and removes what it kept there but for the logs. False if none was up.
+/// Stops the control plane in `folder` and removes its files except the logs. False if none was running.
 ///
 /// # Errors
-/// If the folder is used for something else, or a program cannot be ended.
+/// If the folder is used for something else, or a program cannot be stopped.
 pub(super) async fn down(folder: &Path) -> Result<bool> {
     if !folder.exists() {
         return Ok(false);
@@ -64,7 +64,7 @@ pub(super) async fn down(folder: &Path) -> Result<bool> {
     for name in PROGRAMS {
         let Some(id) = running(&folder, name)? else { continue };
         any = true;
-        // Its data goes too; there is nothing to save.
+        // SIGKILL will do: its data is removed as well.
         let killed = Command::new("sh").args(["-c", "kill -9 \"$1\"", "kill", &id.to_string()]).status()?;
         ensure!(killed.success(), "{name} (process {id}) could not be killed");
         while running(&folder, name)?.is_some() {
@@ -75,7 +75,7 @@ pub(super) async fn down(folder: &Path) -> Result<bool> {
     Ok(any)
 }
 
-/// `folder` in full, if there is nothing in it that is not of a control plane.
+/// The absolute path of `folder`, if it holds nothing but a control plane's files.
 fn ours(folder: &Path) -> Result<PathBuf> {
     let folder = folder.canonicalize().with_context(|| folder.display().to_string())?;
     for entry in std::fs::read_dir(&folder)? {
@@ -88,7 +88,7 @@ fn ours(folder: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The process id of a program of `folder`, if it runs.
+/// The process id of a program of `folder`, if it is running.
 fn running(folder: &Path, name: &str) -> Result<Option<u32>> {
     let file = folder.join(name).with_extension("pid");
     if !file.exists() {
@@ -96,7 +96,7 @@ fn running(folder: &Path, name: &str) -> Result<Option<u32>> {
     }
     let text = std::fs::read_to_string(&file)?;
     let id: u32 = text.trim().parse().with_context(|| format!("{} holds {text:?}", file.display()))?;
-    // A process that has ended has no command line, or is not there.
+    // A process that has ended has an empty command line, or no folder in `/proc`.
     let command = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
     Ok(is_ours(&String::from_utf8_lossy(&command), folder, name).then_some(id))
 }
@@ -158,7 +158,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path("etcd")).unwrap();
         std::fs::write(path("etcd.log"), "why").unwrap();
-        // This process is no etcd.
+        // This process is not an etcd.
         std::fs::write(path("etcd.pid"), std::process::id().to_string()).unwrap();
         assert!(!down(folder.path()).await.unwrap());
         assert!(!path("etcd").exists() && !path("etcd.pid").exists() && path("etcd.log").exists());

@@ -1,12 +1,12 @@
-//! Programs that end with us, however we end.
+//! Child processes that end with this one, however it ends.
 //!
 //! ```text
-//! we ──pipe──▶ sh ──▶ program
-//!               └──▶ sh: waits for the pipe's end, then kills the program and removes the folder
+//! this process ──pipe──▶ sh ──▶ program
+//!                         └──▶ sh: waits for the pipe's end, then kills the program and removes the folder
 //! ```
 //!
-//! The system closes our end of the pipe whenever we die, by `SIGKILL` too. (Linux could send a signal at the parent's death;
-//! asking for it takes unsafe code.)
+//! The system closes this end of the pipe when the process ends, by `SIGKILL` too. (Linux could send a signal at the parent's
+//! death; asking for it takes unsafe code.)
 
 use anyhow::{Context as _, Result};
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::{Child, Command};
 
-/// Its arguments are the folder, the program and the program's arguments. It ends with the program's status.
+/// The shell script. Its arguments are the folder, the program and the program's arguments; its exit status is the program's.
 const SCRIPT: &str = r#"
 folder=$1; shift
 exec 3<&0
@@ -27,7 +27,7 @@ exit "$status"
 "#;
 
 /// Starts `program`; its output goes to `log`. It is killed, and `folder` removed, when the result's standard input is
-/// closed, at the latest by our own end.
+/// closed, at the latest by the end of this process.
 ///
 /// # Errors
 /// If the log cannot be written, or there is no `sh`.
@@ -40,7 +40,7 @@ pub(super) fn spawn(folder: &Path, program: &Path, arguments: &[String], log: &P
         .stdin(Stdio::piped())
         .stdout(log.try_clone()?)
         .stderr(log)
-        // Ctrl-C ends us, and by that the program.
+        // Ctrl-C ends this process, and with it the program.
         .process_group(0)
         .spawn()
         .with_context(|| format!("starting {}", program.display()))

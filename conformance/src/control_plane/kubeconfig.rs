@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-/// The file's text, for the server at `url` that `ca_pem` vouches for.
+/// The file's text, for the server at `url` with that certificate authority.
 pub(super) fn text(url: &str, ca_pem: &str, token: &str) -> String {
     let ca = BASE64.encode(ca_pem);
     format!(

@@ -19,25 +19,25 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-/// How long a program may take to get ready. It takes seconds unless the machine is busy.
+/// Time for a program to get ready. It takes seconds unless the machine is busy.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// How often a program is asked whether it is ready.
+/// Pause between two checks whether a program is ready.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The number of attempts to start: another process may take a port before the program that it was chosen for does.
 const ATTEMPTS: usize = 3;
-/// How much of its log is shown of a program that did not start.
+/// Number of log lines shown of a program that did not start.
 const LAST_LINES: usize = 15;
 
-/// The life of the programs that are started.
+/// The lifetime of the programs that are started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
-    /// They are killed and the folder is removed when we end.
+    /// They are killed, and the folder is removed, when this process ends.
     Ours,
-    /// They stay. Their process ids are in files beside their logs.
+    /// They outlive this process. Their process ids are in files beside their logs.
     TheirOwn,
 }
 
-/// A control plane of our own: it and its files are gone when this is dropped, and when this process dies.
+/// A control plane that ends, and whose files are removed, when this is dropped or this process ends.
 pub struct ControlPlane {
     plan: Plan,
     ca_pem: String,
@@ -94,21 +94,21 @@ impl ControlPlane {
     }
 }
 
-/// Starts what `plan` says in its folder. Of programs of their own life those that did start stay, whatever happens.
+/// Starts the programs of `plan`. If one fails, detached ones that did start keep running.
 pub(super) async fn launch(plan: &Plan, folder: &Path, life: Life) -> Result<Vec<Child>> {
     plan.write_files()?;
     let mut etcd = start(plan, &plan.etcd()?, folder, life)?;
     let mut apiserver = start(plan, &plan.apiserver()?, folder, life)?;
-    // Where everybody may do everything, the API server knows no anonymous users.
+    // Without RBAC the API server has anonymous authentication off.
     let token = static_token(ADMINISTRATOR);
-    // Without etcd it never gets ready, and says less of why.
+    // Without etcd the API server never gets ready, and its log says less about the reason.
     let programs = &mut [("etcd", &mut etcd), ("kube-apiserver", &mut apiserver)];
     ready(plan, programs, &Check { url: plan.url(), ca: plan.ca(), path: "/readyz", token: Some(&token), says: "ok" })
         .await?;
     plan.write_kubeconfig()?;
     let mut manager = start(plan, &plan.controller_manager()?, folder, life)?;
     let programs = &mut [("kube-controller-manager", &mut manager)];
-    // The controller is on the list once it runs.
+    // The controller is listed once it is running.
     let (path, says) = ("/healthz?verbose", "[+]namespace-controller ok");
     ready(plan, programs, &Check { url: plan.manager_url(), ca: plan.manager_ca(), path, token: None, says }).await?;
     Ok(vec![etcd, apiserver, manager])
@@ -134,7 +134,7 @@ fn start(plan: &Plan, invocation: &Invocation, folder: &Path, life: Life) -> Res
     Ok(child)
 }
 
-/// A sign that a program is ready: `path` of the server at `url` answers 200 and `says` so.
+/// A readiness check: `path` of the server at `url` answers 200 with a body that contains `says`.
 struct Check<'a> {
     url: String,
     ca: PathBuf,
@@ -143,7 +143,7 @@ struct Check<'a> {
     says: &'static str,
 }
 
-/// Waits until the check passes. All of `programs` have to live until then.
+/// Waits until the check passes; fails if one of `programs` ends before that.
 async fn ready(plan: &Plan, programs: &mut [(&str, &mut Child)], check: &Check<'_>) -> Result<()> {
     let end = |name: &str| last_lines(&plan.log(name));
     let mut last = String::new();
@@ -172,7 +172,7 @@ async fn ready(plan: &Plan, programs: &mut [(&str, &mut Child)], check: &Check<'
 }
 
 impl Check<'_> {
-    /// Fails as long as there is no server, no certificate or half of one, or the answer is another.
+    /// Fails while the certificate file is missing or incomplete, there is no server, or the response is another.
     async fn pass(&self) -> Result<()> {
         let endpoint = Endpoint::new(&self.url, Some(&std::fs::read_to_string(&self.ca)?))?;
         let mut request = http::Request::get(self.path);

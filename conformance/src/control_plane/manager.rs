@@ -9,25 +9,25 @@ use tokio::process::Child;
 pub struct Invocation<'a> {
     /// Its version, as in [`cache`].
     pub version: &'a str,
-    /// The names of its controllers; those from before 1.27 are understood by all versions.
+    /// The names of its controllers. Use those from before 1.27, which all versions understand.
     pub controllers: &'a [&'a str],
     /// The API server's address.
     pub url: &'a str,
-    /// Who vouches for the API server, PEM. Every token secret gets this.
+    /// The API server's certificate authority, PEM; also the `ca.crt` of every token secret.
     pub ca_pem: &'a str,
     /// The bearer token that it authenticates with.
     pub token: &'a str,
-    /// Other flags.
+    /// More flags, `--name=value`.
     pub flags: &'a [&'a str],
 }
 
-/// A kube-controller-manager that runs. It is killed when this is dropped, and when this process dies.
+/// A running kube-controller-manager. It is killed when this is dropped, and when this process ends.
 pub struct Manager {
     program: Child,
 }
 
 impl Manager {
-    /// Starts it with its files in `folder`, which is made, and removed when it ends. It logs to a file beside that folder.
+    /// Starts it with its files in `folder`, which is created, and removed when it ends. Its log is beside that folder.
     ///
     /// # Errors
     /// If it was not built, or its files cannot be written.
@@ -46,7 +46,7 @@ impl Manager {
             format!("--controllers={}", invocation.controllers.join(",")),
             "--leader-elect=false".to_owned(),
             "--secure-port=0".to_owned(),
-            // It is to be as fast as it can.
+            // No client-side throttling.
             "--kube-api-qps=10000".to_owned(),
             "--kube-api-burst=10000".to_owned(),
         ];

@@ -1,4 +1,4 @@
-//! A real Kubernetes control plane, built from its own Go modules (`conformance/control-plane/`) and run here.
+//! A real Kubernetes control plane, built from Kubernetes' Go modules (`conformance/control-plane/`).
 //!
 //! ```text
 //! cargo xtask real build      programs ─▶ cache

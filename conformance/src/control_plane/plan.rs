@@ -1,4 +1,4 @@
-//! What each program of a control plane is told: its flags, and the files they name. Decides, starts nothing.
+//! The plan of a control plane: each program's flags, and the files that they name. Nothing is started here.
 
 use super::{cache, kubeconfig};
 use crate::credentials::{ADMINISTRATOR, ISSUER, SIGNING_KEY, USERS, static_token};
@@ -18,18 +18,18 @@ pub const RECORDED_USERS: [&str; 7] = [
     "tokens-b",
 ];
 
-/// How a control plane may differ from the usual one.
+/// The options of a control plane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Whether the API server answers from its watch cache where it may, instead of asking etcd.
+    /// Whether the API server has a watch cache, instead of asking etcd.
     pub watch_cache: bool,
-    /// Whether RBAC decides; else everybody may do everything.
+    /// Whether RBAC authorizes; without it every request is allowed.
     pub rbac: bool,
     /// Whether the calls of controllers and kubelets are recorded.
     pub audit: bool,
     /// The API server's port; `None` is any free one.
     pub secure_port: Option<u16>,
-    /// More flags of the API server, `--name=value`. They replace the usual ones.
+    /// More flags of the API server, `--name=value`. They replace defaults of the same name.
     pub flags: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Default for Options {
     }
 }
 
-/// A control plane that could be started. All its files are in one folder.
+/// A control plane to start. All its files are in one folder.
 pub(super) struct Plan {
     folder: PathBuf,
     options: Options,
@@ -87,12 +87,12 @@ impl Plan {
         format!("https://127.0.0.1:{}", self.manager_port)
     }
 
-    /// The API server's certificate and the authority that vouches for it; it makes both.
+    /// The API server's certificate with its authority; it generates both.
     pub(super) fn ca(&self) -> PathBuf {
         self.file("certificates/apiserver.crt")
     }
 
-    /// The same of the controller manager.
+    /// The controller manager's certificate with its authority.
     pub(super) fn manager_ca(&self) -> PathBuf {
         self.file("certificates/kube-controller-manager.crt")
     }
@@ -112,7 +112,7 @@ impl Plan {
         self.file("audit.log")
     }
 
-    /// Writes the files that have to be there before anything starts.
+    /// Writes the files that the programs read at start.
     ///
     /// # Errors
     /// If they cannot be written.
@@ -121,7 +121,7 @@ impl Plan {
             format!("{},{user},{user},\"{}\"\n", static_token(user), groups.join(","))
         };
         self.write("users.csv", &USERS.iter().map(user).collect::<String>())?;
-        // The first stage is written before a request is handled: that a client has its answer means that it is there.
+        // `RequestReceived` is logged before the request is handled, so it is there once a client has the response.
         let policy = json!({
             "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["ResponseStarted"],
             "rules": [{"level": "Request", "users": RECORDED_USERS}, {"level": "None"}],
@@ -129,17 +129,17 @@ impl Plan {
         self.write("audit-policy.json", &policy.to_string())
     }
 
-    /// Writes the administrator's kubeconfig; the API server's certificate has to be there.
+    /// Writes the administrator's kubeconfig, which contains the API server's certificate authority.
     ///
     /// # Errors
-    /// If it is not, or the file cannot be written.
+    /// If the API server has not written its certificate yet, or the file cannot be written.
     pub(super) fn write_kubeconfig(&self) -> Result<()> {
         let ca = self.ca();
         let ca_pem = std::fs::read_to_string(&ca).with_context(|| ca.display().to_string())?;
         self.write("kubeconfig", &kubeconfig::text(&self.url(), &ca_pem, &static_token(ADMINISTRATOR)))
     }
 
-    /// The store. It need not survive a crash of the machine.
+    /// The invocation of etcd, without `fsync`: the data need not survive a crash of the machine.
     pub(super) fn etcd(&self) -> Result<Invocation> {
         let url = self.etcd_url();
         invocation(
@@ -149,15 +149,15 @@ impl Plan {
                 "--unsafe-no-fsync".to_owned(),
                 format!("--listen-client-urls={url}"),
                 format!("--advertise-client-urls={url}"),
-                // It is alone; nobody has to know the port.
+                // There are no peers, so any port will do.
                 "--listen-peer-urls=http://127.0.0.1:0".to_owned(),
                 "--log-level=warn".to_owned(),
             ],
         )
     }
 
-    /// The API server, as like the fake as flags can make it. Without ServiceAccount admission unless it is asked for, as nothing
-    /// would make the accounts that it wants.
+    /// The API server, configured like the fake. ServiceAccount admission is off unless asked for, because no controller
+    /// creates the accounts that it needs.
     pub(super) fn apiserver(&self) -> Result<Invocation> {
         let Options { watch_cache, rbac, audit, ref flags, .. } = self.options;
         let mut arguments = vec![
@@ -187,7 +187,7 @@ impl Plan {
         invocation("kube-apiserver", arguments)
     }
 
-    /// Only the controllers that the fake has built in: they empty deleted namespaces, and fill cluster roles with others' rules.
+    /// The controller manager with the controllers that the fake has built in: namespace and ClusterRole aggregation.
     pub(super) fn controller_manager(&self) -> Result<Invocation> {
         invocation(
             "kube-controller-manager",

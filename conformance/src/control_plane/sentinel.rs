@@ -1,11 +1,11 @@
-//! How to know that a token controller in another process has done all it will do.
+//! The sentinel: detects that a tokens controller in another process has handled all events so far.
 //!
-//! It works off the events of service accounts and those of token secrets in the order in which they come, if it has one worker
-//! for each. So what it does to objects made for the purpose says how far it is:
+//! With one worker per queue the controller handles the events of service accounts, and those of token secrets, in order. So
+//! what it does to the sentinel's own objects shows how far it is:
 //!
 //! ```text
 //! create account, create secret kept for it ──▶ kept is filled: it knows both
-//! create secret orphan for nobody           ──▶ orphan is deleted: done with all secrets until then
+//! create secret orphan, without an account  ──▶ orphan is deleted: done with all secrets until then
 //! delete account                            ──▶ kept is deleted: done with all accounts until then
 //! ```
 //!
@@ -24,29 +24,29 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Where the objects are that are made for the purpose.
+/// The namespace of the sentinel's objects.
 const NAMESPACE: &str = "sentinel";
 
-/// After which time another attempt is made. The answer of an idle controller takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// Time after which another attempt is made. An idle controller reacts within milliseconds.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(4);
 /// The type of token secrets.
 pub(crate) const TOKEN_TYPE: &str = "kubernetes.io/service-account-token";
-/// The annotation with the name of their account.
+/// The annotation with the name of the secret's service account.
 pub(crate) const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
-/// The annotation with its uid.
+/// The annotation with the uid of the secret's service account.
 pub(crate) const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
-/// A place for such objects on one API server.
+/// A sentinel on one API server, with a namespace of its own.
 pub struct Sentinel {
     accounts: Api<ServiceAccount>,
     secrets: Api<Secret>,
 }
 
 impl Sentinel {
-    /// Prepares the place; `client` may do everything there, as another user than the controller's.
+    /// Creates the namespace. `client` needs full access to it, as another user than the controller's.
     ///
     /// # Errors
-    /// If the place cannot be made, or there is one.
+    /// If the namespace cannot be created, or exists.
     pub async fn new(client: &Client) -> Result<Sentinel> {
         let namespace: Namespace = serde_json::from_value(json!({"metadata": {"name": NAMESPACE}}))?;
         Api::all(client.clone()).create(&PostParams::default(), &namespace).await?;
@@ -55,13 +55,13 @@ impl Sentinel {
         Ok(Sentinel { accounts, secrets })
     }
 
-    /// Waits until the controller is done with all events that there are now. Never ends without a controller.
+    /// Waits until the controller has handled all events so far; for ever without a controller.
     ///
     /// # Errors
-    /// If the API server refuses something.
+    /// If the API server refuses a request.
     pub async fn pass(&self) -> Result<()> {
         loop {
-            if let Ok(passed) = tokio::time::timeout(PATIENCE, self.attempt()).await {
+            if let Ok(passed) = tokio::time::timeout(ATTEMPT_TIMEOUT, self.attempt()).await {
                 return passed;
             }
         }
@@ -90,7 +90,7 @@ impl Sentinel {
 /// A token secret of that service account, without a token.
 ///
 /// # Errors
-/// If `metadata` is none.
+/// If `metadata` is not an `ObjectMeta`.
 pub fn token_secret(mut metadata: Value, account: &str) -> Result<Secret> {
     metadata["annotations"][ACCOUNT_NAME] = account.into();
     Ok(serde_json::from_value(json!({"metadata": metadata, "type": TOKEN_TYPE}))?)

@@ -24,7 +24,7 @@ impl<'a> Script<'a> {
     /// Reads the commands of `scenario`.
     ///
     /// # Errors
-    /// If a command has no verb of the language, or not as the verb is used.
+    /// If a command's verb is unknown, or its arguments are wrong.
     pub fn parse(scenario: &'a Scenario) -> Result<Script<'a>, SyntaxError> {
         let command = |step: &'a Step| match verb(step) {
             Ok(verb) => Ok(Command { step, verb }),
@@ -39,10 +39,10 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Whether the commands of all `scenarios` are understood.
+/// Parses the commands of all `scenarios`.
 ///
 /// # Errors
-/// If those of one are not.
+/// If a command of one is wrong, with the scenario's name.
 pub fn check(scenarios: &[Scenario]) -> Result<()> {
     for scenario in scenarios {
         Script::parse(scenario).with_context(|| format!("{}.txt", scenario.name))?;

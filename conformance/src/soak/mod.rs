@@ -1,18 +1,18 @@
-//! A storm of writes, cut watches and forgotten history, to see whether client-go's informers come through it on the fake: the real
-//! tokens controller is connected, and what it does afterwards shows what its caches hold.
+//! The soak test: many writes, cut watches and compacted history, to see whether client-go's informers lose an event on the fake. The
+//! real tokens controller is connected, and what it does afterwards shows what its caches hold.
 //!
 //! ```text
-//! writes, watches end every CUT ─▶ outage: no watch can be opened until history is forgotten ─▶ quiet ─┐
+//! writes, watches end every CUT ─▶ outage: no watch can be opened until history is compacted ─▶ quiet ─┐
 //!   ▲                                                                                                  │ some times
 //!   └───────────────────────────────────────────────◀──────────────────────────────────────────────────┘
 //! touch everything ─▶ quiet ─▶ writes, watches end every CUT ─▶ quiet ─▶ touch accounts ─▶ quiet ─▶ judge ─▶ findings
 //!                                                                           └──────◀── it may still remember wrongly
 //! ```
 //!
-//! What happens unseen before a new list is lost on a controller that was made so: hence the touch, an update of every object, after
-//! the outages. From then on no event may be lost, and nothing but accounts is touched that could make good for one.
+//! The controller by design may miss what happens during an outage. Hence the touch, an update of every object, after the last one.
+//! From then on no event may be lost, and only accounts are touched, so that nothing else makes up for a lost event.
 //!
-//! The same seed gives the same writes. The controller's calls depend on time, the state that it has to reach does not.
+//! The same seed gives the same writes. The controller's calls depend on timing; the state that it has to reach does not.
 
 mod past;
 mod script;
@@ -39,48 +39,48 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The number of writes in progress at once.
+/// Number of writes in progress at once.
 const AT_ONCE: usize = 8;
-/// Watches end every so many writes.
+/// Number of writes from one end of all watches to the next.
 const CUT: usize = 100;
-/// Every so many writes there is an outage, but for the last,
+/// Number of writes in a part of the test. Every part but the last ends with an outage.
 const OUTAGE: usize = 2000;
-/// which takes so many.
+/// Number of writes during an outage.
 const OUTAGE_LASTS: usize = 150;
-/// The time for which the controller of 1.25 trusts its own writes that no watch has confirmed: the 60 s of its mutation cache, and
-/// some for the machine. After that nothing excuses it.
+/// Time for which the controller of 1.25 trusts its own writes that no watch has confirmed: the 60 s of its mutation cache, and
+/// some reserve.
 const MEMORY: Duration = Duration::from_secs(75);
-/// How often it is looked whether it has forgotten.
+/// Pause between two looks whether its mutation cache has expired.
 const PAUSE: Duration = Duration::from_secs(5);
-/// The time in which it has to work off a storm.
+/// Time for the controller to become quiet.
 const DEADLINE: Duration = Duration::from_secs(300);
 /// The user that the controller runs as.
 const USER: &str = "tokens";
 
-/// The options of a storm.
+/// The options of a soak test.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The number of writes of secrets that have to succeed.
     pub writes: usize,
     /// The seed of the writes.
     pub seed: u64,
-    /// Whether the controller makes tokens for accounts that have none; another version of it does.
+    /// Whether the controller creates tokens for accounts without one; that takes its version 1.25.
     pub auto_generate: bool,
 }
 
-/// The outcome of a storm.
+/// The outcome of a soak test.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The findings; empty if all is well.
+    /// The violations found; empty if the controller passed.
     pub findings: Vec<String>,
-    /// Writes of secrets that succeeded.
+    /// Number of writes of secrets that succeeded.
     writes: usize,
     cuts: usize,
     outages: usize,
-    /// Without lists and watches.
+    /// Number of the controller's calls, without lists and watches.
     calls: usize,
     watches: usize,
-    /// The number of times it listed all secrets.
+    /// Number of times the controller listed all secrets.
     beginnings: usize,
     end: End,
     took: Duration,
@@ -97,10 +97,10 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Makes the storm and judges how the controller came through.
+/// Runs the soak test and judges the controller.
 ///
 /// # Errors
-/// If a program was not built or does not start, or a request is refused for no good reason.
+/// If a program was not built or does not start, or the server refuses a request of the test.
 pub async fn soak(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
     let setup = Setup { scenario: "soak".to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false };
@@ -156,7 +156,7 @@ pub async fn soak(options: Options) -> Result<Outcome> {
     Ok(Outcome { findings, writes, cuts, outages, calls, watches, beginnings, end, took: begun.elapsed() })
 }
 
-/// Makes writes until `enough` have succeeded; the last of them during an outage, if there is to be one.
+/// Makes writes until `enough` have succeeded; the last of them during an outage, if there is one.
 async fn storm(
     enough: usize,
     outage: bool,
@@ -208,12 +208,12 @@ impl<'a> Disruptor<'a> {
 
     /// Ends the watches and refuses new ones.
     fn block_watches(&mut self) {
-        // Too many requests: the one refusal after which client-go tries to go on from where a watch ended.
+        // After 429, and no other error, client-go resumes a watch at its last revision.
         self.server.faults().add(On::verb("watch").user(USER).status(429));
         self.cut();
     }
 
-    /// Compacts the history, once it was read here, and lets watches be opened again.
+    /// Reads the history, compacts it, and allows watches again.
     fn clear(&mut self) -> Result<()> {
         let revision = internals::store(self.server).revision();
         self.observer.look()?;
@@ -224,14 +224,14 @@ impl<'a> Disruptor<'a> {
     }
 }
 
-/// Changes objects a little, so that the controller looks at each.
+/// Annotates each object, so that the controller syncs it.
 async fn touch_each<K>(api: &Api<K>, names: &[String], why: &str) -> Result<()>
 where
     K: Clone + DeserializeOwned + Debug,
 {
     let patch = Patch::Merge(json!({"metadata": {"annotations": {"touched": why}}}));
     let touch = async |name: &String| match api.patch(name, &PatchParams::default(), &patch).await {
-        // The controller may have been quicker to delete it.
+        // The controller may have deleted it.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         result => result.map(|_| ()),
     };

@@ -1,11 +1,11 @@
-//! Everything that accounts and secrets of one namespace ever were, whether or not a client could see it.
+//! The past of one namespace: all accounts and secrets that ever existed, with their revisions, read from the store.
 
 use anyhow::{Result, bail};
 use fake_apiserver::internals::ids;
 use fake_apiserver::internals::store::{Change, Delivery, Scope, Store, Subscription};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lives by what calls are directed at: `secrets/NAME`.
+/// The past objects by the target of calls: `secrets/NAME`.
 #[derive(Debug, Clone, Default)]
 pub struct Past(BTreeMap<String, Life>);
 
@@ -18,24 +18,24 @@ struct Life {
 }
 
 impl Past {
-    /// The object was there in this version.
+    /// Notes that the object existed at that revision.
     pub fn was(&mut self, target: &str, uid: &str, revision: &str) {
         let life = self.0.entry(target.to_owned()).or_default();
         life.uids.insert(uid.to_owned());
         life.revisions.insert(revision.to_owned());
     }
 
-    /// The object was deleted.
+    /// Notes that the object was deleted.
     pub fn went(&mut self, target: &str, uid: &str) {
         self.0.entry(target.to_owned()).or_default().deleted.insert(uid.to_owned());
     }
 
-    /// Whether the object ever had that revision.
+    /// Whether an object of that name ever had that revision.
     pub fn had_revision(&self, target: &str, revision: &str) -> bool {
         self.0.get(target).is_some_and(|life| life.revisions.contains(revision))
     }
 
-    /// Whether there ever was an object of that name and uid.
+    /// Whether an object of that name and uid ever existed.
     pub fn had_uid(&self, target: &str, uid: &str) -> bool {
         self.0.get(target).is_some_and(|life| life.uids.contains(uid))
     }
@@ -45,13 +45,13 @@ impl Past {
         self.0.get(target).is_some_and(|life| life.deleted.contains(uid))
     }
 
-    /// Whether there were several objects of that name, one after the other.
+    /// Whether several objects of that name existed, one after the other.
     pub fn was_recreated(&self, target: &str) -> bool {
         self.0.get(target).is_some_and(|life| life.uids.len() > 1)
     }
 }
 
-/// Looks at the store itself.
+/// A reader of the store's events.
 pub(super) struct Observer {
     subscriptions: Vec<(&'static str, Subscription)>,
     past: Past,

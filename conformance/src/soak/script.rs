@@ -1,4 +1,4 @@
-//! The writes of a storm: a seeded mix, in which every kind of write that the tokens controller has to answer comes up.
+//! The writes of a soak test: a seeded mix of all kinds of writes that the tokens controller reacts to.
 
 use crate::control_plane::sentinel::{TOKEN_TYPE, token_secret};
 use anyhow::Result;
@@ -7,23 +7,23 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client, ResourceExt as _};
 use serde_json::{Value, json};
 
-/// How many names of accounts there are,
+/// Number of account names.
 const ACCOUNTS: usize = 50;
-/// beside those that secrets name and that never exist,
-const NOBODIES: usize = 5;
-/// and of secrets, beside those that the controller makes.
+/// Number of names that secrets refer to without such an account ever existing.
+const MISSING_ACCOUNTS: usize = 5;
+/// Number of secret names, without those that the controller generates.
 const SECRETS: usize = 200;
 
-/// One write. What does not exist when it comes is skipped.
+/// One write. It is skipped if its object does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Write {
     CreateAccount(String),
     DeleteAccount(String),
-    /// A token secret, to be filled, or to be deleted if there is no such account.
+    /// Creates a token secret with this name for this account: the controller fills it, or deletes it if the account does not exist.
     CreateToken(String, String),
     CreatePlain(String),
     Annotate(String),
-    /// Takes the token out, which is to be put back.
+    /// Removes the token from a secret: the controller puts another in.
     Empty(String),
     Delete(String),
     /// Deletes the first secret that the account refers to.
@@ -40,12 +40,12 @@ impl Script {
 
     pub(super) fn next_write(&mut self) -> Write {
         let account = format!("account-{}", self.0.usize(..ACCOUNTS));
-        let anybody = format!("account-{}", self.0.usize(..ACCOUNTS + NOBODIES));
+        let any_account = format!("account-{}", self.0.usize(..ACCOUNTS + MISSING_ACCOUNTS));
         let secret = format!("secret-{}", self.0.usize(..SECRETS));
         match self.0.usize(..100) {
             0..8 => Write::CreateAccount(account),
             8..11 => Write::DeleteAccount(account),
-            11..41 => Write::CreateToken(secret, anybody),
+            11..41 => Write::CreateToken(secret, any_account),
             41..46 => Write::CreatePlain(secret),
             46..56 => Write::Annotate(secret),
             56..66 => Write::Empty(secret),
@@ -118,7 +118,7 @@ impl Places {
             },
         };
         match result {
-            // Somebody else was first: another write, or the controller.
+            // Another write, or the controller, was first.
             Err(kube::Error::Api(status)) if [404, 409].contains(&status.code) => Ok(false),
             result => Ok(result?),
         }

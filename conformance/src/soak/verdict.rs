@@ -1,10 +1,10 @@
-//! The verdict on a tokens controller: a pure function of the final objects, of all objects that ever existed, and of its calls:
+//! The verdict on a tokens controller: a pure function of the final objects, of all objects that ever existed, and of its calls.
 //!
-//! * every account that exists refers to exactly one token secret of its own that exists, if the controller makes them;
+//! * every account that exists refers to exactly one token secret of its own that exists, if the controller creates them;
 //! * every token secret belongs to an account that exists, and is filled;
 //! * no call names a revision or an object that never existed;
-//! * every refusal has a reason that it could not know: the object was deleted, or changed meanwhile;
-//! * in the end, when every object is touched once more, it has nothing to do: its caches hold what the server has.
+//! * every refused call has a reason that the controller could not know: the object was deleted, or changed meanwhile;
+//! * in the end, when every object is touched once more, it makes no call: its caches hold what the server has.
 
 use super::past::Past;
 use crate::control_plane::sentinel::{ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE};
@@ -22,7 +22,7 @@ pub struct End {
 }
 
 impl End {
-    /// Takes the accounts and the token secrets of a namespace.
+    /// The given accounts, and those of the secrets that hold tokens.
     ///
     /// # Errors
     /// If one of them cannot be written as JSON.
@@ -53,7 +53,7 @@ fn documents<K: Serialize>(objects: &[K]) -> Result<Vec<Value>> {
     objects.iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }
 
-/// The findings. `last_calls` is the number of calls since every object was touched for the last time.
+/// The violations. `last_calls` is the number of calls since every object was touched for the last time.
 pub fn verdict(auto_generate: bool, end: &End, past: &Past, calls: &[Call], last_calls: usize) -> Vec<String> {
     let mut findings = unsettled(auto_generate, end);
     findings.extend(calls.iter().filter_map(|call| {
@@ -65,7 +65,7 @@ pub fn verdict(auto_generate: bool, end: &End, past: &Past, calls: &[Call], last
     findings
 }
 
-/// The work that is left undone.
+/// Work that the controller left undone.
 fn unsettled(auto_generate: bool, end: &End) -> Vec<String> {
     let mut findings = Vec::new();
     for account in end.accounts.iter().filter(|_| auto_generate) {
@@ -88,7 +88,7 @@ fn unsettled(auto_generate: bool, end: &End) -> Vec<String> {
     findings
 }
 
-/// The object or revision that a call names and that never existed.
+/// An object or revision that a call names and that never existed.
 fn unobserved(call: &Call, past: &Past) -> Option<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let metadata = &call.body["metadata"];
@@ -111,7 +111,7 @@ fn unobserved(call: &Call, past: &Past) -> Option<String> {
     }
 }
 
-/// A refusal whose reason the controller could have known.
+/// A refused call whose reason the controller could have known.
 fn unjustified(call: &Call, past: &Past) -> Option<String> {
     let uid = call.body["preconditions"]["uid"].as_str().unwrap_or_default();
     match (call.method.as_str(), call.status) {

@@ -1,4 +1,4 @@
-//! Audit logs, of either server: `audit.k8s.io/v1` events, one a line.
+//! Audit logs of the fake and of the real server: `audit.k8s.io/v1` events, one a line.
 
 use anyhow::{Context as _, Result};
 use conformance_judge::history::Call;
@@ -14,7 +14,7 @@ pub(super) fn read(log: &Path) -> Result<Vec<Value>> {
 }
 
 /// The calls of `user` in one namespace, in the order they came; without lists and watches. `None` if one of
-/// them has not ended yet: its answer may be with the client already.
+/// them has no `ResponseComplete` yet: its client may have the response already.
 pub(super) fn calls(events: &[Value], user: &str, namespace: &str) -> Option<Vec<Call>> {
     let mut order = Vec::new();
     let mut ended = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A running cluster: what a scenario is played on, and what can be done to it.
+//! A running cluster, as scenarios use it: its API servers, and disruptions of them.
 
 use super::controller::{Controller, ControllerKind};
 use crate::client::Endpoint;
@@ -17,9 +17,9 @@ pub struct Setup {
     pub scenario: String,
     /// The number of API servers.
     pub replicas: usize,
-    /// The flags of its API servers, as kube-apiserver would have them: `--name=value`.
+    /// The flags of its API servers, in kube-apiserver's form: `--name=value`.
     pub flags: Vec<String>,
-    /// Whether time stands still until the scenario moves it.
+    /// Whether the clock moves only when the scenario advances it.
     pub manual_clock: bool,
 }
 
@@ -38,15 +38,15 @@ impl Setup {
 /// A disruption of one API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disruption {
-    /// Its watches end.
+    /// Ends its watches.
     Cut,
-    /// Its cache stops following the store.
+    /// Stops its cache from following the store.
     Hold,
-    /// Its cache catches up.
+    /// Lets its cache catch up.
     Release,
-    /// It starts again.
+    /// Starts it again.
     Start,
-    /// It stops.
+    /// Stops it.
     Stop,
 }
 
@@ -75,9 +75,9 @@ pub struct Fault {
     pub verb: String,
     /// The resource: `secrets`.
     pub resource: String,
-    /// The name of the only object whose requests fail.
+    /// The object whose requests fail; `None` is all.
     pub name: Option<String>,
-    /// The only user whose requests fail.
+    /// The user whose requests fail; `None` is all.
     pub user: Option<String>,
     /// The HTTP status of the answer.
     pub status: u16,
@@ -85,12 +85,12 @@ pub struct Fault {
     pub times: Option<u32>,
 }
 
-/// A running cluster. A target implements what it has the powers for.
+/// A running cluster. The default methods fail; a target overrides those that it has the power for.
 pub trait Cluster: Send + Sync {
-    /// Its API servers.
+    /// The API servers.
     fn endpoints(&self) -> &[Endpoint];
 
-    /// The certificate authority of its API servers, PEM; none without TLS.
+    /// The certificate authority of the API servers, PEM; `None` without TLS.
     fn ca_pem(&self) -> Option<String>;
 
     /// The namespace of the scenario.
@@ -104,7 +104,7 @@ pub trait Cluster: Send + Sync {
         bail!("this target does not hand out its signing key")
     }
 
-    /// Starts the target's own controller as `user`; `None` if scenarios are to run the port.
+    /// Starts the target's own controller as `user`; `None` if scenarios run the port.
     fn controller<'a>(
         &'a self,
         _user: &'a str,
@@ -113,7 +113,7 @@ pub trait Cluster: Send + Sync {
         Box::pin(async { Ok(None) })
     }
 
-    /// All calls of `user` so far, without the lists and watches.
+    /// All calls of `user` so far, without lists and watches.
     fn calls<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<Call>>> {
         Box::pin(async move { bail!("this target does not report the calls of {user}") })
     }
@@ -128,7 +128,7 @@ pub trait Cluster: Send + Sync {
         Box::pin(async { bail!("this target cannot forget on purpose") })
     }
 
-    /// Moves the clock.
+    /// Advances the clock.
     fn advance_clock(&self, seconds: i64) -> Result<()> {
         bail!("this target's clock cannot be moved by {seconds} s")
     }
@@ -153,11 +153,11 @@ pub trait Cluster: Send + Sync {
         bail!("this target cannot fail on purpose")
     }
 
-    /// The reasons for which `replica` did not authenticate requests, in order, from the start.
+    /// The reasons why `replica` did not authenticate requests, in order, from the start.
     fn authentication_failures(&self, replica: usize) -> Result<Vec<String>> {
         bail!("this target does not show the log of replica {replica}")
     }
 
-    /// Stops it and returns what it logged.
+    /// Stops the cluster and returns its log.
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>>;
 }

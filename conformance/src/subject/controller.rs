@@ -1,4 +1,4 @@
-//! Controllers as scenarios see them, whether they are ports or the real ones.
+//! Controllers as scenarios use them: ports or the real ones.
 
 use super::cluster::Cluster;
 use anyhow::{Result, bail};
@@ -9,18 +9,18 @@ use futures::future::BoxFuture;
 pub enum ControllerKind {
     /// Deletes generated tokens that are not used.
     LegacyTokenCleaner,
-    /// Puts the root CA into every namespace.
+    /// Writes the config map `kube-root-ca.crt` in every namespace.
     RootCa,
-    /// Puts the account `default` into every namespace.
+    /// Creates the account `default` in every namespace.
     ServiceAccounts,
-    /// Makes, fills and deletes the secrets with tokens.
+    /// Creates, fills and deletes token secrets.
     Tokens(TokenSettings),
 }
 
 /// The settings of a tokens controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenSettings {
-    /// Whether it makes tokens for accounts that have none.
+    /// Whether it creates tokens for accounts without one.
     pub auto_generate: bool,
     /// The number of retries of what fails; `None` is the controller's own default.
     pub max_retries: Option<u32>,
@@ -34,23 +34,23 @@ impl Default for TokenSettings {
 
 /// A running controller.
 pub trait Controller: Send + Sync {
-    /// Waits until it knows all there is to know and has nothing left to do.
+    /// Waits until it has caught up with the API server and has nothing left to do.
     fn quiet<'a>(&'a self, cluster: &'a dyn Cluster) -> BoxFuture<'a, Result<()>>;
 
-    /// Lets it begin nothing new; what is in progress has ended then.
+    /// Pauses it once the items in progress are done.
     fn pause(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { bail!("this controller cannot be paused") })
     }
 
-    /// Lets it go on.
+    /// Resumes it after a pause.
     ///
     /// # Errors
-    /// If it cannot be paused either.
+    /// If it cannot be paused.
     fn resume(&self) -> Result<()> {
         bail!("this controller cannot be paused")
     }
 
-    /// In a pause: lets it do the next thing, and returns its key; `None` if there was nothing to do.
+    /// Processes the next item of a paused controller and returns its key; `None` if the queue is empty.
     fn step(&self) -> BoxFuture<'_, Result<Option<String>>> {
         Box::pin(async { bail!("this controller cannot be stepped") })
     }

@@ -1,4 +1,4 @@
-//! The fake as a library, in this process, over plain HTTP: a fresh server for each scenario.
+//! The target `embedded`: the fake as a library, in this process, over plain HTTP; a fresh server for each scenario.
 
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The fake as a library.
+/// The target `embedded`.
 pub struct Embedded;
 
 /// The time at which a manual clock starts: 2026-01-01T00:00:00Z.
@@ -29,7 +29,7 @@ pub(crate) struct Running {
     endpoints: Vec<Endpoint>,
     namespace: String,
     clock: Option<ManualClock>,
-    /// The real controllers on it, on the target `kcm`.
+    /// The real controllers of the target `kcm`.
     pub(super) managers: Option<Managers>,
 }
 
@@ -53,7 +53,7 @@ impl Running {
         &self.server
     }
 
-    /// Starts a server for that scenario; `adapt` changes its builder last.
+    /// Starts a server; `adapt` changes its builder last.
     pub(super) async fn start(setup: &Setup, adapt: impl FnOnce(Builder) -> Builder) -> Result<Running> {
         let clock = setup.manual_clock.then(|| ManualClock::new(START));
         let flags = with_rbac(&setup.flags);
@@ -200,7 +200,7 @@ impl Cluster for Running {
     }
 }
 
-/// A recorded request as a call, if it is one of `user`.
+/// A recorded request as a call, if `user` made it and it is neither a list nor a watch.
 fn call(record: &RequestRecord, user: &str) -> Option<Call> {
     let by_user = record.user.as_ref().is_some_and(|known| known.name == user);
     if !by_user || record.resource.is_empty() || ["list", "watch"].contains(&record.verb.as_str()) {

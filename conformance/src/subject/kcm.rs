@@ -1,4 +1,4 @@
-//! The fake as a library, with real kube-controller-managers in place of the port of the tokens controller.
+//! The target `kcm`: the fake as a library, with real kube-controller-managers in place of the ports.
 //!
 //! ```text
 //!                  ┌── serviceaccount, root-ca-cert-publisher, namespace: from the start to the end, with the credentials
@@ -6,12 +6,12 @@
 //!                  └── serviceaccount-token: one for each `controller start`, with the token of its user
 //! ```
 //!
-//! All four controllers work, but in two processes, so that the calls of the tokens controller have a user of their own. (The first
-//! is given no signing key: from that alone a manager starts a tokens controller, whatever else it is told.) The fake's
-//! own namespace controller is off. The account `default`, which the others make in the scenario's namespace too, is given a
-//! token secret here before the scenario begins: no tokens controller has anything to do for it.
+//! The controllers run in two processes, so that the calls of the tokens controller have a user of their own. (The first process
+//! has no signing key: with one a manager starts a tokens controller, whatever its flags say.) The fake's own namespace
+//! controller is off. The account `default`, which the managers create in the scenario's namespace too, gets a token secret
+//! before the scenario begins, so that a tokens controller has nothing to do for it.
 //!
-//! The library rather than the program: it can be told to fail, which half of the stories about controllers need.
+//! It is the library rather than the program because half of the scenarios about controllers inject faults.
 
 use super::controller::{Controller, ControllerKind};
 use super::embedded::Running;
@@ -39,12 +39,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The number of clusters at once: each is a busy process or two for its first second.
+/// Number of clusters at once: each keeps a processor busy for its first second.
 const AT_ONCE: usize = 2;
-/// The time in which the managers have to make the account `default`.
+/// Time for the managers to create the account `default`.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The fake with the real controllers.
+/// The target `kcm`.
 pub struct Kcm {
     places: Arc<Semaphore>,
 }
@@ -70,7 +70,7 @@ impl Kcm {
         Ok(Kcm { places: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 
-    /// A fresh cluster that says which server it is.
+    /// Starts a cluster; unlike that of [`Target::start`], the result gives access to the fake.
     pub(crate) async fn launch(&self, setup: &Setup) -> Result<Running> {
         let place = Arc::clone(&self.places).acquire_owned().await?;
         let mut running = Running::start(setup, |builder| builder.namespace_controller(false)).await?;
@@ -100,8 +100,8 @@ impl Target for Kcm {
         ]
     }
 
-    /// The rest is about the API server alone, and would meet objects that the controllers make. Of controllers that run from the
-    /// start to the end only what they make can be told, not their calls.
+    /// Other scenarios are about the API server alone, and would see objects that the controllers create. Of controllers that run
+    /// from start to end only the objects can be expected, not the calls.
     fn concerns(&self, scenario: &Scenario) -> bool {
         let asks_for_calls = |step: &Step| match (step.command.verb.as_str(), &step.command.words()[..]) {
             ("calls" | "tally", ["of", user, ..]) => !user.starts_with("tokens"),
@@ -135,7 +135,7 @@ impl Managers {
         Ok(Managers { folder, others, sentinel, started: AtomicUsize::new(0), _place: place })
     }
 
-    /// The controller of that kind, as `user` if it does not run already.
+    /// The controller of that kind; started as `user` unless it runs already.
     pub(super) async fn controller(
         &self,
         cluster: &dyn Cluster,
@@ -155,14 +155,14 @@ impl Managers {
         Ok(Box::new(controller))
     }
 
-    /// Stops what still runs; returns what all have logged.
+    /// Stops the managers and returns their logs.
     pub(super) async fn stop(self) -> Result<String> {
         self.others.kill().await?;
         Ok(logs(&self.folder))
     }
 }
 
-/// Waits for the account `default` and gives it a token secret that is complete, but for its token, which is not a JWT.
+/// Waits for the account `default` and creates a complete token secret for it, with a token that is not a JWT.
 async fn settle(client: &Client, namespace: &str, ca_pem: &str) -> Result<()> {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), namespace);
     let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);

@@ -1,4 +1,4 @@
-//! Subjects of the scenarios: what they can be played against. The suite is a function of the target.
+//! The targets that scenarios can be played against.
 
 mod audit;
 pub mod cluster;
@@ -24,18 +24,18 @@ use serde_json::json;
 
 /// A kind of API server that scenarios can be played against.
 pub trait Target: Send + Sync {
-    /// Its name in the ledger and in reports.
+    /// The name in the ledger and in reports.
     fn name(&self) -> &'static str;
 
-    /// Its powers: what it can do beyond serving the API.
+    /// The powers: abilities beyond serving the API.
     fn powers(&self) -> &'static [Power];
 
-    /// Whether all its clusters are one server, so that a scenario which sees a whole server has to be played alone.
+    /// Whether all clusters are one server, so that an exclusive scenario has to be played alone.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// Whether `scenario` says something about this target that it does not say about another.
+    /// Whether `scenario` is played on this target. False where it would only repeat another target's result.
     fn concerns(&self, _scenario: &Scenario) -> bool {
         true
     }
@@ -44,14 +44,14 @@ pub trait Target: Send + Sync {
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>>;
 }
 
-/// The flags of a fake that is told `flags` beside what all targets have: RBAC, unless they say otherwise.
+/// The flags of a fake with `flags`: RBAC as on all targets, unless they say otherwise.
 fn with_rbac(flags: &[String]) -> Vec<String> {
     let decided = flags.iter().any(|flag| flag.starts_with("--authorization-mode="));
     let usual = if decided { None } else { Some("--authorization-mode=RBAC".to_owned()) };
     usual.into_iter().chain(flags.iter().cloned()).collect()
 }
 
-/// Creates a namespace for `scenario` alone, as the administrator with `token`.
+/// Creates a namespace for `scenario`, with the administrator's `token`, and returns its name.
 async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
     let slug = scenario.replace('/', "-");
     let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});

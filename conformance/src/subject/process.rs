@@ -1,4 +1,4 @@
-//! The fake as a program, over TLS: a fresh process for each scenario. Its audit log tells the requests.
+//! The target `process`: the fake as a program, over TLS; a fresh process for each scenario. Calls are read from its audit log.
 
 use super::{Cluster, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
@@ -18,17 +18,17 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 
-/// How long the process may take to start and to stop.
+/// Time for the process to start, and to stop.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// The fake as a program.
+/// The target `process`.
 pub struct Process {
     binary: PathBuf,
 }
 
 struct Running {
     process: Child,
-    /// Its standard input; it stops when this is closed, so that it cannot outlive us.
+    /// The standard input of the process, which stops when this is closed. So it cannot outlive this process.
     stdin: ChildStdin,
     endpoints: Vec<Endpoint>,
     namespace: String,
@@ -37,7 +37,7 @@ struct Running {
 }
 
 impl Process {
-    /// The release build, in the target folder that this program was built into, whatever its own profile.
+    /// Finds the release build in the target folder of this program.
     pub fn find() -> Result<Process> {
         let name = format!("release/fake-apiserver{}", std::env::consts::EXE_SUFFIX);
         let own = std::env::current_exe()?;

@@ -1,5 +1,5 @@
-//! A real kube-apiserver, in a control plane of our own or one that runs already. All scenarios share it, but for those that
-//! ask for flags: all with the same flags share one. Each gets a namespace of its own.
+//! The target `real`: a real kube-apiserver, started here or running already. Scenarios with the same flags share one; each has
+//! a namespace of its own.
 
 use super::{Cluster, Setup, Target, audit, own_namespace};
 use crate::client::Endpoint;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
-/// A kube-apiserver.
+/// The target `real`.
 pub struct Real {
     cached: bool,
     server: Server,
-    /// Those with flags of scenarios' choice, started when first asked for.
+    /// Servers with flags of scenarios, by flags; started when first needed.
     others: Mutex<BTreeMap<Vec<String>, Arc<OnceCell<Server>>>>,
 }
 
@@ -31,7 +31,7 @@ pub struct Real {
 #[derive(Clone)]
 struct Server {
     access: Access,
-    /// The control plane that it is part of, if it was started here.
+    /// The control plane of the server, if it was started here.
     plane: Option<Arc<ControlPlane>>,
 }
 
@@ -46,14 +46,14 @@ struct Access {
 struct Tenancy {
     server: Server,
     namespace: String,
-    /// How much of the server's log is about others.
+    /// Length of the server's log when the scenario began, in bytes.
     log_before: u64,
 }
 
-/// The powers of every control plane that is started here.
+/// The powers of a control plane that is started here.
 const POWERS: [Power; 7] =
     [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
-/// With a watch cache the API server remembers what etcd has forgotten.
+/// Compaction needs an API server without a watch cache: a cache still has what etcd has compacted.
 const POWERS_WITHOUT_CACHE: [Power; 8] = [
     Power::Calls,
     Power::Compaction,
@@ -64,7 +64,7 @@ const POWERS_WITHOUT_CACHE: [Power; 8] = [
     Power::Signing,
     Power::Steps,
 ];
-/// How often the audit log is looked at for the end of a request that has been answered.
+/// Pause between two reads of the audit log for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Real {
@@ -72,7 +72,7 @@ impl Real {
     /// whether it has a watch cache.
     ///
     /// # Errors
-    /// If that token is missing, or the address or the certificate authority is none.
+    /// If the administrator's token is missing, or the address or the certificate authority is invalid.
     pub fn at(url: &str, ca_pem: Option<String>, tokens: BTreeMap<String, String>, cached: bool) -> Result<Real> {
         ensure!(tokens.contains_key(ADMINISTRATOR), "a token of {ADMINISTRATOR:?} is needed");
         let endpoint = Endpoint::new(url, ca_pem.as_deref())?;
@@ -80,7 +80,7 @@ impl Real {
         Ok(Real { cached, server, others: Mutex::default() })
     }
 
-    /// Starts a control plane, which ends with the result. `cached` is whether it has a watch cache.
+    /// Starts a control plane, which ends when the result is dropped. `cached` is whether it has a watch cache.
     ///
     /// # Errors
     /// If it was not built, or does not start.
@@ -97,7 +97,7 @@ impl Real {
         Ok(cell.get_or_try_init(|| Server::start(self.cached, flags.to_vec())).await?.clone())
     }
 
-    /// Its answer to the administrator's request without a body.
+    /// The response to the administrator's request without a body.
     ///
     /// # Errors
     /// If it refuses.
@@ -105,7 +105,7 @@ impl Real {
         self.server.access.ask(method, path).await
     }
 
-    /// Its answer to the administrator's `GET`, in the form that `accept`, a media type, asks for.
+    /// The response to the administrator's `GET` with that `Accept` header.
     ///
     /// # Errors
     /// If it refuses.
@@ -114,10 +114,10 @@ impl Real {
         endpoint.ask_for(Some(self.server.access.administrator()), accept, "GET", path, &Value::Null).await
     }
 
-    /// Its version: `v1.37.1`.
+    /// The server's version: `v1.37.1`.
     ///
     /// # Errors
-    /// If it does not tell.
+    /// If `/version` does not say.
     pub async fn version(&self) -> Result<String> {
         let version = self.ask("GET", "/version").await?;
         Ok(version["gitVersion"].as_str().with_context(|| format!("no version: {version}"))?.to_owned())
@@ -220,7 +220,7 @@ impl Cluster for Tenancy {
     fn compact(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let etcd = Endpoint::new(&self.plane()?.etcd_url(), None)?;
-            // Any key will do: every answer tells the revision.
+            // Any key will do: every response has the revision.
             let range = json!({"key": "AA==", "limit": 1});
             let answer = etcd.ask(None, "POST", "/v3/kv/range", &range).await?;
             let revision = &answer["header"]["revision"];
@@ -239,7 +239,7 @@ impl Cluster for Tenancy {
     fn stop(self: Box<Self>) -> BoxFuture<'static, Result<String>> {
         Box::pin(async move {
             let namespace = format!("/api/v1/namespaces/{}", self.namespace);
-            // The namespace goes in its own time. What the controllers of other scenarios would look after goes now.
+            // The namespace controller takes its time; objects that controllers of other scenarios would act on are deleted now.
             for path in ["/pods?gracePeriodSeconds=0", "/serviceaccounts", "/secrets", ""]
                 .map(|resource| format!("{namespace}{resource}"))
             {
@@ -269,8 +269,8 @@ fn from(file: &Path, start: u64) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Why a request was not authenticated, if that is what this line of the log says. The text is quoted as Go quotes it, which for
-/// these texts is as JSON does.
+/// The reason why a request was not authenticated, if this line of the log is about that. It is quoted by Go, for these texts
+/// as JSON would be.
 fn authentication_failure(line: &str) -> Option<String> {
     let (_, error) = line.split_once(r#""Unable to authenticate the request" err="#)?;
     Some(serde_json::from_str(error).unwrap_or_else(|_| error.to_owned()))

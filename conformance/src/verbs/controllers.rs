@@ -1,33 +1,33 @@
-//! Controllers: ordinary clients that act on their own. They are ports, unless the target has the real ones.
+//! The verbs about controllers: clients that act on their own. They are ports, unless the target has the real ones.
 //!
 //! ```text
 //! controller start tokens                         the tokens controller, as the user `tokens`
 //! controller start tokens as tokens-b auto-generate=false max-retries=2
 //! controller start service-accounts               also: root-ca, legacy-token-cleaner
-//! calls of tokens until quiet                     what the server saw of that user since the last look
+//! calls of tokens until quiet                     the user's requests since the last look
 //! ----
 //! GET serviceaccounts/builder 200
 //! POST secrets 201 name=$new
 //! PUT serviceaccounts/builder 200 secrets=[{"name": "$new"}]
 //!
-//! calls of tokens                                 the same at once, of a controller that is paused
+//! calls of tokens                                 the same without waiting, for a paused controller
 //!
 //! tally of tokens until quiet                     the same, counted
 //! ----
 //! 100 times POST secrets 201
 //!
-//! controller pause tokens                         begins nothing new
-//! controller step tokens                          does one thing, and says which
+//! controller pause tokens                         finishes the items in progress
+//! controller step tokens                          processes one item and shows its key
 //! ----
 //! namespace-a
 //! controller resume tokens
 //!
-//! controller stop tokens                          once what it is doing is done
+//! controller stop tokens                          after the item in progress
 //! ```
 //!
-//! A call is an item: method, object, status; its fields are those of the body that was sent. Lists and watches are
-//! left out, and what is in other namespaces than the scenario's. A controller is quiet when it knows all there is to know
-//! and has nothing left to do.
+//! A call is an item: method, object, status; its fields are those of the request body. Lists, watches and calls in other
+//! namespaces than the scenario's are left out. A controller is quiet when it has caught up with the API server and has
+//! nothing left to do.
 
 use super::requests::tally;
 use crate::deadline::DEADLINE;
@@ -45,9 +45,9 @@ use serde_json::Value;
 pub enum ControllerVerb {
     /// `controller start KIND …`.
     Start {
-        /// The user it runs as.
+        /// The user that it authenticates as.
         user: String,
-        /// The controller.
+        /// The controller to start.
         kind: ControllerKind,
     },
     /// `controller pause USER`.
@@ -64,7 +64,7 @@ pub enum ControllerVerb {
         user: String,
         /// Whether to wait until the controller is quiet.
         until_quiet: bool,
-        /// Whether to count instead of showing each.
+        /// Whether to count equal calls instead of showing each.
         tally: bool,
     },
 }
@@ -166,7 +166,7 @@ fn token_settings(settings: &[&str]) -> Result<TokenSettings, String> {
     Ok(read)
 }
 
-/// The calls of `user` since the last look; they become part of the history.
+/// The calls of `user` since the last look; they are added to the history.
 async fn new_calls(user: &str, stage: &mut Stage<'_>) -> Result<Vec<Call>> {
     let calls = stage.cluster.calls(user).await?;
     let read = stage.calls_read.insert(user.to_owned(), calls.len()).unwrap_or_default();
@@ -178,7 +178,7 @@ async fn new_calls(user: &str, stage: &mut Stage<'_>) -> Result<Vec<Call>> {
 }
 
 fn item(mut call: Call) -> Item {
-    // The target of the call tells the type; clients and audit logs do not agree on whether the body does.
+    // The call's target implies the type; recorded bodies have it or not, depending on the server.
     if let Some(fields) = call.body.as_object_mut() {
         fields.retain(|field, _| field != "apiVersion" && field != "kind");
     }

@@ -1,20 +1,20 @@
-//! Kubelets: the port of the part that deals with credentials. They are ordinary clients; containers do not run.
+//! The verbs about kubelets: ports of the part that deals with credentials. They are ordinary clients and run no containers.
 //!
 //! ```text
-//! kubelet start node-1                            cares for the volumes of that node's pods, as the user system:node:node-1
+//! kubelet start node-1                            mounts the volumes of that node's pods, as the user system:node:node-1
 //! kubelet start node-1 as admin strategy=Cache clock-offset=-120s
-//! kubelet sync node-1                             all volumes are due now
+//! kubelet sync node-1                             makes the sync of all pods due
 //! kubelet stop node-1
 //!
-//! files of pods/a on node-1                       once all is done that is due: what the pod's containers would see
+//! files of pods/a on node-1                       once no work is due: the files that the pod's containers would see
 //! ----
 //! credentials/ca.crt mode=0644
 //!   content = $ca
 //! credentials/token content=$token version=$v1    the version changes when the volume's content does
 //! ```
 //!
-//! Before the clock is moved, kubelets get to know what they watch: a change is seen by the next sync. Unless told to, they sync
-//! each pod when it changes, and once a minute.
+//! Before the clock is moved, kubelets catch up with their watches, so that the next sync sees a change. They sync each pod when
+//! it changes, and once a minute.
 
 use super::server::seconds;
 use crate::credentials::ADMINISTRATOR;
@@ -31,7 +31,7 @@ use serde_json::Value;
 pub enum KubeletVerb {
     /// `kubelet start NODE …`.
     Start {
-        /// The node.
+        /// The name of the node.
         node: String,
         /// The kubelet's settings.
         settings: Settings,
@@ -42,9 +42,9 @@ pub enum KubeletVerb {
     Stop(String),
     /// `files of pods/NAME on NODE`.
     Files {
-        /// The pod.
+        /// The name of the pod.
         pod: String,
-        /// Its node.
+        /// The name of its node.
         node: String,
     },
 }

@@ -18,9 +18,9 @@ use conformance_judge::scenario::prefixes::Prefixes;
 /// A verb with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verb {
-    /// Starts, stops and watches over controllers.
+    /// Starts, stops, pauses controllers, and reads their calls.
     Controller(controllers::ControllerVerb),
-    /// Starts, stops and looks at kubelets.
+    /// Starts and stops kubelets, and reads their files.
     Kubelet(kubelets::KubeletVerb),
     /// Disrupts an API server.
     Replica(replicas::ReplicaVerb),
@@ -28,7 +28,7 @@ pub enum Verb {
     Request(requests::RequestVerb),
     /// Sets clocks, injects faults, compacts, reads logs.
     Server(server::ServerVerb),
-    /// Signs a token, or looks into one.
+    /// Signs a token, or decodes one.
     Token(tokens::TokenVerb),
     /// Waits for objects.
     Wait(waits::Wait),
@@ -54,7 +54,7 @@ impl Verb {
         }
     }
 
-    /// Whether prefixes may stand before it.
+    /// Whether it accepts prefixes.
     pub fn takes_prefixes(&self) -> bool {
         matches!(self, Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
     }

@@ -1,11 +1,11 @@
-//! Disruptions of API servers: they fall behind, are cut off, stop and start. The objects stay, as they do in etcd.
+//! The verb `replica`: disruptions of an API server. The objects stay, as they do in etcd.
 //!
 //! ```text
-//! replica 2 hold             its cache stands still: watches hear nothing, reads that ask for no freshness see the past
-//! replica 2 release          it catches up
-//! replica 1 cut              ends all watches that are open on it
-//! replica 1 stop             ends all its connections; it refuses others
-//! replica 1 start            it is back
+//! replica 2 hold             its cache stops: watches deliver nothing, reads with resourceVersion=0 are stale
+//! replica 2 release          its cache catches up
+//! replica 1 cut              its open watches end
+//! replica 1 stop             its connections end, new ones are refused
+//! replica 1 start            it serves again
 //! ```
 
 use crate::stage::Stage;
@@ -15,12 +15,12 @@ use conformance_judge::observation::Observation;
 use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::prefixes::replica_number;
 
-/// The verb `replica`.
+/// The verb `replica` with its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplicaVerb {
     /// The number of the API server, from 1.
     pub number: usize,
-    /// The disruption.
+    /// The disruption to cause.
     pub disruption: Disruption,
 }
 

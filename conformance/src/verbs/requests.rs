@@ -1,4 +1,4 @@
-//! Requests, as bytes over HTTP.
+//! The verbs that send a request.
 //!
 //! ```text
 //! create configmaps/a data.k=v                    POST; the body is kind, API version, name and the fields given
@@ -67,7 +67,7 @@ enum Body {
 
 /// Query parameters; values may have names in them.
 pub type Query = Vec<(String, String)>;
-/// Headers, lower case; values may have names in them. Of one that is sent several times, a value a line.
+/// Headers, lower case; values may have names in them. A repeated header has one value a line.
 pub type Headers = BTreeMap<String, String>;
 
 /// The arguments behind the address: query, headers, body.
@@ -125,7 +125,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// The query and the headers of a request that has no body.
+    /// The query and the headers of a request without a body.
     pub fn without_body(self) -> Result<(Query, Headers), String> {
         match self {
             Arguments { query, headers, fields, json: None, text: None } if fields.is_empty() => Ok((query, headers)),
@@ -201,7 +201,7 @@ impl RequestVerb {
         Ok(Observation { items: tally(replies.iter().map(head)), refused, ..Observation::default() })
     }
 
-    /// The first answer that is as it should be; when it is too late for that, the last one.
+    /// The first response that meets the condition, or the last one before the deadline.
     async fn repeat_until(&self, until: &Until, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Reply> {
         let deadline = Instant::now() + DEADLINE;
         loop {
@@ -302,7 +302,7 @@ impl RequestVerb {
     }
 }
 
-/// Where a verb sends its request to: an object is created by a POST to its collection.
+/// The address that a verb sends its request to: an object is created by a POST to its collection.
 fn reference(verb: &str, reference: Reference) -> Result<Address, String> {
     let named = reference.name.is_some();
     match verb {

@@ -1,12 +1,12 @@
-//! The server itself: its clocks, injected faults, compaction, its log.
+//! The verbs about the server itself: clocks, injected faults, compaction, the log.
 //!
 //! ```text
 //! clock advance 60s                               moves the clock of the whole cluster
 //! clock replica 3 offset -120s                    sets the error of one replica's clock
-//! fault create secrets status=403 times=2         refuses what matches in the namespace; without `times` for ever
+//! fault create secrets status=403 times=2         refuses requests that match in the namespace; without `times` for ever
 //! fault update serviceaccounts/builder status=409 user=alice times=1
-//! fault clear                                     ends all of them
-//! compact                                         forgets all history up to now: who asks for it gets 410
+//! fault clear                                     removes all faults
+//! compact                                         compacts the history up to now: requests for it get 410
 //! log of replica 3                                why requests were not authenticated, since the last look
 //! ----
 //! [invalid bearer token, service account token is not valid yet]

@@ -1,12 +1,12 @@
-//! Looking into tokens, and signing some that the server itself would not issue. All others are made, used and reviewed with
-//! ordinary requests.
+//! The verbs about tokens: decoding them, and signing some that the server would not issue. All others are requested, used and
+//! reviewed with ordinary requests.
 //!
 //! ```text
 //! create serviceaccounts/builder/token spec.expirationSeconds=3600
 //! ----
 //! 201 status.token=$t
 //!
-//! claims of $t                                    its payload; the signature is not looked at
+//! claims of $t                                    its payload; the signature is not verified
 //! ----
 //! claims iat=$now nbf=$now exp=$exp
 //!
@@ -14,13 +14,13 @@
 //!
 //! create tokenreviews spec.token=$t
 //!
-//! sign token for serviceaccounts/builder uid=$sa as $early nbf=60s    a token whose time has not come
+//! sign token for serviceaccounts/builder uid=$sa as $early nbf=60s    a token that is not valid yet
 //! sign token for serviceaccounts/builder uid=$sa as $old nbf=absent iat=absent exp=-61s
-//! sign legacy token for serviceaccounts/builder uid=$sa secret=s as $t    one that lives in that secret, and knows no time
+//! sign legacy token for serviceaccounts/builder uid=$sa secret=s as $t    the token of that secret, which never expires
 //! ```
 //!
-//! What is signed says what the server would say, but for the times given: seconds from now. Those not given are as in a
-//! token of one hour that is issued now. A server that is asked within half a second sees them to the second.
+//! The claims are those that the server would sign, but for the times given, in seconds from now. Other times are those of a
+//! token of one hour that is issued now. They are exact for a server that is asked within half a second.
 
 use super::server::seconds;
 use crate::credentials::ISSUER;
@@ -50,7 +50,7 @@ pub enum TokenVerb {
 pub struct Signed {
     account: String,
     uid: String,
-    /// The name that the token gets.
+    /// The name to bind the token to.
     token: String,
     kind: Kind,
 }
@@ -58,7 +58,7 @@ pub struct Signed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     Bound(Times),
-    /// With the name of the secret.
+    /// A legacy token of the secret with this name.
     Legacy(String),
 }
 
@@ -128,7 +128,7 @@ impl Signed {
         }
     }
 
-    /// As `LegacyClaims` of Kubernetes' `pkg/serviceaccount/legacy.go` has them.
+    /// The claims of `LegacyClaims` in Kubernetes' `pkg/serviceaccount/legacy.go`.
     fn legacy(&self, secret: &str, stage: &Stage<'_>) -> Result<Value> {
         let (namespace, account) = (stage.cluster.namespace(), stage.fill(&self.account)?);
         Ok(json!({
@@ -141,7 +141,7 @@ impl Signed {
         }))
     }
 
-    /// As `Claims` of Kubernetes' `pkg/serviceaccount/claims.go` has them.
+    /// The claims of `Claims` in Kubernetes' `pkg/serviceaccount/claims.go`.
     fn bound(&self, times: &Times, stage: &Stage<'_>, now: Timestamp) -> Result<Value> {
         let (namespace, account) = (stage.cluster.namespace(), stage.fill(&self.account)?);
         let mut claims = json!({
@@ -176,8 +176,8 @@ impl Times {
         Ok(times)
     }
 
-    /// Claims are whole seconds, and `now` is within one. A beginning counts from the start of that second and an end from its
-    /// end, so that all through it what lies exactly a minute away is no more than that, and a second more is more.
+    /// The times as claims, in whole seconds. `now` is within a second: `iat` and `nbf` count from its start, `exp` from its end,
+    /// so that throughout that second a time a minute away is within a tolerance of a minute, and one second further is not.
     fn claims(&self, now: Timestamp) -> impl Iterator<Item = (&'static str, i64)> {
         let start = now.as_second();
         let end = if now.subsec_nanosecond() == 0 { start } else { start + 1 };
@@ -188,7 +188,7 @@ impl Times {
     }
 }
 
-/// The time once at least half a second is left of the current one.
+/// The current time, after a wait until at least half of the current second is left.
 async fn early_in_a_second(stage: &Stage<'_>) -> Timestamp {
     loop {
         let now = (stage.cluster.clock())();

@@ -1,14 +1,14 @@
-//! Waiting for objects to be as they should. Every wait listens to a watch; none polls, none sleeps.
+//! The verb `await` for objects. It follows a watch; it neither polls nor sleeps.
 //!
 //! ```text
-//! await 1 secrets type=kubernetes.io/service-account-token     until exactly so many objects are like that
+//! await 1 secrets type=kubernetes.io/service-account-token     until exactly that many objects match
 //! ----
 //! $old data.token=base64($t)
 //!
-//! await 100 secrets as $old                       and keeps their names as a list
-//! await 100 secrets as base64($t) of data.token   and keeps what each of them has there as a list
-//! await serviceaccounts/builder secrets==[]       until that object is like that
-//! await secrets/$old gone                         until there is no such object
+//! await 100 secrets as $old                       and binds the list of their names
+//! await 100 secrets as base64($t) of data.token   and binds the list of their values at that path
+//! await serviceaccounts/builder secrets==[]       until that object matches
+//! await secrets/$old gone                         until that object does not exist
 //! ----
 //! nothing
 //! ```
@@ -141,7 +141,7 @@ impl Wait {
     }
 }
 
-/// An object by its key; without its type, which a watch tells and a list does not.
+/// An object by its key; without its type, which watch events have and items of a list do not.
 fn keyed(object: &Value) -> ((String, String), Value) {
     let part = |name: &str| object["metadata"][name].as_str().unwrap_or_default().to_owned();
     let mut untyped = object.clone();
@@ -151,7 +151,7 @@ fn keyed(object: &Value) -> ((String, String), Value) {
     ((part("namespace"), part("name")), untyped)
 }
 
-/// Applies a watch frame. False if the watch has to be given up.
+/// Applies a watch frame. False if the watch has to be restarted.
 fn apply(frame: Value, objects: &mut Objects) -> bool {
     let (key, object) = keyed(&frame["object"]);
     match frame["type"].as_str() {

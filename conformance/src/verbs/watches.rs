@@ -1,21 +1,21 @@
-//! Watches: opened under a name, waited for by what they deliver.
+//! The verbs about watches: opening one under a name, and waiting for its events.
 //!
 //! ```text
 //! watch configmaps as w ?resourceVersion=$r
 //! ----
 //! 200
 //!
-//! await w 2 events                                until that many came
+//! await w 2 events                                until that many events arrived
 //! ----
 //! ADDED a rv=$r1
 //! MODIFIED a rv=$r2
 //!
-//! await w DELETED a                               until that one came; also `await w BOOKMARK`, `await w ERROR …`
+//! await w DELETED a                               until that event arrived; also `await w BOOKMARK`, `await w ERROR …`
 //! await w closed                                  until the server ends it
 //! ```
 //!
-//! An observation shows all that came since the last look, but for the bookmarks that a server sends when it likes: only those
-//! that end the initial events are shown. The checks judge all.
+//! An observation shows the events since the last look, without periodic bookmarks: of bookmarks only those that end the
+//! initial events are shown. The checks judge all.
 
 use super::requests::{Arguments, Headers, Query, items};
 use crate::deadline::DEADLINE;
@@ -33,9 +33,9 @@ use serde_json::Value;
 pub enum Watch {
     /// `watch RESOURCE as NAME …`.
     Open {
-        /// What to watch; a name becomes a field selector.
+        /// The collection or object to watch; a name becomes a field selector.
         reference: Reference,
-        /// The name it gets.
+        /// The name of the watch in the scenario.
         name: String,
         /// Query parameters.
         query: Query,
@@ -44,7 +44,7 @@ pub enum Watch {
     },
     /// `await NAME …`.
     Await {
-        /// The watch.
+        /// The name of the watch in the scenario.
         name: String,
         /// The condition that ends the wait.
         until: Until,
@@ -155,13 +155,13 @@ async fn collect(stream: &mut Stream, seen: &mut Vec<Item>, done: impl Fn(&[Item
     true
 }
 
-/// Whether it is a bookmark that a server sends every now and then, not that which ends the initial events.
+/// Whether it is a periodic bookmark, not the one that ends the initial events.
 fn is_of_the_clock(frame: &Value) -> bool {
     frame["type"] == "BOOKMARK" && !frame["object"].to_string().contains("\"k8s.io/initial-events-end\"")
 }
 
-/// A frame as an item: `ADDED a`, `BOOKMARK`, `ERROR 410 Expired`. A table is called like the object of its row, if it
-/// shows one.
+/// A frame as an item: `ADDED a`, `BOOKMARK`, `ERROR 410 Expired`. A table has the name of the object in its row, if there
+/// is one.
 fn item(mut frame: Value) -> Item {
     let kind = frame["type"].as_str().unwrap_or("?").to_owned();
     let object = frame["object"].take();

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `conformance`.
 
 use crate::fixtures;
 use assert_cmd::Command;

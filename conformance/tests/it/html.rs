@@ -14,13 +14,13 @@ use std::time::Duration;
 
 /// Chromium by the names under which it is installed.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-/// How long a browser may take to start, to load the page and to try it.
+/// Time for a browser to start, to load the page and to run the checks.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 const WRONG: &str = "# Goes wrong.\n\ncreate configmaps/a\n  data.k = </script><script>fault('markup')</script>\n\n\
     get configmaps/a\n----\n200\n  data.k = w\n  metadata.name = a\n\nget configmaps/b\n";
 
-/// Runs before anything of the page: gathers what goes wrong.
+/// The script before the page's own: collects errors.
 const HEAD: &str = "<head><script>
 var faults = [];
 function fault(text) { faults.push(text); }
@@ -30,12 +30,12 @@ addEventListener('securitypolicyviolation', (event) => fault('loads ' + event.bl
 console.error = (...words) => fault(words.join(' '));
 </script>";
 
-/// Runs after the checks: tells what went wrong.
+/// The script after the checks: reports errors.
 const TAIL: &str = "} catch (error) { fault(error.stack); }
 parent.postMessage(faults.length === 0 ? 'all is well' : faults.join('\\n'), '*');
 </script>";
 
-/// Holds the page in a frame, because a window has a smallest width, and shows what it tells.
+/// A document with the page in a frame, because a window has a minimal width; it shows the page's report.
 const FRAME: &str = "<!doctype html><body><script>
 addEventListener('message', (event) => {
   const seen = document.createElement('pre');
@@ -88,7 +88,7 @@ fn browser() -> Option<PathBuf> {
     BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|path| path.is_file())
 }
 
-/// What the checks say in the page that `frame` holds. The browser keeps its state in `profile`.
+/// The report of the checks in the page in `frame`. The browser keeps its state in `profile`.
 async fn open(browser: &Path, frame: &Path, profile: &Path) -> String {
     let command = tokio::process::Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])

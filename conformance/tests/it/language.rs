@@ -1,4 +1,4 @@
-//! The verbs of the scenario language: what is not a command is refused with its line.
+//! The verbs of the scenario language: an invalid command is refused with its line.
 
 use crate::fixtures;
 use conformance::play::Script;

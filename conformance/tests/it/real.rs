@@ -18,7 +18,7 @@ async fn a_real_control_plane_plays_scenarios() {
         }
     }
     let mut scenarios = Scenario::load_all(&fixtures("scenarios")).unwrap();
-    // A plain one, one with a token signed here, one that reads the record of calls, one that makes etcd forget.
+    // A plain one, one with a token signed here, one that reads the audit log, one that compacts etcd.
     let chosen = ["create/twice", "skew/signed-claims", "tokens/delete-token-gets-recreated", "watch/compacted"];
     scenarios.retain(|scenario| chosen.contains(&scenario.name.as_str()));
     assert_eq!(scenarios.len(), chosen.len());

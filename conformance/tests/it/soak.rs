@@ -1,10 +1,9 @@
-//! A small storm for the real tokens controller, and the target that it plays on.
+//! A small soak test of the real tokens controller on the target `kcm`.
 
 use conformance::control_plane::cache::{TOKEN_GENERATING_VERSION, VERSION, program};
 use conformance::soak::{Options, soak};
 
-/// Ten thousand writes, and the mode in which the controller may remember wrongly for a minute, take minutes: `cargo xtask
-/// conformance soak` has both.
+/// The full test, with ten thousand writes and both modes of the controller, takes minutes: `cargo xtask conformance soak`.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_real_controller_comes_through_a_storm() {
     for version in [VERSION, TOKEN_GENERATING_VERSION] {

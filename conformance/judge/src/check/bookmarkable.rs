@@ -1,4 +1,4 @@
-//! What a bookmark promises.
+//! The guarantee of bookmarks.
 
 use super::Guarantee;
 use super::facts::Facts;

@@ -1,11 +1,11 @@
-//! Whether the run went as the scenario tells it.
+//! The check that compares a run with the scenario's text.
 
 use super::Finding;
 use crate::dialogue::Dialogue;
 use crate::scenario::Scenario;
 use crate::scenario::expectation::Expectation;
 
-/// A step that did not go as told.
+/// A step whose observation is not the expected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deviation<'a> {
     /// Its line in the scenario.
@@ -49,7 +49,7 @@ pub fn deviations<'a>(scenario: &'a Scenario, dialogue: &'a Dialogue) -> Vec<Dev
     deviations
 }
 
-/// `-` what was expected, `+` what was observed, with the lines around that agree.
+/// A line diff: `-` expected, `+` observed, with the equal lines between.
 fn difference(expected: &[String], observed: &[String]) -> String {
     let agree =
         |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(one, other)| one == other).count();

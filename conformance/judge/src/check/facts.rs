@@ -1,4 +1,4 @@
-//! Facts, as far as a history tells them for sure: exchanges, watches, and which object was what at which revision.
+//! The facts that a history proves: exchanges, watches, and objects by revision.
 
 use super::selector_syntax::Selector;
 use crate::history::{Event, History, Reply, Request};
@@ -22,7 +22,7 @@ pub struct Key {
     pub collection: String,
     /// The namespace; empty outside of any.
     pub namespace: String,
-    /// The name.
+    /// The object's name.
     pub name: String,
 }
 
@@ -36,7 +36,7 @@ pub struct Exchange<'a> {
     pub request: &'a Request,
     /// The answer.
     pub reply: &'a Reply,
-    /// The resource or object it is about.
+    /// The resource or object that the request addresses.
     pub place: Place,
 }
 
@@ -47,7 +47,7 @@ pub struct Place {
     pub collection: String,
     /// The namespace; `None` is all of them.
     pub namespace: Option<String>,
-    /// The object.
+    /// The object's name.
     pub name: Option<String>,
     /// The subresource.
     pub subresource: Option<String>,
@@ -63,7 +63,7 @@ pub struct Watch<'a> {
     pub after: Option<u64>,
     /// The frames delivered.
     pub events: Vec<WatchEvent<'a>>,
-    /// Its selectors; `None` if they are more than this module understands.
+    /// The selectors; `None` if this module does not understand them.
     pub selector: Option<Selector>,
 }
 
@@ -73,12 +73,12 @@ pub struct WatchEvent<'a> {
     pub kind: &'a str,
     /// The object.
     pub object: &'a Value,
-    /// Its revision.
+    /// The object's revision.
     pub revision: u64,
 }
 
 impl<'a> Facts<'a> {
-    /// Gathers the facts.
+    /// The facts of `history`.
     pub fn of(history: &'a History) -> Facts<'a> {
         let mut facts = Facts { exchanges: Vec::new(), watches: Vec::new(), changes: BTreeMap::new() };
         let mut open = BTreeMap::new();
@@ -135,12 +135,12 @@ impl<'a> Facts<'a> {
 }
 
 impl<'a> Exchange<'a> {
-    /// Whether it is a write that was carried out.
+    /// Whether it is a write that succeeded.
     pub fn wrote(&self) -> bool {
         self.reply.succeeded() && self.request.method != "GET" && self.shows_objects()
     }
 
-    /// Whether what it shows is what is stored.
+    /// Whether the response shows objects as they are stored.
     fn shows_objects(&self) -> bool {
         let part = matches!(self.place.subresource.as_deref(), None | Some("status"));
         let whole = self.request.method != "GET" || !takes_another_form(self.request);
@@ -184,7 +184,7 @@ impl<'a> Watch<'a> {
         self.events[initial..].iter().filter(|event| event.kind != "BOOKMARK")
     }
 
-    /// Its name in findings.
+    /// The watch's name in findings.
     pub fn title(&self) -> String {
         format!("watch {} of {}", self.request.request, self.request.path)
     }
@@ -199,7 +199,7 @@ impl<'a> WatchEvent<'a> {
 }
 
 impl Place {
-    /// What `path` addresses: `/api/v1/namespaces/x/pods/a/status`, `/apis/apps/v1/deployments`, …
+    /// The place that `path` addresses: `/api/v1/namespaces/x/pods/a/status`, `/apis/apps/v1/deployments`, …
     pub fn of(path: &str) -> Place {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let version_parts = if parts.first() == Some(&"apis") { 3 } else { 2 };
@@ -229,7 +229,7 @@ impl Place {
 }
 
 impl Key {
-    /// The resource, whatever group and version it was seen in: one object may be served by several.
+    /// The resource without group and version: one object may be served by several.
     pub fn resource(&self) -> &str {
         self.collection.rsplit('/').next().unwrap_or_default()
     }
@@ -245,7 +245,7 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// Whether tables or bare metadata were asked for, which show too little of objects to judge by.
+/// Whether the response is a table or metadata only, which show too little of the objects.
 fn takes_another_form(request: &Request) -> bool {
     request.headers.get("accept").is_some_and(|accept| accept.contains(";as="))
 }

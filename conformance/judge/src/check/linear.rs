@@ -1,4 +1,4 @@
-//! Reads see the past.
+//! The guarantee that a read sees all earlier writes.
 
 use super::Guarantee;
 use super::facts::{Exchange, Facts, revision};

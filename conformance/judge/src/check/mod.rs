@@ -23,14 +23,14 @@ use crate::scenario::Scenario;
 use facts::Facts;
 use std::fmt;
 
-/// A finding: something that a check objects to.
+/// A violation that a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The check that found it.
     pub check: &'static str,
-    /// The line of the command it is about, if it is about one.
+    /// The line of the command it is about; `None` if it is about none.
     pub line: Option<usize>,
-    /// Whether nothing from that command on was played.
+    /// Whether the play ended at that command.
     pub breaks_off: bool,
     /// The finding in words.
     pub text: String,
@@ -42,13 +42,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Something every API server promises at any time.
+/// A promise that every API server keeps at any time.
 pub struct Guarantee {
-    /// Its name.
+    /// The name in findings.
     pub name: &'static str,
-    /// The promise.
+    /// The promise in one sentence.
     pub definition: &'static str,
-    /// Where the facts break the promise.
+    /// The violations of the promise in the facts.
     broken: fn(&Facts<'_>) -> Vec<String>,
 }
 

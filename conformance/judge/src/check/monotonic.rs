@@ -1,4 +1,4 @@
-//! One counter for everything, one uid for every object.
+//! The guarantee that revisions grow and uids are unique.
 
 use super::Guarantee;
 use super::facts::{Facts, Key};

@@ -1,4 +1,4 @@
-//! No lost update.
+//! The guarantee of optimistic concurrency: no lost update.
 
 use super::Guarantee;
 use super::facts::{Facts, revision};
@@ -12,7 +12,7 @@ pub(super) const GUARANTEE: Guarantee = Guarantee {
 fn broken(facts: &Facts<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for exchange in facts.exchanges.iter().filter(|exchange| exchange.wrote()) {
-        // 0 names none.
+        // "0" expects no particular revision.
         let named = revision(&exchange.request.body).filter(|named| *named > 0);
         let (Some(named), Some((key, written))) = (named, exchange.shown()) else { continue };
         let between = facts.changes.range((key.clone(), named + 1)..(key.clone(), written.max(named + 1)));

@@ -1,4 +1,4 @@
-//! Events in order.
+//! The guarantee that events arrive in order.
 
 use super::Guarantee;
 use super::facts::Facts;

@@ -1,4 +1,4 @@
-//! Nothing missed between two events.
+//! The guarantee that no change is missed between two events.
 
 use super::Guarantee;
 use super::facts::Facts;

@@ -1,4 +1,4 @@
-//! Continuing where another watch ended.
+//! The guarantee that a watch continues where another ended.
 
 use super::Guarantee;
 use super::facts::Facts;

@@ -1,9 +1,9 @@
-//! Label and field selectors, as far as a judge needs them. Written anew: the server's own reading is what is judged.
+//! A parser of label and field selectors, independent of the server's, which is under test.
 
 use crate::history::Request;
 use serde_json::Value;
 
-/// What a request selects.
+/// The label and field selectors of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     requirements: Vec<Requirement>,
@@ -15,7 +15,7 @@ struct Requirement {
     subject: Subject,
     /// The values it may have; `None` is any.
     values: Option<Vec<String>>,
-    /// Whether the opposite is required.
+    /// Whether the requirement is negated.
     negated: bool,
 }
 
@@ -74,7 +74,7 @@ fn split(selector: &str) -> Vec<&str> {
     parts.filter(|part| !part.trim().is_empty()).collect()
 }
 
-/// Subject, values, and whether the opposite is required.
+/// Subject, values, and whether the requirement is negated.
 fn requirement(text: &str) -> (String, Option<Vec<String>>, bool) {
     for (operator, negated) in [("!=", true), ("==", false), ("=", false), (" notin ", true), (" in ", false)] {
         if let Some((subject, values)) = text.split_once(operator) {

@@ -1,4 +1,4 @@
-//! What a selective watcher sees of an object's life.
+//! The guarantee of watches with selectors.
 
 use super::Guarantee;
 use super::facts::{Facts, Watch};
@@ -15,7 +15,7 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
     facts.watches.iter().flat_map(|watch| lives(watch).into_iter().chain(strangers(watch))).collect()
 }
 
-/// Events that do not fit to what the watcher knows of the object.
+/// Events whose type contradicts what the watcher has seen of the object.
 fn lives(watch: &Watch<'_>) -> Vec<String> {
     let mut known = BTreeMap::new();
     let mut found = Vec::new();

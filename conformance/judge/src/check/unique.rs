@@ -1,4 +1,4 @@
-//! Events once.
+//! The guarantee that each event is delivered once.
 
 use super::Guarantee;
 use super::facts::Facts;

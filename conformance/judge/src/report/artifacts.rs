@@ -1,4 +1,4 @@
-//! Artifacts: the folder of a scenario that failed, with its history to judge again, the same as a story to read, and the server's log.
+//! Artifacts: the folder of a failed scenario, with its history as JSON lines and as readable text, and the server's log.
 
 use crate::history::{Event, History};
 use crate::names::{Names, text};
@@ -29,7 +29,7 @@ pub fn write_artifacts(folder: &Path, report: &Report) -> Result<Option<PathBuf>
     Ok(Some(place))
 }
 
-/// A history for people: who said what to whom, with names in place of what differs from run to run.
+/// A history as readable text: requests, responses and events, with names in place of volatile values.
 pub(super) fn story(history: &History, names: &Names) -> String {
     let documents = history.events().filter_map(|event| match event {
         Event::Request(request) => Some(&request.body),

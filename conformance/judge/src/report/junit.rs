@@ -1,10 +1,10 @@
-//! The report for machines: JUnit XML.
+//! The JUnit XML report.
 
 use crate::report::Report;
 use crate::verdict::Outcome;
 use std::fmt::Write as _;
 
-/// Runs (targets with their reports) as a JUnit document. A known difference counts as passed, and says so.
+/// Runs (targets with their reports) as a JUnit document. A known difference counts as passed, with a note.
 pub fn junit(runs: &[(&str, Vec<Report>)]) -> String {
     let suites = runs.iter().map(|(target, reports)| suite(target, reports)).collect::<String>();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{suites}</testsuites>\n")
@@ -45,7 +45,7 @@ fn suite(target: &str, reports: &[Report]) -> String {
     xml + "</testsuite>\n"
 }
 
-/// Text as XML wants it; characters that XML cannot hold become question marks.
+/// Text, escaped for XML; characters that XML does not allow become question marks.
 fn escaped(text: &str) -> String {
     let escape = |character| match character {
         '&' => "&amp;".to_owned(),

@@ -1,5 +1,4 @@
-//! Reports: how a scenario ended, as lines on the terminal, JUnit XML, a page to look at, and a folder for each scenario
-//! that failed.
+//! Reports: outcomes as lines on the terminal, JUnit XML, an HTML page, and a folder for each failed scenario.
 
 mod artifacts;
 mod html;
@@ -19,13 +18,13 @@ use std::time::Duration;
 pub struct Report {
     /// The scenario's name: `area/behaviour`.
     pub scenario: String,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
     /// The verdict on each exchange that a real server recorded, by step; empty if the scenario was skipped.
     pub exchanges: Vec<(usize, Verdict)>,
     /// The time it took.
     pub took: Duration,
-    /// The run; none if the scenario was skipped or the target did not start.
+    /// The run; `None` if the scenario was skipped or the target did not start.
     pub played: Option<Played>,
 }
 

@@ -1,11 +1,11 @@
-//! The report for people: a line as each scenario ends, and a table of areas.
+//! The terminal report: a line as each scenario ends, and a table of areas.
 
 use crate::report::Report;
 use crate::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The line for a scenario that ended, and what was found.
+/// The line for a scenario that ended, with its findings.
 pub fn progress(report: &Report, ended: usize, total: usize) -> String {
     let seconds = report.took.as_secs_f64();
     let (word, detail) = match &report.outcome {
@@ -42,7 +42,7 @@ impl Row {
     }
 }
 
-/// How many scenarios of each area ended how.
+/// The table of areas: the number of scenarios by outcome.
 pub fn table(reports: &[Report]) -> String {
     let mut rows = BTreeMap::<&str, Row>::new();
     let mut total = Row::default();

@@ -1,4 +1,4 @@
-//! A command as it was written: prefixes, a verb, its arguments, and indented lines below. What a verb means is not known here.
+//! A command as it was written: prefixes, a verb, its arguments, and indented lines below. Verbs have no meaning here.
 
 use super::prefixes::Prefixes;
 use super::words::words;
@@ -6,7 +6,7 @@ use super::words::words;
 /// A command without its prefixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawCommand {
-    /// The first word.
+    /// The first word of the line.
     pub verb: String,
     /// The other words of the line.
     pub arguments: Vec<String>,
@@ -37,7 +37,7 @@ impl RawCommand {
         format!("{} {}: expected `{usage}`", self.verb, self.arguments.join(" "))
     }
 
-    /// Whether a client begins to act on its own: a controller or a kubelet.
+    /// Whether it starts a client that acts on its own: a controller or a kubelet.
     pub fn starts_actor(&self) -> bool {
         ["controller", "kubelet"].contains(&self.verb.as_str()) && self.words().first() == Some(&"start")
     }

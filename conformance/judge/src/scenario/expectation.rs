@@ -1,4 +1,4 @@
-//! Expectations: the lines under `----`, and an observation told in the same words.
+//! Expectations: the lines under `----`, and an observation in the same words.
 //!
 //! ```text
 //! 201 uid=$sa                              an item: its head, and fields of its document
@@ -10,8 +10,8 @@
 //! ...                                      any more items
 //! ```
 //!
-//! All items have to be mentioned, in order; of an item only what is written. [`Expectation::read`] gives the lines as
-//! they should have been written. The scenario is right if these are the lines it has.
+//! All items have to be mentioned, in order; of an item only what is written has to match. [`Expectation::read`] gives the lines
+//! as they should have been written; the expectation holds if they equal its own.
 
 use super::field::{Field, written};
 use super::words::words;
@@ -59,7 +59,7 @@ impl Expectation {
         Some(items(&self.lines[..open]))
     }
 
-    /// The lines as they are written properly.
+    /// The lines in their canonical form.
     pub fn lines(&self) -> Vec<String> {
         let line = |line: &Line| match line {
             Line::Item { head, fields } => {
@@ -76,8 +76,8 @@ impl Expectation {
         self.lines.iter().map(line).collect()
     }
 
-    /// What was observed, told in the words of this expectation: a line that holds is repeated, one that does not says
-    /// what was there instead, one without a counterpart is left out, what was not expected is added.
+    /// The observation in the words of this expectation: a line that holds is repeated, one that does not gets the actual
+    /// value, one without a counterpart is left out, unexpected items are added.
     pub fn read(&self, observation: &Observation, names: &mut Names) -> Vec<String> {
         let mut read = Vec::new();
         let mut items = observation.items.iter();
@@ -121,7 +121,7 @@ impl Expectation {
     }
 }
 
-/// Tells `observation` in the words of `expectation`. Without one all that is expected is that nothing goes wrong.
+/// `observation` in the words of `expectation`. Without an expectation the command only has to succeed.
 pub fn read(expectation: Option<&Expectation>, observation: &Observation, names: &mut Names) -> Vec<String> {
     if let Some(expectation) = expectation {
         return expectation.read(observation, names);
@@ -195,7 +195,7 @@ fn read_header(name: &str, value: &str, item: &Item, names: &mut Names) -> Strin
     if names.matches_text(value, actual) { value.to_owned() } else { names.spell_text(actual) }
 }
 
-/// The lines of a text body that no line of the expectation asked for; none if it asked for none at all.
+/// The remaining lines of a text body; empty if the expectation mentions no line of it.
 fn unread_text(open: Option<(&Item, Vec<&str>)>) -> Vec<String> {
     let (item, unread) = match open {
         Some(open) => open,
@@ -228,7 +228,7 @@ fn read_relation(left: &str, operator: &str, right: &str, names: &Names) -> Stri
     )
 }
 
-/// Numbers (and revisions, which are numbers in quotes) by size, all else (times among it) by text.
+/// The order of two values: numbers (and revisions, numbers in quotes) by size, all else (times among it) by text.
 fn compare(left: &Value, right: &Value) -> Ordering {
     let (left, right) = (text(left), text(right));
     match (left.parse::<i128>(), right.parse::<i128>()) {

@@ -1,7 +1,7 @@
-//! `path=value`: in a command a field to send, under the rule a fact about what came back. One syntax for both.
+//! Fields, `path=value`: to send in a command, to expect of the answer under `----`.
 //!
-//! A value is JSON if it reads as JSON, else plain text. `=` asks for at least what is written, `==` for nothing beside
-//! it; `=absent` says that there is no such field. An empty list or object may be left out by a server, so that `=[]` and
+//! A value is JSON if it parses as JSON, else plain text. `=` asks for at least what is written, `==` for nothing beside
+//! it; `=absent` says that the field is absent. A server may leave out an empty list or object, so that `=[]` and
 //! `={}` hold for an absent one too, and `==[]` does not. Inside a line a field has no spaces (`rv=$r1`); on an indented line
 //! of its own it may (`message = not found`).
 
@@ -10,12 +10,12 @@ use crate::names::Names;
 use serde_json::Value;
 use std::fmt;
 
-/// One `path=value`.
+/// A field, `path=value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// The place in the document.
     pub path: Path,
-    /// Whether the value has to have nothing beside what is written (`==`).
+    /// Whether the value must have nothing beside what is written (`==`).
     pub exact: bool,
     /// The value; `None` is written `absent`.
     pub value: Option<Value>,
@@ -24,7 +24,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Reads `path=value` or `path = value`; `None` if `text` has no `=` where one would be.
+    /// Parses `path=value` or `path = value`; `None` if `text` does not have that form.
     pub fn parse(text: &str) -> Result<Option<Field>, String> {
         let Some((path, value)) = split(text) else { return Ok(None) };
         let (exact, value) = match value.strip_prefix('=') {
@@ -35,7 +35,7 @@ impl Field {
         Ok(Some(Field { path: Path::parse(path.trim())?, exact, value: value_of(&written)?, written }))
     }
 
-    /// Whether `document` is as this field says; binds names met for the first time.
+    /// Whether the field holds for `document`; binds names that are not bound yet.
     pub fn holds(&self, document: &Value, names: &mut Names) -> bool {
         match (&self.value, self.path.find(document)) {
             (None, found) => found.is_none(),
@@ -44,7 +44,7 @@ impl Field {
         }
     }
 
-    /// The same field with what `document` has there.
+    /// The same field with the value in `document`.
     pub fn observed(&self, document: &Value, names: &Names) -> Field {
         let value = self.path.find(document).map(|value| names.spell(value));
         Field { path: self.path.clone(), exact: self.exact, written: written(value.as_ref()), value }
@@ -96,7 +96,7 @@ fn value_of(written: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// `value` as it has to be written to be read back.
+/// `value` in the form that parses to it.
 pub fn written(value: Option<&Value>) -> String {
     match value {
         None => "absent".to_owned(),
@@ -109,7 +109,7 @@ pub fn written(value: Option<&Value>) -> String {
     }
 }
 
-/// The value of one word: JSON if it reads as JSON, else the word itself.
+/// The value of one word: JSON if it parses as JSON, else the word itself.
 pub fn word_value(word: &str) -> Result<Value, String> {
     value_of(word).map(|value| value.unwrap_or_else(|| word.into()))
 }

@@ -1,6 +1,6 @@
-//! Scenarios: text files that read aloud. `fixtures/README.md` is the manual of the language.
+//! Scenarios: text files. `fixtures/README.md` is the manual of their language.
 //!
-//! A scenario is text only. Its commands are taken apart into words here; what a verb means is known to its player.
+//! Commands are only parsed into words here; the player gives verbs their meaning.
 
 pub mod command;
 pub mod expectation;
@@ -19,16 +19,16 @@ use prefixes::Prefixes;
 use std::path::Path;
 use text::{Block, SyntaxError, Text};
 
-/// A scenario, taken apart.
+/// A parsed scenario.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// `area/behaviour`.
+    /// The name, `area/behaviour`.
     pub name: String,
     /// The text it was read from.
     pub text: Text,
     /// The powers that the target has to have.
     pub needs: Vec<Power>,
-    /// How many API servers it is played on.
+    /// The number of API servers it is played on.
     pub replicas: usize,
     /// The flags that they are started with, beside those that all have.
     pub flags: Vec<String>,
@@ -36,18 +36,18 @@ pub struct Scenario {
     pub steps: Vec<Step>,
 }
 
-/// One command and what should be observed.
+/// A command and its expectation.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Its place in [`Text::blocks`].
+    /// The index in [`Text::blocks`].
     pub block: usize,
-    /// Its line in the file.
+    /// The line in the file, from 1.
     pub line: usize,
-    /// Who sends the command, where to and how often.
+    /// The prefixes: sender, destination, repetition.
     pub prefixes: Prefixes,
     /// The command without its prefixes.
     pub command: RawCommand,
-    /// The observation expected; without one the command has to succeed and no more is said.
+    /// The expected observation; without one the command has to succeed.
     pub expectation: Option<Expectation>,
 }
 
@@ -93,7 +93,7 @@ impl Scenario {
         &self.text.blocks[step.block].command[0]
     }
 
-    /// The first line of the command at that place; steps count from 1.
+    /// The first line of the command number `step`, counted from 1.
     pub fn command(&self, step: usize) -> Option<&str> {
         Some(self.command_line(self.steps.get(step.checked_sub(1)?)?))
     }
@@ -103,15 +103,15 @@ impl Scenario {
         self.steps.iter().map(|step| self.command_line(step)).collect()
     }
 
-    /// Whether several clients write at the same time, so that nothing can be said of the order of their writes.
+    /// Whether several clients write at the same time, so that the order of their writes is not fixed.
     pub fn has_several_writers(&self) -> bool {
         let mut parallel = self.steps.iter().filter_map(|step| step.prefixes.repetition.as_ref());
         let actors = self.steps.iter().filter(|step| step.command.starts_actor()).count();
-        // One controller is waited for, if a story says until when.
+        // A scenario waits until a single controller is quiet.
         actors > 1 || parallel.any(|many| many.parallel) || self.needs.contains(&Power::Outages)
     }
 
-    /// Its area: the folder it is in.
+    /// The area: the folder that the scenario is in.
     pub fn area(&self) -> &str {
         self.name.split('/').next().unwrap_or_default()
     }

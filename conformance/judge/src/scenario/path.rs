@@ -1,7 +1,8 @@
-//! Where a value is in a document: `spec.containers[0].name`, `metadata.annotations[kubernetes.io/service-account.name]`.
+//! Paths of values in documents: `spec.containers[0].name`, `metadata.annotations[kubernetes.io/service-account.name]`.
 //!
-//! A dot separates fields; brackets hold an index, or a key that has dots of its own, or of a list what its item has to
-//! say of itself: `resources[name=pods/status].verbs`. The fields everybody names all the time have a short form ([`SHORT_FORMS`]); a first field in brackets has none: `[name]` is not `metadata.name`.
+//! A dot separates fields; brackets hold an index, a key with dots of its own, or a field that selects an item of a list:
+//! `resources[name=pods/status].verbs`. Common fields have a short form ([`SHORT_FORMS`]); a first field in brackets has
+//! none: `[name]` is not `metadata.name`.
 
 use serde_json::Value;
 use std::fmt;
@@ -62,7 +63,7 @@ impl Path {
         })
     }
 
-    /// Puts `value` at this path of `document`, making the objects on the way.
+    /// Puts `value` at this path of `document`, creating the objects on the way.
     pub fn set(&self, document: &mut Value, value: Value) {
         let mut place = document;
         for step in &self.steps {

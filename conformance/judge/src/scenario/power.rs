@@ -1,35 +1,35 @@
-//! Powers: what a scenario needs of a target beyond an API that is served.
+//! Powers: abilities of a target, beyond serving the API, that a scenario may need.
 
 use std::fmt;
 
-/// An ability that not every target has. A scenario lists the powers it needs; where one is missing it is skipped.
+/// An ability that not every target has. A scenario is skipped where one that it lists is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
     /// The target reports the requests of each user.
     Calls,
-    /// Its clock can be moved, and the clocks of its replicas set wrong.
+    /// The clock can be moved, and those of replicas set wrong.
     Clock,
-    /// Its history can be compacted, so that older revisions are refused.
+    /// The history can be compacted, so that older revisions are refused.
     Compaction,
     /// Controllers can run on it.
     Controllers,
     /// Faults can be injected into requests.
     Faults,
-    /// Its API servers take flags of the scenario's choice.
+    /// API servers can be started with flags of the scenario's choice.
     Flags,
-    /// It shows behaviour that Kubernetes has given up.
+    /// Controllers have behaviour that Kubernetes has given up.
     Legacy,
-    /// Its log tells why requests were not authenticated.
+    /// The log has the reasons why requests were not authenticated.
     Log,
-    /// Its API servers can fall behind, stop and start.
+    /// API servers can fall behind, stop and start.
     Outages,
-    /// It runs several API servers.
+    /// Several API servers can run.
     Replicas,
     /// The number of a controller's retries can be bounded.
     Retries,
-    /// Its signing key is known, so that any token can be signed.
+    /// The signing key is known, so that any token can be signed.
     Signing,
-    /// Controllers can be paused, and do one thing at a time.
+    /// Controllers can be paused and stepped.
     Steps,
 }
 
@@ -56,7 +56,7 @@ impl Power {
         Power::ALL.into_iter().find(|power| power.to_string() == name)
     }
 
-    /// Whether a scenario with this need sees or changes more of its server than its own namespace.
+    /// Whether a scenario that needs this sees or changes more of the server than its own namespace.
     pub fn is_exclusive(self) -> bool {
         matches!(self, Power::Calls | Power::Compaction | Power::Controllers | Power::Log)
     }

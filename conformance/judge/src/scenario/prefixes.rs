@@ -1,19 +1,19 @@
-//! Prefixes of a command: who sends it, where to and how often.
+//! Prefixes of a command: its sender, destination and repetition.
 //!
 //! ```text
 //! as alice: get configmaps/a                      with that user's credentials; `as anonymous:` with none
 //! as token $t: get configmaps/a                   with a bearer token
-//! via replica 2: get configmaps/a                 to that API server; `via round-robin:` to one after the other
+//! via replica 2: get configmaps/a                 to that API server; `via round-robin:` to each in turn
 //! in kube-system: list secrets                    in that namespace; `in all:` in none
 //! repeat 3: create configmaps/a-$i                one after the other, `$i` counting from 1
 //! parallel $list: delete secrets/$i               at once, `$i` going through a list
-//! until 200: as alice: get configmaps/a           again and again until that is the status, for what takes a moment to be
-//! until status.allowed=true: create ...           noticed; or until the answer has that field
+//! until 200: as alice: get configmaps/a           repeated until the response has that status
+//! until status.allowed=true: create ...           repeated until the response has that field
 //! ```
 
 use super::field::Field;
 
-/// The user of a command without `as`: may do everything.
+/// The user of a command without `as`, with full access.
 pub const ADMINISTRATOR: &str = "admin";
 
 /// The prefixes of one command.
@@ -43,7 +43,7 @@ pub enum Until {
 /// The sender of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Credential {
-    /// [`ADMINISTRATOR`].
+    /// The user [`ADMINISTRATOR`].
     #[default]
     Administrator,
     /// A client without credentials.
@@ -59,7 +59,7 @@ pub enum Credential {
 pub enum Route {
     /// This replica, counted from 1.
     Replica(usize),
-    /// Each in turn.
+    /// Each replica in turn.
     RoundRobin,
 }
 
@@ -86,7 +86,7 @@ fn prefix_end(words: &[String]) -> Option<usize> {
 }
 
 impl Prefixes {
-    /// Reads the prefixes at the front of a command's words; returns the words behind them too.
+    /// Parses the prefixes at the front of a command's words; returns them with the words behind.
     ///
     /// # Errors
     /// If one of them is not written as above.

@@ -1,25 +1,25 @@
 //! The text of a scenario, as blocks: text → blocks → text gives the same text back.
 //!
 //! A file is a list of blocks with one blank line between them. A block is commentary (`# …`), then perhaps a command
-//! (one line, and indented lines that belong to it), then perhaps `----` and what was observed. This module knows the
-//! shape only; what a command or an observation means is for its siblings.
+//! (one line, and indented lines that belong to it), then perhaps `----` and the observation. This module knows the shape
+//! only, not the meaning of commands and observations.
 
 use std::fmt;
 
-/// Separates a command from what was observed.
+/// The line between a command and its observation.
 pub const RULE: &str = "----";
 
-/// Ends the opening paragraph of a scenario whose observations a real server made.
+/// The beginning of the stamp that ends the opening paragraph of a blessed scenario.
 const STAMP: &str = "# Blessed by ";
 
-/// One scenario: a paragraph that says why, and the blocks that follow.
+/// The text of a scenario: the opening paragraph, and the blocks that follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     /// All blocks in order. The first is commentary only.
     pub blocks: Vec<Block>,
 }
 
-/// One command with its commentary and its observation.
+/// A command with its commentary and its observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// The line of the command (of the commentary, if there is no command), counted from 1.
@@ -32,13 +32,13 @@ pub struct Block {
     pub observed: Option<Vec<String>>,
 }
 
-/// Why a text is not a scenario.
+/// The reason why a text is not a scenario.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("line {line}: {problem}")]
 pub struct SyntaxError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error in words.
     pub problem: String,
 }
 

@@ -1,4 +1,4 @@
-//! The scenario language: every scenario is written properly, and what is not is refused with a reason.
+//! The scenario language: every scenario is in canonical form, and errors are refused with a reason.
 
 use crate::fixtures;
 use conformance_judge::baseline::Baseline;
@@ -36,7 +36,7 @@ fn text_that_a_real_server_can_check_was_checked_and_recorded_by_one() {
     assert_eq!(recorded, count(&fixtures("recordings")), "recordings without a scenario");
 }
 
-/// How many files there are under `folder`.
+/// The number of files under `folder`.
 fn count(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.map(|path| if path.is_dir() { count(&path) } else { 1 }).sum()

@@ -1,4 +1,4 @@
-//! The judge, judged: its language and its checks.
+//! Tests of the judge: its language and its checks.
 
 mod checks;
 mod language;

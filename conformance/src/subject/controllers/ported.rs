@@ -1,4 +1,4 @@
-//! Ports of controllers, in this process.
+//! The ported controllers, run in this process.
 
 use super::client;
 use crate::credentials::ADMINISTRATOR;
@@ -18,13 +18,13 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Workers on each queue of the tokens controller: the default of `--concurrent-serviceaccount-token-syncs`. The others have one.
+/// Workers on each queue of the tokens controller: the default of `--concurrent-serviceaccount-token-syncs`.
 const WORKERS: usize = 5;
 
-/// A port. Stopped or dropped, it ends what it is doing; a thread that went on would keep the whole process from ending.
+/// A running port. It ends when it is stopped or dropped, so that its thread does not keep the process alive.
 pub(crate) struct Ported {
     controller: Arc<controller::controller::Controller>,
-    /// Another client than the controller's, to look at the server without being seen as the controller.
+    /// A client of another user, so that reads of the harness are not taken for the controller's.
     observer: Client,
     stop: DropGuard,
     task: JoinHandle<()>,
@@ -40,7 +40,7 @@ impl Ported {
         let controller = Arc::new(port(cluster, user, kind)?);
         let observer = client(cluster, ADMINISTRATOR)?;
         let stop = CancellationToken::new();
-        // A thread of its own, as it is a process of its own in a cluster.
+        // A thread of its own, as it is a process of its own in a real cluster.
         let task = tokio::task::spawn_blocking({
             let (controller, stop, runtime) = (Arc::clone(&controller), stop.clone(), Handle::current());
             move || runtime.block_on(controller.run(workers, stop))
@@ -49,7 +49,7 @@ impl Ported {
     }
 }
 
-/// The port of that controller, as `user`.
+/// The port of that controller, with `user` as its client's.
 fn port(cluster: &dyn Cluster, user: &str, kind: ControllerKind) -> Result<controller::controller::Controller> {
     let client = client(cluster, user)?;
     let root_ca = cluster.ca_pem().unwrap_or_else(|| "no TLS, no CA".to_owned());

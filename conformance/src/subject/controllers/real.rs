@@ -1,5 +1,5 @@
-//! The real tokens controller, in a kube-controller-manager of its own: of 1.25 if it is to make tokens for accounts that have
-//! none, which no later one can, of the emulated version otherwise.
+//! The real tokens controller, in a kube-controller-manager of its own: of the emulated version, or of 1.25, the last one able to
+//! create tokens for accounts without one, if it has to.
 
 use crate::control_plane::cache::{TOKEN_GENERATING_VERSION, VERSION};
 use crate::control_plane::manager::{self, Invocation, Manager};
@@ -15,17 +15,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long it may take to get to work; it takes a second unless the machine is busy.
+/// Time for the controller to start; it takes a second unless the machine is busy.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// The sentinel needs one worker a queue.
 const ONE_WORKER: &str = "--concurrent-serviceaccount-token-syncs=1";
-/// What 1.25 needs to be told to make tokens for accounts that have none.
+/// The flag with which 1.25 creates tokens for accounts without one.
 const GENERATE: &str = "--feature-gates=LegacyServiceAccountTokenNoAutoGeneration=false";
 
-/// The real tokens controller. Stopped, it is killed.
+/// The real tokens controller. Stopping it kills its process.
 pub(crate) struct Real {
     user: String,
-    /// How many calls its user had made before; a predecessor may have been killed in the midst of one.
+    /// Number of earlier calls of its user: a killed predecessor may have left one unfinished.
     calls_before: usize,
     manager: Manager,
     sentinel: Arc<Sentinel>,
@@ -35,7 +35,7 @@ impl Real {
     /// Starts it as `user` and waits until it works.
     ///
     /// # Errors
-    /// If it was not built, does not start, or cannot work as asked.
+    /// If it was not built, does not start, or does not support the settings.
     pub(crate) async fn start(
         cluster: &dyn Cluster,
         user: &str,
@@ -70,7 +70,7 @@ impl Real {
 }
 
 impl Controller for Real {
-    /// Once the sentinel passes and no call was made meanwhile: no call, no event, nothing to do.
+    /// It is quiet once the sentinel passes and no call was made meanwhile: without a call there is no event, hence no work.
     fn quiet<'a>(&'a self, cluster: &'a dyn Cluster) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
             let mut before = cluster.calls(&self.user).await?.len();
@@ -90,8 +90,8 @@ impl Controller for Real {
     }
 }
 
-/// Whether the last call for some account or secret was refused in a way that the controller does not take for an answer. It
-/// comes back to that after a pause, which no sentinel sees.
+/// Whether the last call for some account or secret failed with an error that the controller retries. It does so after a
+/// delay, which the sentinel cannot detect.
 fn will_try_again(calls: &[Call]) -> bool {
     let last: BTreeMap<String, u16> = calls.iter().map(|call| (subject(call), call.status)).collect();
     last.into_values().any(|status| status >= 400 && ![404, 409].contains(&status))
@@ -105,7 +105,7 @@ fn subject(call: &Call) -> String {
     }
 }
 
-/// A controller that runs from the start of the cluster to its end. Nothing tells when it is quiet.
+/// A controller that runs from the start of the cluster to its end. When it is quiet is not known.
 pub(crate) struct AlwaysOn;
 
 impl Controller for AlwaysOn {

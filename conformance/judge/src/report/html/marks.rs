@@ -1,9 +1,9 @@
-//! Marks: what a command does to API servers, as a word in their lanes. Read from the command's words; the player has
-//! refused those that it cannot carry out.
+//! Marks: words in the lanes of API servers for the effect of a command, read from the command's words, which the player has
+//! checked.
 
 use crate::scenario::command::RawCommand;
 
-/// The verbs that change a server or read its log instead of saying something to it.
+/// The verbs that change a server or read its log instead of sending requests.
 const VERBS: [&str; 5] = ["clock", "compact", "fault", "log", "replica"];
 
 /// A word for one API server, or for all.
@@ -14,12 +14,12 @@ pub(super) struct Mark {
     pub(super) text: String,
 }
 
-/// Whether `command` is one of those that leave marks.
+/// Whether the verb of `command` is one of these.
 pub(super) fn is_note(command: &RawCommand) -> bool {
     VERBS.contains(&command.verb.as_str())
 }
 
-/// The mark that `command` leaves, if it leaves one.
+/// The mark of `command`, if it has one.
 pub(super) fn mark(command: &RawCommand) -> Option<Mark> {
     let one = |number: &str, text: String| Some(Mark { replica: Some(number.parse().ok()?), text });
     let all = |text: String| Some(Mark { replica: None, text });

@@ -1,5 +1,5 @@
-//! The report for people who want to see it: one HTML page, with nothing to load from elsewhere. A scenario is a timeline
-//! of who said what to whom; its raw exchanges are a click away.
+//! The HTML report: one self-contained page. Each scenario is a timeline of messages between clients and API servers; its raw
+//! exchanges are a click away.
 
 mod marks;
 mod page;
@@ -23,11 +23,11 @@ const SCRIPTS: [&str; 3] = [include_str!("timeline.js"), include_str!("exchange.
 /// The longest text on the page, in bytes.
 const LONGEST: usize = 4096;
 
-/// The page of `runs` (targets with their reports) of `scenarios`, which speak of the Kubernetes called `version`. `across`
+/// The page of `runs` (targets with their reports) of `scenarios`. `version` is the emulated Kubernetes version, `across`
 /// holds the differences between the targets.
 ///
 /// # Panics
-/// If the template names a part that there is not.
+/// If the template names an unknown part.
 pub fn html(version: &str, scenarios: &[Scenario], runs: &[(&str, Vec<Report>)], across: &[Finding]) -> String {
     let page = story::page(version, scenarios, runs, across);
     let part = |name: &str| match name {
@@ -57,7 +57,7 @@ fn embedded(page: &Page<'_>) -> String {
     page.to_string().replace('<', "\\u003c")
 }
 
-/// Cuts texts that nobody reads to their ends: bodies of megabytes, which a server is to refuse.
+/// Truncates long texts, such as bodies of megabytes that a server has to refuse.
 fn shorten(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > LONGEST => {
@@ -72,7 +72,7 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// The rows of the table of areas: how many scenarios of each ended how.
+/// The rows of the table of areas: the number of scenarios by outcome.
 fn summary(page: &Page<'_>) -> String {
     let mut areas = BTreeMap::<&str, [usize; Ending::ALL.len()]>::new();
     for story in &page.scenarios {
@@ -92,7 +92,7 @@ fn summary(page: &Page<'_>) -> String {
     rows
 }
 
-/// Text as HTML wants it.
+/// Text, escaped for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

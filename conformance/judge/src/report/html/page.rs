@@ -1,4 +1,4 @@
-//! What the page is made of: a run as data, embedded as JSON and drawn by the page's script.
+//! The data of the page: a run, embedded as JSON and drawn by the page's script.
 
 use crate::history::{Call, Reply, Request};
 use crate::verdict::Outcome;
@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 /// A run, on one target or several.
 #[derive(Debug, Serialize)]
 pub(super) struct Page<'a> {
-    /// The targets.
+    /// The targets, by name.
     pub(super) targets: Vec<&'a str>,
-    /// The Kubernetes version that the scenarios speak of.
+    /// The emulated Kubernetes version.
     pub(super) version: &'a str,
     /// The scenarios: failed ones first, then known differences, then the rest; each group by name.
     pub(super) scenarios: Vec<Story<'a>>,
@@ -20,11 +20,11 @@ pub(super) struct Page<'a> {
     pub(super) findings: Vec<Found<'a>>,
 }
 
-/// A scenario and what became of it.
+/// A scenario and its result on one target.
 #[derive(Debug, Serialize)]
 pub(super) struct Story<'a> {
     pub(super) name: &'a str,
-    /// The target.
+    /// The name of the target.
     pub(super) target: &'a str,
     pub(super) outcome: Ending,
     pub(super) took_millis: f64,
@@ -32,7 +32,7 @@ pub(super) struct Story<'a> {
     /// The reason why it was skipped, or may differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'a str>,
-    /// What belongs to no single step: broken guarantees, a target that did not start.
+    /// Findings about no single step: broken guarantees, a target that did not start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) findings: Vec<Found<'a>>,
     /// The timeline; none if nothing was played.
@@ -40,7 +40,7 @@ pub(super) struct Story<'a> {
     pub(super) timeline: Option<Timeline<'a>>,
 }
 
-/// How a scenario ended, in the order of the page.
+/// The outcome of a scenario, in the order of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Ending {
@@ -74,22 +74,22 @@ impl Ending {
     }
 }
 
-/// A finding.
+/// A finding of a check.
 #[derive(Debug, Serialize)]
 pub(super) struct Found<'a> {
     pub(super) check: &'a str,
     pub(super) text: String,
 }
 
-/// A difference between what a step should have shown and what it showed.
+/// A difference between the expected and the actual observation of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Difference {
-    /// The path of a field in what a real server answered; none if the scenario's own words are meant.
+    /// The path of a field in the recorded answer; `None` if the scenario's own text differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<String>,
-    /// The value that should have been there: as recorded, or as the scenario tells it.
+    /// The expected value: recorded, or from the scenario.
     pub(super) recorded: String,
-    /// The value that was there.
+    /// The actual value.
     pub(super) observed: String,
     /// The reason why the difference is accepted, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub(super) struct Timeline<'a> {
 pub(super) struct Lane {
     pub(super) name: String,
     pub(super) server: bool,
-    /// How often a server answered with which status.
+    /// Number of the server's answers by status.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) answers: BTreeMap<u16, usize>,
 }
@@ -122,7 +122,7 @@ pub(super) struct Lane {
 /// A command of the scenario.
 #[derive(Debug, Serialize)]
 pub(super) struct Step<'a> {
-    /// Its line in the scenario.
+    /// The command's line in the scenario.
     pub(super) line: usize,
     /// The comments before it.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -132,10 +132,10 @@ pub(super) struct Step<'a> {
     /// The observation expected, in the words of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) told: Vec<String>,
-    /// Whether it changes a server or reads its log instead of sending requests.
+    /// Whether the command changes a server or reads its log instead of sending requests.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) note: bool,
-    /// The marks that it leaves on servers.
+    /// The marks in the servers' lanes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) marks: Vec<Mark>,
     /// Whether the play got this far.
@@ -160,7 +160,7 @@ pub(super) struct Message<'a> {
     /// Microseconds since the scenario began; none of a controller's call, which is seen only later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) at_micros: Option<u64>,
-    /// Of an exchange: how long the answer took.
+    /// Time until the answer, for an exchange.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) took_micros: Option<u64>,
     pub(super) from: usize,
@@ -172,7 +172,7 @@ pub(super) struct Message<'a> {
     /// The number of the request that it is part of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) exchange: Option<u64>,
-    /// What was said, where that is not an exchange: a frame of a watch, a controller's call.
+    /// The raw message where that is not an exchange: a frame of a watch, a controller's call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) raw: Option<Raw<'a>>,
 }
@@ -191,7 +191,7 @@ pub(super) enum Kind {
     Frame,
     /// A watch ended.
     End,
-    /// What a controller asked.
+    /// A request of a controller.
     Call,
 }
 

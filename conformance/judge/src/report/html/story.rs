@@ -1,4 +1,4 @@
-//! From the reports of runs to their page.
+//! The conversion of reports to the page's data.
 
 use super::page::{Difference, Ending, Found, Page, Story};
 use super::timeline::timeline;
@@ -62,7 +62,7 @@ fn findings(report: &Report) -> Vec<Found<'_>> {
     }
 }
 
-/// The differences by the line of their step: from what is told, and from what a real server answered.
+/// The differences from the scenario and from the recording, by the line of their step.
 fn differences(scenario: &Scenario, report: &Report, played: &Played) -> BTreeMap<usize, Vec<Difference>> {
     let mut differences = BTreeMap::<usize, Vec<Difference>>::new();
     let deviations = dialogue::deviations(scenario, &played.dialogue);
@@ -83,7 +83,7 @@ fn differences(scenario: &Scenario, report: &Report, played: &Played) -> BTreeMa
             Verdict::Different(differences) => (differences, None),
         };
         let line = scenario.steps[step - 1].line;
-        // What was not played is no difference of its own.
+        // A step that was not played is not another difference.
         if broken_off.is_some_and(|broken_off| line >= broken_off) {
             continue;
         }
@@ -98,7 +98,7 @@ fn differences(scenario: &Scenario, report: &Report, played: &Played) -> BTreeMa
     differences
 }
 
-/// Why the ledger accepts that the step at `line` does not go as told.
+/// The ledger's reason for the difference in the step at `line`.
 fn reason(scenario: &Scenario, report: &Report, line: usize) -> Option<String> {
     let at_line = |(step, _): &&(usize, Verdict)| scenario.steps.get(step - 1).map(|step| step.line) == Some(line);
     match (report.exchanges.iter().find(at_line), &report.outcome) {

@@ -1,4 +1,4 @@
-//! Who said what to whom and when: a history as lanes, steps and the messages between the lanes.
+//! The timeline of a history: lanes, steps and the messages between the lanes.
 
 use super::marks;
 use super::page::{Difference, Exchange, Kind, Lane, Mark, Message, Raw, Step, Timeline};
@@ -32,11 +32,11 @@ struct Writer<'a> {
     scenario: &'a Scenario,
     history: &'a History,
     placeholders: Placeholders,
-    /// What the scenario has a name for.
+    /// Values that the scenario has a name for, with that name.
     bound: BTreeMap<&'a str, &'a str>,
     namespace: &'a str,
     exchanges: BTreeMap<u64, Exchange<'a>>,
-    /// Those who asked, in the order of their lanes.
+    /// The clients, in the order of their lanes.
     clients: Vec<&'a str>,
     servers: usize,
 }
@@ -209,7 +209,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A request in a few words: `POST configmaps name=a ?dryRun=All`.
+    /// A request in short: `POST configmaps name=a ?dryRun=All`.
     fn asked(&self, request: &Request) -> String {
         let parameter = |(key, value): &(String, String)| format!(" ?{key}={}", self.named(key, value));
         let query: String = request.query.iter().map(parameter).collect();
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
         name.map(|name| format!(" name={}", self.named("name", name))).unwrap_or_default()
     }
 
-    /// A frame in a few words: `ADDED a`, `BOOKMARK <revision 3>`, `ERROR Expired`.
+    /// A frame in short: `ADDED a`, `BOOKMARK <revision 3>`, `ERROR Expired`.
     fn delivered(&self, frame: &Value) -> String {
         let Some(kind) = frame["type"].as_str() else { return text(frame) };
         let metadata = &frame["object"]["metadata"];
@@ -239,7 +239,7 @@ impl<'a> Writer<'a> {
     fn named(&self, field: &str, value: &str) -> String {
         match self.bound.get(value).filter(|_| field == "resourceVersion" || value.len() > 4) {
             Some(name) => format!("${name}"),
-            // As the metadata of an object have it: elsewhere a revision is anybody's text.
+            // Only in the metadata of an object a revision is known to be one.
             None => {
                 let mut object = json!({"metadata": {"name": ""}});
                 object["metadata"][field] = value.into();
@@ -259,7 +259,7 @@ impl<'a> Writer<'a> {
         match value {
             Value::Object(fields) => fields.iter().for_each(|(field, value)| self.gather(field, value, found)),
             Value::Array(items) => items.iter().for_each(|item| self.gather(field, item, found)),
-            // A sentence is no value, and a word for all of a kind (`<time>`) no name.
+            // Sentences are not values, and a placeholder without a number (`<time>`) is not a name.
             Value::String(value) if !value.contains(char::is_whitespace) => {
                 let name = self.named(field, value);
                 if name != *value && name.contains(|c: char| c == '$' || c.is_ascii_digit()) {
@@ -278,7 +278,7 @@ fn step_line(event: &Event) -> Option<usize> {
     }
 }
 
-/// All that was said in bodies.
+/// All bodies and frames.
 fn documents(history: &History) -> impl Iterator<Item = &Value> {
     history.events().filter_map(|event| match event {
         Event::Request(request) => Some(&request.body),
@@ -289,7 +289,7 @@ fn documents(history: &History) -> impl Iterator<Item = &Value> {
     })
 }
 
-/// A path without what goes without saying: the API's version, the scenario's own namespace.
+/// A path without the API version and the scenario's own namespace.
 fn short<'p>(path: &'p str, namespace: &str) -> &'p str {
     let parts = match path.split('/').nth(1) {
         Some("api") => 3,
