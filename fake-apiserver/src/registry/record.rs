@@ -4,6 +4,7 @@
 use super::resource::{PrinterColumn, Str, Subresource, find};
 use super::rules::{Cell, Strategy};
 use crate::object::selector::SelectableField;
+use memchr::memmem;
 
 /// The resources that the real server serves, in all their versions.
 pub(super) struct Record {
@@ -39,7 +40,11 @@ impl Record {
     /// # Panics
     /// If it is malformed.
     pub(super) fn read() -> Record {
-        let mut blocks = include_str!("kinds.txt").split("\n\n").skip(1);
+        const RECORD: &str = include_str!("kinds.txt");
+        let mut start = 0;
+        let ends = memmem::find_iter(RECORD.as_bytes(), "\n\n").chain([RECORD.len()]);
+        let blocks = ends.map(|end| &RECORD[std::mem::replace(&mut start, end + 2)..end]);
+        let mut blocks = blocks.skip(1);
         let mut texts = blocks.next().unwrap_or_default().lines();
         let text = || Some((texts.next()?.strip_prefix("text ")?, unescaped(texts.next()?.trim_start())));
         Record { texts: std::iter::from_fn(text).collect(), versions: blocks.map(Recorded::read).collect() }
@@ -63,7 +68,7 @@ impl Record {
 impl Recorded {
     fn read(text: &'static str) -> Recorded {
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let (lines, columns) = rest.split_at(rest.find("  column ").unwrap_or(rest.len()));
+        let (lines, columns) = rest.split_at(memmem::find(rest.as_bytes(), b"  column ").unwrap_or(rest.len()));
         let [version, plural, singular, kind, scope] = words(head);
         let (group, version) = group_version(version);
         Recorded { group, version, plural, singular, kind, namespaced: scope == "namespaced", lines, columns }

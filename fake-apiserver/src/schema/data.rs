@@ -25,7 +25,7 @@ impl FromStr for Types {
     fn from_str(data: &str) -> Result<Types, DataError> {
         let definitions = Definitions::of(data)?;
         let mut linker = Linker::new(&definitions);
-        for name in &definitions.names {
+        for name in definitions.names() {
             linker.id(name);
         }
         linker.link_all(&definitions.kinds)
@@ -109,8 +109,8 @@ impl<'d> Linker<'d> {
         let roots = roots.collect();
         let mut read = 0;
         while let Some(slot) = self.slots.get(read) {
-            if let (State::Open, Some(block)) = (&slot.state, self.definitions.block(slot.name)) {
-                self.define(TypeId::new(read), block)?;
+            if let (State::Open, Some(lines)) = (&slot.state, self.definitions.lines(slot.name)) {
+                self.define(TypeId::new(read), lines)?;
             }
             read += 1;
         }
@@ -126,8 +126,8 @@ impl<'d> Linker<'d> {
     }
 
     /// Reads the lines that define a type. Other types that they name are defined later.
-    fn define(&mut self, id: TypeId, block: &'d str) -> Linked {
-        let mut lines = block.lines();
+    fn define(&mut self, id: TypeId, lines: &'d str) -> Linked {
+        let mut lines = lines.lines();
         let first = lines.next().unwrap_or_default();
         let not_a_line = |line| DataError::not_a_line(line);
         let (keyword, rest) = first.split_once(' ').ok_or_else(|| not_a_line(first))?;

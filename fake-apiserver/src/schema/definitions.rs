@@ -1,16 +1,13 @@
 //! A text of types by what its lines define, unread: the types of a kind can be read without those of all others.
 
 use super::data::DataError;
-use std::collections::HashMap;
 
 /// The definitions of a text.
 pub(super) struct Definitions<'d> {
     /// In the order of the text.
     pub(super) kinds: Vec<KindLine<'d>>,
-    /// By the names that they define: the line that begins a type, and those below it.
-    blocks: HashMap<&'d str, &'d str>,
-    /// The names, in the order of the text.
-    pub(super) names: Vec<&'d str>,
+    /// Types by name: the line that begins one, and those below it. Ordered.
+    types: Vec<(&'d str, &'d str)>,
 }
 
 /// Which type the bodies of a kind hold.
@@ -24,49 +21,49 @@ pub(super) struct KindLine<'d> {
 impl<'d> Definitions<'d> {
     /// # Errors
     /// If a line defines nothing, or what is defined already.
-    pub(super) fn of(mut text: &'d str) -> Result<Self, DataError> {
-        let mut definitions = Definitions { kinds: Vec::new(), blocks: HashMap::new(), names: Vec::new() };
-        while !text.is_empty() {
-            let (block, rest) = text.split_at(block_end(text));
-            definitions.add(block)?;
-            text = rest;
+    pub(super) fn of(text: &'d str) -> Result<Self, DataError> {
+        let mut definitions = Definitions { kinds: Vec::new(), types: Vec::new() };
+        let mut start = 0;
+        for line_feed in memchr::memchr_iter(b'\n', text.as_bytes()) {
+            let end = line_feed + 1;
+            if text.as_bytes().get(end) != Some(&b' ') {
+                definitions.add(&text[start..end])?;
+                start = end;
+            }
         }
-        Ok(definitions)
+        if start < text.len() {
+            definitions.add(&text[start..])?;
+        }
+        definitions.types.sort_unstable();
+        let twice = definitions.types.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        match twice {
+            Some(pair) => Err(DataError(format!("{} is defined twice", pair[0].0))),
+            None => Ok(definitions),
+        }
+    }
+
+    /// The names of all types, ordered.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'d str> {
+        self.types.iter().map(|(name, _)| *name)
     }
 
     /// The lines that define the type of that name.
-    pub(super) fn block(&self, name: &str) -> Option<&'d str> {
-        self.blocks.get(name).copied()
+    pub(super) fn lines(&self, name: &str) -> Option<&'d str> {
+        let at = self.types.binary_search_by_key(&name, |(name, _)| name).ok()?;
+        Some(self.types[at].1)
     }
 
-    fn add(&mut self, block: &'d str) -> Result<(), DataError> {
-        let (first, below) = block.split_once('\n').unwrap_or((block, ""));
+    fn add(&mut self, lines: &'d str) -> Result<(), DataError> {
+        let (first, below) = lines.split_once('\n').unwrap_or((lines, ""));
         let mut words = first.split(' ');
         match (words.next(), words.next(), words.next(), words.next(), words.next()) {
             (Some(comment), ..) if comment.starts_with('#') && below.is_empty() => {}
             (Some("kind"), Some(api_version), Some(kind), Some(type_name), None) if below.is_empty() => {
                 self.kinds.push(KindLine { api_version, kind, type_name });
             }
-            (Some("struct" | "union" | "leaf" | "type" | "message"), Some(name), ..) => {
-                if self.blocks.insert(name, block).is_some() {
-                    return Err(DataError(format!("{name} is defined twice")));
-                }
-                self.names.push(name);
-            }
+            (Some("struct" | "union" | "leaf" | "type" | "message"), Some(name), ..) => self.types.push((name, lines)),
             _ => return Err(DataError::not_a_line(first)),
         }
         Ok(())
-    }
-}
-
-/// Where the next line begins that is not below the first.
-fn block_end(text: &str) -> usize {
-    let mut end = 0;
-    loop {
-        let Some(line) = text[end..].find('\n') else { return text.len() };
-        end += line + 1;
-        if !text[end..].starts_with(' ') {
-            return end;
-        }
     }
 }
