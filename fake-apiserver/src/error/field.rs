@@ -4,6 +4,7 @@ use super::Cause;
 use crate::schema::quote;
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 
 /// One finding of validation: `field.Error` of apimachinery.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -11,7 +12,7 @@ pub struct FieldError {
     path: String,
     kind: FieldErrorKind,
     /// The offending value as Go prints it, for the kinds that show one.
-    value: Option<String>,
+    value: Option<Arc<str>>,
     detail: String,
     /// Whether a server that allows privileged containers takes it back.
     privileged: bool,
@@ -56,7 +57,13 @@ impl FieldErrorKind {
 
 impl FieldError {
     fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
-        FieldError { path: path.into(), kind, value: value.map(print_value), detail: detail.into(), privileged: false }
+        FieldError {
+            path: path.into(),
+            kind,
+            value: value.map(|value| print_value(value).into()),
+            detail: detail.into(),
+            privileged: false,
+        }
     }
 
     /// The field must be set.
@@ -70,7 +77,7 @@ impl FieldError {
     }
 
     /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
-    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<Arc<str>>, detail: impl Into<String>) -> Self {
         FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
     }
 
@@ -113,7 +120,7 @@ impl FieldError {
 
     /// The same finding, its value shown as given: a struct, in Go's key order.
     #[must_use]
-    pub fn printed_as(self, value: impl Into<String>) -> Self {
+    pub fn printed_as(self, value: impl Into<Arc<str>>) -> Self {
         FieldError { value: Some(value.into()), ..self }
     }
 
@@ -121,6 +128,11 @@ impl FieldError {
     #[must_use]
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
         FieldError { detail: detail.into(), ..self }
+    }
+
+    /// About how many bytes the finding takes up in a message.
+    pub(super) fn bytes(&self) -> usize {
+        self.path.len() + self.value.as_ref().map_or(0, |value| value.len()) + self.detail.len() + 32
     }
 
     /// The finding without its path.

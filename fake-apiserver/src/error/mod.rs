@@ -13,6 +13,7 @@ pub use path::Path;
 
 use crate::schema::quote;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt;
 
 /// The outcome of an API operation.
@@ -108,6 +109,9 @@ impl fmt::Display for Qualified<'_> {
     }
 }
 
+/// The most bytes that a message tells of findings. Some show the whole list that they are about, once for each of its items.
+const MAX_TOLD_BYTES: usize = 16 << 20;
+
 /// Text of the conflict that every optimistic client retries.
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
 
@@ -171,12 +175,21 @@ impl ApiError {
         Self::conflict(what, name, MODIFIED)
     }
 
-    /// 422: the object does not validate. `what` holds the Kind here, not the resource.
+    /// 422: the object does not validate. `what` holds the Kind here, not the resource. Of very many findings the first are told,
+    /// and how many more there are.
     pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
-        let message =
-            format!("{what} {} is invalid: {}", quote(name), aggregate(errors.iter().map(FieldError::to_string)));
-        let mut error = Self::new(422, "Invalid", message).about(what, name);
-        error.0.details_mut().causes = errors.iter().map(FieldError::cause).collect();
+        let mut room = MAX_TOLD_BYTES;
+        let fits = |error: &&FieldError| {
+            room = room.saturating_sub(error.bytes());
+            room > 0
+        };
+        let told: Vec<&FieldError> = errors.iter().take_while(fits).collect();
+        let rest = errors.len() - told.len();
+        let more = (rest > 0).then(|| format!("{rest} more findings, too many to be told"));
+        let why = aggregate(told.iter().map(|error| error.to_string()).chain(more));
+        let mut error =
+            Self::new(422, "Invalid", format!("{what} {} is invalid: {why}", quote(name))).about(what, name);
+        error.0.details_mut().causes = told.into_iter().map(FieldError::cause).collect();
         error
     }
 
@@ -358,13 +371,12 @@ impl std::error::Error for ApiError {}
 
 /// Several messages as Go's error aggregate prints them: one bare, more in brackets, repetitions dropped.
 pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
-    let mut unique: Vec<String> = Vec::new();
-    for message in messages {
-        if !unique.contains(&message) {
-            unique.push(message);
-        }
-    }
-    match unique.as_slice() {
+    let mut messages: Vec<String> = messages.into_iter().collect();
+    let mut seen = HashSet::new();
+    let first: Vec<bool> = messages.iter().map(|message| seen.insert(message.as_str())).collect();
+    let mut first = first.into_iter();
+    messages.retain(|_| first.next().unwrap_or_default());
+    match messages.as_slice() {
         [one] => one.clone(),
         many => format!("[{}]", many.join(", ")),
     }

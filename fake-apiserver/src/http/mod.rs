@@ -16,6 +16,7 @@ mod served;
 mod stream;
 mod table;
 mod version;
+mod warnings;
 
 use crate::json;
 

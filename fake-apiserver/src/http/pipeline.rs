@@ -10,9 +10,10 @@ use super::documents::{self, DocumentRequest};
 use super::issuer;
 use super::negotiate::Preferences;
 use super::replica::Replica;
-use super::respond::{Rendering, add_warnings, refusal};
+use super::respond::{Rendering, refusal};
 use super::route::{ResourcePath, Route, route, verb};
 use super::served::{endpoint, target};
+use super::warnings;
 use crate::api;
 use crate::api::request::Body;
 use crate::api::request::Query;
@@ -79,7 +80,7 @@ pub(crate) async fn serve(
         Err(error) => exchange.refused(&error, trace.nosniff),
     };
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
-    add_warnings(&mut response, &trace.warnings);
+    warnings::add(response.headers_mut(), &trace.warnings);
     let audit_id = audit_id(&parts);
     if replica.cluster.log.is_on() {
         exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
@@ -167,7 +168,7 @@ impl<'r> Exchange<'r> {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),
         };
-        add_warnings(&mut response, &request.warnings);
+        warnings::add(response.headers_mut(), &request.warnings);
         trace.annotations = request.annotations;
         Ok(response)
     }

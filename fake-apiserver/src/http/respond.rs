@@ -12,7 +12,7 @@ use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -138,21 +138,6 @@ pub(super) fn refusal(error: &ApiError, encoding: Encoding) -> Response<ReplyBod
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
-}
-
-/// Adds one `Warning` header for each text, as `k8s.io/apiserver`'s warning recorder writes them.
-pub(super) fn add_warnings(response: &mut Response<ReplyBody>, warnings: &[String]) {
-    let mut seen: Vec<&String> = Vec::new();
-    for warning in warnings {
-        if seen.contains(&warning) {
-            continue;
-        }
-        seen.push(warning);
-        let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{quoted}\"").as_bytes()) {
-            response.headers_mut().append(WARNING, value);
-        }
-    }
 }
 
 fn with_headers(code: u16, content_type: HeaderValue, body: ReplyBody) -> Response<ReplyBody> {

@@ -8,6 +8,7 @@ use super::{meta, name};
 use crate::error::FieldError;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// `TotalAnnotationSizeLimitB`.
 pub(crate) const TOTAL_ANNOTATION_SIZE_LIMIT: usize = 256 * 1024;
@@ -190,6 +191,7 @@ fn owner_references(object: &Value) -> Vec<FieldError> {
     let path = "metadata.ownerReferences";
     let mut errors = Vec::new();
     let mut controller: Option<String> = None;
+    let mut printed: Option<Arc<str>> = None;
     for (index, reference) in meta::owner_references(object).iter().enumerate() {
         let path_at = format!("{path}[{index}]");
         let version = text(reference, "apiVersion");
@@ -217,10 +219,11 @@ fn owner_references(object: &Value) -> Vec<FieldError> {
                         "Only one reference can have Controller set to true. \
                          Found \"true\" in references for {first} and {this}"
                     );
-                    let all: Vec<String> = meta::owner_references(object).iter().map(print_owner).collect();
-                    errors.push(
-                        FieldError::invalid(path, &Value::Null, detail).printed_as(format!("[{}]", all.join(","))),
-                    );
+                    let all = printed.get_or_insert_with(|| {
+                        let all: Vec<String> = meta::owner_references(object).iter().map(print_owner).collect();
+                        format!("[{}]", all.join(",")).into()
+                    });
+                    errors.push(FieldError::invalid(path, &Value::Null, detail).printed_as(all.clone()));
                 }
             }
         }

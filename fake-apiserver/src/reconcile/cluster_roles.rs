@@ -87,6 +87,7 @@ fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
         return None;
     }
     let mut rules: Vec<Value> = Vec::new();
+    let mut known: HashSet<Value> = HashSet::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
         let selector = LabelSelector::structured(selector)?;
         for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
@@ -94,7 +95,7 @@ fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
                 continue;
             }
             for rule in entry.object()["rules"].as_array().into_iter().flatten() {
-                if !rules.contains(rule) {
+                if known.insert(rule.clone()) {
                     rules.push(rule.clone());
                 }
             }

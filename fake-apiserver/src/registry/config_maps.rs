@@ -25,7 +25,7 @@ fn validate(config_map: &Value) -> Vec<FieldError> {
     let mut size = 0;
     for (key, value) in entries(config_map, "data") {
         errors.extend(key_errors("data", key));
-        if entries(config_map, "binaryData").any(|(other, _)| other == key) {
+        if config_map["binaryData"].get(key).is_some() {
             let detail = "duplicate of key present in binaryData";
             errors.push(FieldError::invalid(format!("data[{key}]"), &key.as_str().into(), detail));
         }

@@ -25,6 +25,9 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
     Ok(Decoded { object, findings })
 }
 
+/// The most that is written of findings, repeated ones included: long keys must not be written for each field below them.
+const MAX_TOLD_BYTES: usize = 8 << 20;
+
 /// What ends decoding at once.
 pub(super) enum Failure {
     Syntax(SyntaxError),
@@ -56,6 +59,8 @@ pub(super) struct Decoder<'a> {
     /// The length of the path to the outermost value around the current place that Go decodes apart, if there is one.
     pub(super) apart: Option<usize>,
     findings: Vec<String>,
+    /// The bytes of all findings, repeated ones included.
+    told: usize,
     /// The first value of a wrong type.
     pub(super) error: Option<String>,
 }
@@ -76,7 +81,8 @@ impl<'a> Decoder<'a> {
         decode: impl FnOnce(&mut Self) -> Step,
     ) -> Result<Vec<String>, DecodeError> {
         let (path, findings) = (Vec::new(), Vec::new());
-        let mut decoder = Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, error: None };
+        let mut decoder =
+            Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, told: 0, error: None };
         let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
         let error = match outcome {
             Ok(()) => decoder.error,
@@ -252,7 +258,7 @@ impl<'a> Decoder<'a> {
             entries.insert(name, if value.is_null() { element.zero() } else { value });
         }
         match slot {
-            Value::Object(earlier) => earlier.append(&mut entries),
+            Value::Object(earlier) => earlier.extend(entries),
             _ => *slot = Value::Object(entries),
         }
         Ok(())
@@ -339,7 +345,7 @@ impl<'a> Decoder<'a> {
 
     /// Remembers what strict decoding complains about, except in what Go decodes apart, which it does not do strictly.
     pub(super) fn save_finding(&mut self, what: &str, key: &str) {
-        if self.apart.is_some() {
+        if self.apart.is_some() || self.findings.len() == MAX_FINDINGS || self.told > MAX_TOLD_BYTES {
             return;
         }
         let mut path = String::new();
@@ -355,7 +361,8 @@ impl<'a> Decoder<'a> {
         }
         push_key(&mut path, key);
         let finding = format!("{what} field {}", quote(&path));
-        if self.findings.len() < MAX_FINDINGS && !self.findings.contains(&finding) {
+        self.told += finding.len();
+        if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }
     }

@@ -129,11 +129,13 @@ fn objects(pod: &Value, namespace: &str, name: &str) -> Vec<Object> {
             None => add(Vertex::Claim, text(volume, "/persistentVolumeClaim/claimName")),
         }
     }
+    // Of those with the same name the first counts.
+    let statuses = items(pod, "/status/resourceClaimStatuses").iter().rev();
+    let claimed: HashMap<&Value, &str> =
+        statuses.map(|status| (&status["name"], text(status, "/resourceClaimName"))).collect();
     for claim in items(pod, "/spec/resourceClaims") {
-        let statuses = items(pod, "/status/resourceClaimStatuses");
-        let status = statuses.iter().find(|status| status["name"] == claim["name"]);
         match text(claim, "/resourceClaimName") {
-            "" => add(Vertex::ResourceClaim, status.map_or("", |status| text(status, "/resourceClaimName"))),
+            "" => add(Vertex::ResourceClaim, claimed.get(&claim["name"]).copied().unwrap_or_default()),
             claim => add(Vertex::ResourceClaim, claim),
         }
     }

@@ -4,61 +4,93 @@
 //! `pkg/registry/rbac/validation` (v1.37.1). Upstream breaks rules down into rules with one verb, group, resource and name each;
 //! here these are walked without being made.
 
-use super::rule::{ALL, Rule, path_covers};
+use super::rule::{ALL, Rule, compact, path_covers};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// One group, resource and name (none for all names) of a rule.
 type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 
-/// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking.
+/// The most bytes that are told of permissions. A rule of a few lines can stand for millions of them.
+const MAX_TOLD_BYTES: usize = 16 << 20;
+
+/// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking. Of very many,
+/// only the first.
 pub(super) fn missing(owned: &[&Rule], wanted: &[Rule]) -> Vec<String> {
-    let mut verbs: HashMap<Object<'_>, Vec<&str>> = HashMap::new();
-    let mut rules: Vec<Rule> = Vec::new();
-    for rule in wanted {
-        for object in objects(rule) {
-            let owned: Vec<&Rule> = owned.iter().copied().filter(|owned| covers_object(owned, object)).collect();
-            let lacking: Vec<&str> = lacking_verbs(&owned, rule).collect();
-            if !lacking.is_empty() {
-                verbs.entry(object).or_default().extend(lacking);
+    let mut missing = Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_TOLD_BYTES };
+    let _ = wanted.iter().try_for_each(|rule| missing.look_at(owned, rule));
+    missing.descriptions()
+}
+
+/// What was found to be lacking.
+struct Missing<'r> {
+    /// `CompactRules`: what differs in its verbs alone is shown as one, but for paths.
+    verbs: HashMap<Object<'r>, Vec<&'r str>>,
+    /// Paths, each with a verb.
+    paths: Vec<(&'r str, &'r str)>,
+    /// How many more bytes are told.
+    room: usize,
+}
+
+impl<'r> Missing<'r> {
+    /// `BreakdownRule` and `ruleCovers`; breaks when enough is told.
+    fn look_at(&mut self, owned: &[&Rule], rule: &'r Rule) -> ControlFlow<()> {
+        for group in &rule.api_groups {
+            let owned = narrowed(owned, |owned| has(&owned.api_groups, group));
+            for resource in &rule.resources {
+                let owned = narrowed(&owned, |owned| covers_resource(owned, resource));
+                let mut look_at = |name: Option<&'r str>| {
+                    let owned = narrowed(&owned, |owned| covers_name(owned, name));
+                    let lacking: Vec<&str> = lacking_verbs(&owned, rule).collect();
+                    if lacking.is_empty() {
+                        return ControlFlow::Continue(());
+                    }
+                    let told = [group, resource, name.unwrap_or_default()].into_iter().chain(lacking.iter().copied());
+                    self.told(told.map(str::len).sum())?;
+                    self.verbs.entry((group, resource, name)).or_default().extend(lacking);
+                    ControlFlow::Continue(())
+                };
+                match rule.resource_names.as_slice() {
+                    [] => look_at(None)?,
+                    names => names.iter().try_for_each(|name| look_at(Some(name)))?,
+                }
             }
         }
         for path in &rule.paths {
-            let covers = |owned: &&Rule| {
-                owned.resource_names.is_empty() && owned.paths.iter().any(|owned| path_covers(owned, path))
-            };
-            let owned: Vec<&Rule> = owned.iter().copied().filter(covers).collect();
-            rules.extend(lacking_verbs(&owned, rule).map(|verb| Rule {
-                verbs: vec![verb.into()],
-                paths: vec![path.clone()],
-                ..Rule::default()
-            }));
+            let covers = |owned: &Rule| owned.paths.iter().any(|owned| path_covers(owned, path));
+            let owned = narrowed(owned, |owned| owned.resource_names.is_empty() && covers(owned));
+            for verb in lacking_verbs(&owned, rule) {
+                self.told(path.len() + verb.len())?;
+                self.paths.push((path, verb));
+            }
         }
+        ControlFlow::Continue(())
     }
-    // `CompactRules`: those that differ in their verbs alone are shown as one, but for paths.
-    rules.extend(verbs.into_iter().map(|((group, resource, name), verbs)| Rule {
-        verbs: verbs.into_iter().map(String::from).collect(),
-        api_groups: vec![group.into()],
-        resources: vec![resource.into()],
-        resource_names: name.into_iter().map(String::from).collect(),
-        paths: Vec::new(),
-    }));
-    let mut descriptions: Vec<String> = rules.iter().map(Rule::to_string).collect();
-    descriptions.sort();
-    descriptions.dedup();
-    descriptions
+
+    fn told(&mut self, bytes: usize) -> ControlFlow<()> {
+        // With the names of the fields and the punctuation.
+        match self.room.checked_sub(bytes + 64) {
+            Some(room) => self.room = room,
+            None => return ControlFlow::Break(()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn descriptions(self) -> Vec<String> {
+        let objects = self
+            .verbs
+            .into_iter()
+            .map(|((group, resource, name), verbs)| compact([&[group], &[resource], &[], name.as_slice(), &verbs]));
+        let paths = self.paths.into_iter().map(|(path, verb)| compact([&[], &[], &[path], &[], &[verb]]));
+        let mut descriptions: Vec<String> = objects.chain(paths).collect();
+        descriptions.sort();
+        descriptions.dedup();
+        descriptions
+    }
 }
 
-/// `BreakdownRule`, but for verbs and paths.
-fn objects(rule: &Rule) -> impl Iterator<Item = Object<'_>> {
-    let names: Vec<Option<&str>> = match rule.resource_names.as_slice() {
-        [] => vec![None],
-        names => names.iter().map(|name| Some(name.as_str())).collect(),
-    };
-    let resources =
-        rule.api_groups.iter().flat_map(|group| rule.resources.iter().map(move |resource| (group, resource)));
-    resources.flat_map(move |(group, resource)| {
-        names.clone().into_iter().map(move |name| (group.as_str(), resource.as_str(), name))
-    })
+fn narrowed<'o>(owned: &[&'o Rule], covers: impl Fn(&Rule) -> bool) -> Vec<&'o Rule> {
+    owned.iter().copied().filter(|owned| covers(owned)).collect()
 }
 
 /// The verbs of a rule that none of `owned` has.
@@ -67,15 +99,15 @@ fn lacking_verbs<'r>(owned: &[&Rule], rule: &'r Rule) -> impl Iterator<Item = &'
     rule.verbs.iter().filter(lacking).map(String::as_str)
 }
 
-/// `ruleCovers`, but for verbs and paths.
-fn covers_object(owned: &Rule, (group, resource, name): Object<'_>) -> bool {
+fn covers_resource(owned: &Rule, resource: &str) -> bool {
     let covers_subresource = |(_, subresource): (&str, &str)| {
         owned.resources.iter().any(|owned| owned.strip_prefix("*/") == Some(subresource))
     };
-    has(&owned.api_groups, group)
-        && (has(&owned.resources, resource) || resource.split_once('/').is_some_and(covers_subresource))
-        && (owned.resource_names.is_empty()
-            || name.is_some_and(|name| owned.resource_names.iter().any(|owned| owned == name)))
+    has(&owned.resources, resource) || resource.split_once('/').is_some_and(covers_subresource)
+}
+
+fn covers_name(owned: &Rule, name: Option<&str>) -> bool {
+    owned.resource_names.is_empty() || name.is_some_and(|name| owned.resource_names.iter().any(|owned| owned == name))
 }
 
 fn has(list: &[String], wanted: &str) -> bool {

@@ -74,23 +74,22 @@ fn resource_matches(rule: &str, resource: &str, subresource: &str) -> bool {
 }
 
 /// `%q` of a list.
-pub(super) fn quoted(list: &[String]) -> String {
-    let items: Vec<String> = list.iter().map(|item| quote(item)).collect();
+pub(super) fn quoted(list: &[impl AsRef<str>]) -> String {
+    let items: Vec<String> = list.iter().map(|item| quote(item.as_ref())).collect();
     format!("[{}]", items.join(" "))
 }
 
-/// `CompactString`.
+/// `CompactString` of a rule with these groups, resources, paths, names of objects and verbs.
+pub(super) fn compact<S: AsRef<str>>(lists: [&[S]; 5]) -> String {
+    const NAMES: [&str; 5] = ["APIGroups", "Resources", "NonResourceURLs", "ResourceNames", "Verbs"];
+    let parts = NAMES.into_iter().zip(lists).filter(|(_, list)| !list.is_empty());
+    let parts: Vec<String> = parts.map(|(name, list)| format!("{name}:{}", quoted(list))).collect();
+    format!("{{{}}}", parts.join(", "))
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            ("APIGroups", &self.api_groups),
-            ("Resources", &self.resources),
-            ("NonResourceURLs", &self.paths),
-            ("ResourceNames", &self.resource_names),
-            ("Verbs", &self.verbs),
-        ];
-        let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
-        let parts: Vec<String> = parts.map(|(name, list)| format!("{name}:{}", quoted(list))).collect();
-        write!(formatter, "{{{}}}", parts.join(", "))
+        let lists = [&self.api_groups, &self.resources, &self.paths, &self.resource_names, &self.verbs];
+        formatter.write_str(&compact(lists.map(Vec::as_slice)))
     }
 }

@@ -85,7 +85,7 @@ impl Requirement {
     }
 
     fn matches(&self, found: Option<&str>) -> bool {
-        let has = |value: &str| self.values.iter().any(|one| one == value);
+        let has = |value: &str| self.values.binary_search_by(|one| one.as_str().cmp(value)).is_ok();
         match self.operator {
             Operator::Exists => found.is_some(),
             Operator::DoesNotExist => found.is_none(),

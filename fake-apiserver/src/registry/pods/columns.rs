@@ -8,6 +8,7 @@ use crate::registry::rules::{Cell, RowCondition};
 use crate::registry::{items, text};
 use jiff::Timestamp;
 use serde_json::Value;
+use std::collections::HashSet;
 
 const NONE: &str = "<none>";
 
@@ -94,7 +95,7 @@ fn flag(container: &Value, field: &str) -> bool {
 }
 
 fn summary(pod: &Value) -> Summary {
-    let sidecars: Vec<&str> = items(pod, "/spec/initContainers")
+    let sidecars: HashSet<&str> = items(pod, "/spec/initContainers")
         .iter()
         .filter(|container| text(container, "/restartPolicy") == "Always")
         .map(|container| text(container, "/name"))
@@ -109,7 +110,7 @@ fn summary(pod: &Value) -> Summary {
     let mut sidecar_restarts = Restarts::default();
     let mut initializing = false;
     for (index, container) in items(pod, "/status/initContainerStatuses").iter().enumerate() {
-        let sidecar = sidecars.contains(&text(container, "/name"));
+        let sidecar = sidecars.contains(text(container, "/name"));
         restarts.add(container);
         if sidecar {
             sidecar_restarts.add(container);

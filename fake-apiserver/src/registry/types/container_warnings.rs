@@ -98,10 +98,58 @@ fn hidden_variables(at: Path<'_>, variables: &[Value], warnings: &mut Vec<String
     }
 }
 
+/// As many warnings as a client is shown at most: the headers are cut off after so many characters (`truncateAtTotalRunes`).
+const MAX_SHOWN: usize = 4 * 1024;
+
+/// Ports with the same number and protocol, in order: of all, and of those that have to do with a host's port.
+#[derive(Default)]
+struct Alike<'s> {
+    all: Vec<Place<'s>>,
+    /// Indexes of those without a host's port.
+    unbound: Vec<usize>,
+    /// Indexes of those on a host's port, whatever the address.
+    bound: HashMap<i64, Vec<usize>>,
+    /// Indexes of those on a host's port at an address.
+    bound_at: HashMap<(i64, &'s str), Vec<usize>>,
+}
+
+impl<'s> Alike<'s> {
+    /// The ports that one on that port and address of a host is in the way of, in order.
+    fn related(&self, host_port: i64, ip: &str) -> Vec<Place<'s>> {
+        if host_port == 0 {
+            return self.all.iter().take(MAX_SHOWN).copied().collect();
+        }
+        let at = |ip| self.bound_at.get(&(host_port, ip)).into_iter().flatten();
+        let unbound = self.unbound.iter().take(MAX_SHOWN);
+        let mut indexes: Vec<usize> = match ip {
+            "" => unbound.chain(self.bound.get(&host_port).into_iter().flatten().take(MAX_SHOWN)).copied().collect(),
+            ip => unbound.chain(at("").take(MAX_SHOWN)).chain(at(ip).take(MAX_SHOWN)).copied().collect(),
+        };
+        indexes.sort_unstable();
+        indexes.into_iter().map(|index| self.all[index]).collect()
+    }
+
+    fn add(&mut self, port: Place<'s>, host_port: i64, ip: &'s str) {
+        let index = self.all.len();
+        self.all.push(port);
+        match host_port {
+            0 => self.unbound.push(index),
+            _ => {
+                self.bound.entry(host_port).or_default().push(index);
+                self.bound_at.entry((host_port, ip)).or_default().push(index);
+            }
+        }
+    }
+}
+
 /// Ports that several definitions give.
 fn overlapping_ports(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<String>) {
-    let mut known: HashMap<(i64, &str), Vec<Place<'_>>> = HashMap::new();
+    let enough = warnings.len() + MAX_SHOWN;
+    let mut known: HashMap<(i64, &str), Alike<'_>> = HashMap::new();
     for here in ports(pod_spec) {
+        if warnings.len() > enough {
+            return;
+        }
         let host = |port: &Value| number(port, "/hostPort").unwrap_or_default();
         let port = here.0;
         let (protocol, container_port) = (text(port, "/protocol"), number(port, "/containerPort").unwrap_or_default());
@@ -113,22 +161,20 @@ fn overlapping_ports(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<String
             );
             warnings.push(format!("{}: hostIP set without hostPort: {printed}", place(spec, here)));
         }
-        let others = known.entry((container_port, protocol)).or_default();
-        for other in others.iter() {
-            let (ip, other_ip) = (text(port, "/hostIP"), text(other.0, "/hostIP"));
-            let (number, other_number) = (host(port), host(other.0));
+        let alike = known.entry((container_port, protocol)).or_default();
+        let (ip, number) = (text(port, "/hostIP"), host(port));
+        for other in alike.related(number, ip) {
+            let (other_ip, other_number) = (text(other.0, "/hostIP"), host(other.0));
             let relation = if ip == other_ip && number == other_number {
                 "duplicate"
             } else if number == 0 || other_number == 0 {
                 "overlapping"
-            } else if number == other_number && ip.is_empty() != other_ip.is_empty() {
-                "dangerously ambiguous"
             } else {
-                continue;
+                "dangerously ambiguous"
             };
-            warnings.push(format!("{}: {relation} port definition with {}", place(spec, here), place(spec, *other)));
+            warnings.push(format!("{}: {relation} port definition with {}", place(spec, here), place(spec, other)));
         }
-        others.push(here);
+        alike.add(here, number, ip);
     }
 }
 

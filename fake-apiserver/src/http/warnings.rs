@@ -1,0 +1,68 @@
+//! `Warning` headers: what a client is warned of, each text once, and not too much of it.
+//!
+//! Ports the recorder of `k8s.io/apiserver/pkg/endpoints/filters/warning.go` (v0.37.1): when all texts together are too long, each is
+//! cut, and no more are sent once that is too long as well.
+
+use http::header::{HeaderMap, HeaderValue, WARNING};
+use std::collections::HashSet;
+
+/// `truncateAtTotalRunes`, in characters.
+const MAX_TOTAL: usize = 4 * 1024;
+/// `truncateItemRunes`, in characters.
+const MAX_ITEM: usize = 256;
+
+/// Adds headers for those texts that can stand in one: without control characters.
+pub(super) fn add(headers: &mut HeaderMap, texts: &[String]) {
+    let mut seen = HashSet::new();
+    let sendable = |text: &&str| !text.is_empty() && !text.contains(char::is_control);
+    let texts = texts.iter().map(String::as_str).filter(sendable).filter(|text| seen.insert(*text));
+    let texts: Vec<&str> = texts.collect();
+    let mut total = 0;
+    let overflow = texts.iter().position(|text| {
+        total += text.chars().count();
+        total > MAX_TOTAL
+    });
+    let mut written = 0;
+    for (index, mut text) in texts.into_iter().enumerate() {
+        if let Some(overflow) = overflow {
+            // What came before is sent once more and cut, whatever that adds up to.
+            if index > overflow && written >= MAX_TOTAL {
+                return;
+            }
+            text = text.char_indices().nth(MAX_ITEM).map_or(text, |(end, _)| &text[..end]);
+        }
+        written += text.chars().count();
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
+        if let Ok(value) = HeaderValue::from_bytes(format!("299 - \"{quoted}\"").as_bytes()) {
+            headers.append(WARNING, value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Number and length of the headers, as the real server (v1.37.1) sent them for pods with repeated variables.
+    #[test]
+    fn long_warnings_are_cut() {
+        let hidden = |index: usize, name: &str| {
+            let at = format!("spec.containers[0].env[{index}]");
+            format!("{at}: hides previous definition of \"{name}\", which may be dropped when using apply")
+        };
+        let texts = |count: usize, padding: usize| -> Vec<String> {
+            (0..count).map(|index| hidden(2 * index + 1, &format!("n{index}{}", "x".repeat(padding)))).collect()
+        };
+        for (texts, count, bytes) in [
+            (texts(200, 0), 41, 4536),
+            (texts(30, 500), 16, 4240),
+            (texts(500, 60), 26, 4431),
+            (["a", "", "a", "b\nc", "d"].map(String::from).to_vec(), 2, 18),
+        ] {
+            let mut headers = HeaderMap::new();
+            add(&mut headers, &texts);
+            let lengths: Vec<usize> = headers.get_all(WARNING).iter().map(HeaderValue::len).collect();
+            assert_eq!((lengths.len(), lengths.iter().sum()), (count, bytes), "{:?}", texts[0]);
+        }
+    }
+}
