@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: the server under load, beside others under the same load from the same generator.
 //!
-//! Servers take turns of half a second, so that what else the machine does meets them all; a figure is the median of
-//! its turns. Absolute numbers say much about the machine, ratios little, so it is ratios that are worth quoting:
-//! against a bare hyper server, which shows what is left to be gained, and against a real one, given by `--against`.
+//! Servers take turns of half a second, so that other load on the machine affects them all alike; a figure is the median
+//! of its turns. Absolute numbers depend on the machine, so quote ratios: to a bare hyper server, which shows what could
+//! be gained, and to a real API server, given by `--against`.
 
 pub(crate) mod bare;
 mod client;
@@ -31,15 +31,15 @@ use std::time::Instant;
 use tempfile::NamedTempFile;
 use watches::{Audience, Deliveries, ONE, THOUSAND};
 
-/// How many turns each server has in a figure.
+/// Number of turns of each server in a figure.
 const TURNS: usize = 5;
-/// How often a server is started to see how long that takes.
+/// Number of starts that are measured.
 const STARTS: usize = 11;
 /// Bearer token of the servers that are started here.
 const TOKEN: &str = "bench";
-/// Bearer token of a user, of the same name, who may do only what roles allow.
+/// Bearer token, and name, of a user who has only the rights that roles give.
 const USER: &str = "bench-user";
-/// Objects of which pages are listed.
+/// Number of objects of the list that is read in pages.
 const MANY: u64 = 100_000;
 
 const OWN: usize = 0;
@@ -48,23 +48,23 @@ const BARE: usize = 1;
 const START: &str = "start to first answer";
 const MEMORY: &str = "memory at start";
 const RECREATED: &str = "deleted token secret recreated";
-/// Signs service account tokens while that is measured.
+/// The key that signs service account tokens.
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/rsa.key");
 const WATCHED: &str = "creates kept under 10,000 watches";
 
-/// What to measure.
+/// The arguments: which servers and figures to measure.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Load this server as well, such as https://127.0.0.1:6443. It gets some namespaces, and is rid of them at the end
+    /// Also load this server, such as https://127.0.0.1:6443. Namespaces are created there, and deleted at the end
     #[arg(long, value_name = "URL", requires = "token")]
     against: Option<String>,
-    /// Bearer token for that server; its user must be allowed to do everything
+    /// Bearer token for that server, of a user with full access
     #[arg(long, value_name = "TOKEN", requires = "against")]
     token: Option<String>,
-    /// PEM file with the certificates to trust that server by
+    /// PEM file with the certificate authority of that server
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     ca: Option<PathBuf>,
-    /// Trust that server without looking
+    /// Do not verify the certificate of that server
     #[arg(long)]
     insecure: bool,
     /// Only the figures whose names contain this
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the server and this program with optimizations, and runs that program in place of this one.
+/// Builds the server and this program in release mode, and runs that build in place of this one.
 fn run_in_release() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
@@ -132,7 +132,7 @@ fn server(name: &'static str, process: Process) -> anyhow::Result<Arc<Server>> {
     Ok(Arc::new(Server::new(name, target, Some(process))))
 }
 
-/// What can be started here.
+/// The programs that can be started here.
 struct Programs {
     own: PathBuf,
     this: PathBuf,
@@ -158,7 +158,7 @@ impl Programs {
         command
     }
 
-    /// The client's side of what is measured of the kubelet.
+    /// The path of an example, the client's side of a kubelet measurement.
     fn example(&self, name: &str) -> PathBuf {
         self.this.with_file_name("examples").join(format!("{name}{EXE_SUFFIX}"))
     }
@@ -170,7 +170,7 @@ impl Programs {
 
 struct Bench<'b> {
     only: &'b str,
-    /// Our own, the bare one, and perhaps a real one.
+    /// The server under test, the bare one, and perhaps a real one.
     servers: Vec<Arc<Server>>,
     figures: Vec<Figure>,
 }
@@ -199,7 +199,7 @@ impl Bench<'_> {
         self.rotation(programs)
     }
 
-    /// How soon a node has on disk what it is to have, each on a server of its own.
+    /// Measures the time until changes are on a node's disk, each on a server of its own.
     fn rotation(&mut self, programs: &Programs) -> anyhow::Result<()> {
         for measurement in rotation::MEASUREMENTS {
             if measurement.names().iter().any(|name| self.wants(name)) {
@@ -214,7 +214,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// What the kubelet's managers cost and how soon they know, each on a server of its own.
+    /// Measures the cost and the delay of the kubelet's managers, each on a server of its own.
     async fn kubelet(&mut self, programs: &Programs) -> anyhow::Result<()> {
         for measurement in kubelet::measurements() {
             if measurement.names().any(|name| self.wants(&name)) {
@@ -268,7 +268,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Loads servers in turns; they are in the order of the report's columns.
+    /// Loads servers in turns, in the order of the report's columns.
     async fn load(&mut self, load: &'static Load, servers: &[Arc<Server>]) -> anyhow::Result<()> {
         if !self.wants(load.name) {
             return Ok(());
@@ -290,7 +290,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A user's gets, on a server that lets roles decide.
+    /// Measures GETs of a user, on a server with RBAC.
     async fn gets_under_rbac(&mut self, programs: &Programs) -> anyhow::Result<()> {
         if !self.wants(RBAC_GETS.name) {
             return Ok(());
@@ -304,7 +304,7 @@ impl Bench<'_> {
         self.load(&RBAC_GETS, &[Arc::new(own.for_user(user)), bare]).await
     }
 
-    /// First pages of a long list, on servers of their own.
+    /// Measures first pages of a long list, on servers of their own.
     async fn pages(&mut self, programs: &Programs) -> anyhow::Result<()> {
         if !self.wants(PAGES.name) {
             return Ok(());
@@ -316,7 +316,7 @@ impl Bench<'_> {
         self.load(&PAGES, &[own, bare]).await
     }
 
-    /// How long namespaces with pods take to go, and how much longer one with twice as many.
+    /// Measures the deletion of namespaces with pods, and how much longer it takes with twice as many.
     async fn namespaces(&mut self, programs: &Programs) -> anyhow::Result<()> {
         let [few, many] = namespace::PODS;
         let names = [few, many].map(|pods| format!("namespace of {pods} graceful pods removed"));

@@ -1,16 +1,16 @@
-//! `cargo xtask conformance`: builds what is needed, then plays the scenarios. All arguments go to the program
-//! `conformance`, which explains them with `--help`.
+//! `cargo xtask conformance`: builds the programs, then plays the scenarios. All arguments go to the program
+//! `conformance`; see its `--help`.
 
 use anyhow::{Context as _, ensure};
 use std::process::{Command, ExitCode};
 
-/// The targets that run the server as a process.
+/// The targets that need the server's program.
 const AS_PROCESS: [&str; 2] = ["process", "all"];
 
-/// Builds and runs. The result is that of the run.
+/// Builds the programs and runs `conformance`; the exit code is its own.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     if arguments.iter().any(|argument| AS_PROCESS.contains(&argument.trim_start_matches("--target="))) {
-        // As a process the server is what users get. Embedded it is compiled into the judge.
+        // The server's program is measured in the release build, as users have it.
         let built = cargo(&["build", "--release", "--package", "fake-apiserver-cli"]).status()?;
         ensure!(built.success(), "the server could not be built");
     }

@@ -1,4 +1,4 @@
-//! The workshop.
+//! The tasks of `cargo xtask`.
 
 mod bench;
 mod conformance;
@@ -13,22 +13,22 @@ use std::process::ExitCode;
 enum Task {
     /// Measure the server beside others under the same load.
     Bench(bench::Arguments),
-    /// Serve nothing in particular, for `bench` to compare with.
+    /// Run the bare server that `bench` compares with.
     #[command(hide = true)]
     BenchBare,
-    /// Play the scenarios and judge what happens; `cargo xtask conformance --help` tells more.
+    /// Play the scenarios and judge the runs; see `cargo xtask conformance --help`.
     #[command(disable_help_flag = true)]
     Conformance {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build a real control plane, run one by hand; `cargo xtask real --help` tells more.
+    /// Build a real control plane, or run one by hand; see `cargo xtask real --help`.
     #[command(disable_help_flag = true)]
     Real {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Write anew what the server knows of Kubernetes' Go types (needs Go).
+    /// Regenerate the server's data about Kubernetes' Go types (needs Go).
     Schema,
 }
 

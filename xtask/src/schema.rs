@@ -1,18 +1,18 @@
-//! `cargo xtask schema`: writes anew what `fake-apiserver` knows of Kubernetes' Go types, and the vectors that it is
-//! measured by. The programs that do it are in Go, as are the types, and live in `xtask/schema`.
+//! `cargo xtask schema`: regenerates the data about Kubernetes' Go types, and the test vectors for it, with the Go
+//! programs in `xtask/schema`.
 
 use anyhow::{Context, bail, ensure};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// The Go programs, and what each writes.
+/// The Go programs, each with its output.
 const PROGRAMS: [(&str, &str); 2] = [(".", "fake-apiserver/src/schema/types.txt"), ("./vectors", "fixtures/schema")];
 
-/// Runs the generators. The outcome depends on nothing but their pinned modules.
+/// Runs the generators. The output depends on nothing but their pinned modules.
 ///
 /// # Errors
-/// If Go is missing, or a generator meets a type that the server has no notion of.
+/// If Go is missing, or a generator finds a type that the schema cannot express.
 pub(crate) fn run() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?;
     for (program, output) in PROGRAMS {

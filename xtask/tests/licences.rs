@@ -1,5 +1,5 @@
-//! The licences of everything in the lock file against the list in `deny.toml`. Advisories need a database that is fetched:
-//! `cargo deny check advisories` looks at those.
+//! The licences of all packages in the lock file are on the list in `deny.toml`. Advisories need a database that is fetched:
+//! `cargo deny check advisories` checks those.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ fn every_dependency_has_a_licence_that_is_allowed() {
     }
 }
 
-/// Whether an SPDX expression can be met with licences that are `allowed`. `/` is an old way to write OR.
+/// Whether an SPDX expression can be satisfied with licences that are `allowed`. `/` is an old way to write OR.
 fn is_permitted(expression: &str, allowed: &dyn Fn(&str) -> bool) -> bool {
     let expression = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = expression.split_whitespace().peekable();

@@ -1,6 +1,6 @@
-//! The least that an HTTPS server can do: what is PUT is kept under its path and GET there, other bodies are sent back.
-//! A GET with `watch=true` stays open; with every PUT below its path it gets what is kept under that path.
-//! How fast it is, is how fast any server built on hyper could be.
+//! A minimal HTTPS server, as the upper bound for any server built on hyper. A PUT stores its body under its path, a GET
+//! reads it; other bodies are echoed. A GET with `watch=true` stays open and receives the body stored under its own path
+//! with every PUT below that path.
 
 use anyhow::Context;
 use bytes::Bytes;
@@ -23,17 +23,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::broadcast;
 use tokio_rustls::TlsAcceptor;
 
-/// More frames than any stream is ever behind.
+/// Capacity of a watch in frames: more than any stream is ever behind.
 const FRAMES: usize = 16;
-/// Requests at once on one connection, as the server under test takes them.
+/// Maximum of concurrent HTTP/2 streams, as of the server under test.
 const MAX_STREAMS: u32 = 1000;
 
 type Kept = Arc<RwLock<HashMap<String, Resource>>>;
 
-/// What there is under a path.
+/// The content of a path.
 struct Resource {
     bytes: Bytes,
-    /// To those who watch it.
+    /// The frames for its watches.
     frames: broadcast::Sender<Bytes>,
 }
 
@@ -60,14 +60,14 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor) {
     while let Ok((stream, _)) = listener.accept().await {
         let (acceptor, kept) = (acceptor.clone(), kept.clone());
         tokio::spawn(async move {
-            if let Err(error) = converse(stream, acceptor, kept).await {
+            if let Err(error) = serve_connection(stream, acceptor, kept).await {
                 eprintln!("{error}");
             }
         });
     }
 }
 
-async fn converse(stream: TcpStream, acceptor: TlsAcceptor, kept: Kept) -> anyhow::Result<()> {
+async fn serve_connection(stream: TcpStream, acceptor: TlsAcceptor, kept: Kept) -> anyhow::Result<()> {
     stream.set_nodelay(true)?;
     let stream = acceptor.accept(stream).await?;
     let service = service_fn(move |request| answer(kept.clone(), request));

@@ -1,4 +1,4 @@
-//! A lean HTTP client: what it costs is taken from the servers that it measures, which share the machine with it.
+//! A lean HTTP client: it shares the machine with the servers that it measures.
 
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Where a server is, and how to be let in.
+/// The address and the credentials of a server.
 #[derive(Clone)]
 pub(super) struct Target {
     host: String,
@@ -30,12 +30,12 @@ pub(super) struct Target {
     tls: ClientConfig,
 }
 
-/// A request to be.
+/// A request to send.
 pub(super) struct Call {
     pub(super) method: Method,
     /// Path and query.
     pub(super) path: String,
-    /// JSON, or nothing.
+    /// The body: JSON, or empty.
     pub(super) body: Bytes,
 }
 
@@ -50,7 +50,7 @@ impl Call {
 }
 
 impl Target {
-    /// The server at an `https` URL. Without `authority`, a file of certificates, any server is trusted.
+    /// The server at an `https` URL, verified with `authority`, a PEM file; without one it is not verified.
     pub(super) fn new(url: &str, token: &str, authority: Option<&Path>) -> anyhow::Result<Self> {
         let uri: Uri = url.parse().with_context(|| format!("{url:?} is no URL"))?;
         ensure!(uri.scheme_str() == Some("https"), "{url}: not an https URL");
@@ -66,7 +66,7 @@ impl Target {
         })
     }
 
-    /// A connection that takes one request at a time.
+    /// Opens an HTTP/1.1 connection.
     pub(super) async fn connect(&self) -> anyhow::Result<Connection> {
         let stream = TokioIo::new(self.dial(b"http/1.1").await?);
         let (sender, connection) = http1::handshake(stream).await?;
@@ -74,7 +74,7 @@ impl Target {
         Ok(Connection { sender, target: self.clone() })
     }
 
-    /// A connection that takes many requests at once.
+    /// Opens an HTTP/2 connection.
     pub(super) async fn connect_http2(&self) -> anyhow::Result<Http2Connection> {
         let stream = TokioIo::new(self.dial(b"h2").await?);
         let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
@@ -108,7 +108,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Sends a request, which must succeed, and counts the bytes of the answer.
+    /// Sends a request, which must succeed, and returns the number of bytes of the response.
     pub(super) async fn exchange(&mut self, call: Call) -> anyhow::Result<usize> {
         let mut response = self.send(call).await?;
         let mut length = 0;
@@ -118,7 +118,7 @@ impl Connection {
         Ok(length)
     }
 
-    /// Sends a request, which must succeed, and returns the answer.
+    /// Sends a request, which must succeed, and returns the response body.
     pub(super) async fn fetch(&mut self, call: Call) -> anyhow::Result<Bytes> {
         Ok(self.send(call).await?.into_body().collect().await?.to_bytes())
     }
@@ -141,7 +141,7 @@ pub(super) struct Http2Connection {
 }
 
 impl Http2Connection {
-    /// Sends a request, which must succeed, and returns the answer to be read.
+    /// Sends a request, which must succeed, and returns the response body as a stream.
     pub(super) async fn open(mut self, call: Call) -> anyhow::Result<Incoming> {
         let what = format!("{} {}", call.method, call.path);
         let authority = self.target.authority.to_str()?;
@@ -175,7 +175,7 @@ fn tls(authority: Option<&Path>) -> anyhow::Result<ClientConfig> {
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Takes every certificate: this program's own servers, and those that the user vouches for.
+/// A verifier that accepts every certificate: for servers started here, and with `--insecure`.
 #[derive(Debug)]
 struct TrustAnyone(Arc<CryptoProvider>);
 

@@ -1,5 +1,5 @@
-//! The kubelet's managers of secrets: what a watch takes of memory on both sides, how soon a change is read, and what reading
-//! costs the server. Server and managers are processes of their own.
+//! Measurements of the kubelet's secret managers: memory of a watch on both sides, delay of a change, and requests for
+//! reading. Server and managers are processes of their own.
 
 use super::TOKEN;
 use super::client::{Call, Target};
@@ -12,26 +12,26 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The managers' side, an example of the package `kubelet`.
+/// The program with the managers, an example of the package `kubelet`.
 pub(super) const PROGRAM: &str = "bench-managers";
 
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-/// Connections that make secrets.
+/// Connections that create secrets.
 const WRITERS: usize = 8;
-/// How often a secret is changed to see how soon that is read.
+/// Number of changes whose delay is measured.
 const CHANGES: usize = 500;
-/// Pods that are synced to see what that costs: for a minute 100 a second, of ten secrets each. That is long enough for
-/// what is good for a minute to go stale once.
+/// Pod syncs whose cost is measured: for a minute 100 a second, of ten secrets each. That is long enough for a TTL of a
+/// minute to expire once.
 const SYNCS: usize = 6000;
-/// How many seconds those take by the managers' clock.
+/// Duration of those syncs by the managers' clock, in seconds.
 const SYNC_SECONDS: f64 = 60.0;
 
-/// A strategy, with the TTL in seconds that a node says (small clusters say 0), and how many secrets pods refer to.
+/// A measurement: a strategy, the TTL in seconds of the node's annotation (0 in small clusters), and the number of secrets.
 pub(super) struct Measurement {
     strategy: &'static str,
     ttl: u32,
     secrets: usize,
-    /// What is measured of it.
+    /// The aspects to measure.
     aspects: &'static [Aspect],
 }
 
@@ -55,7 +55,7 @@ pub(super) fn measurements() -> impl Iterator<Item = Measurement> {
 }
 
 impl Aspect {
-    /// The figures that come of it.
+    /// The names of the figures.
     fn figures(self) -> &'static [&'static str] {
         match self {
             Aspect::Memory => &["memory of a watch, server", "memory of a watch, client"],
@@ -80,11 +80,11 @@ impl Measurement {
         format!("kubelet, {strategy}, {thousands},000 secrets: {figure}")
     }
 
-    /// Measures, on a server that nobody has used yet.
+    /// Measures, on an unused server.
     pub(super) async fn take(&self, server: &Process, program: &Path) -> anyhow::Result<Vec<(String, Unit, Vec<f64>)>> {
         populate(&Target::new(server.url(), TOKEN, None)?, self.secrets).await?;
         let mut managers = Managers::start(program, server.url(), self)?;
-        // Once it answers it has started.
+        // The first answer shows that it has started.
         managers.ask("change 0")?;
         let memory = |managers: &Managers| [server.resident_memory(), resident_memory(&managers.child)];
         let before = memory(&managers);
@@ -126,7 +126,7 @@ impl Measurement {
     }
 }
 
-/// Makes that many secrets, of some 200 bytes each.
+/// Creates that many secrets, of some 200 bytes each.
 async fn populate(target: &Target, secrets: usize) -> anyhow::Result<()> {
     let writers = (0..WRITERS).map(|writer| async move {
         let mut connection = target.connect().await?;
@@ -159,7 +159,7 @@ impl Managers {
         Ok(Managers { child, commands, answers })
     }
 
-    /// Lets it do something, and returns its answer.
+    /// Sends a command and returns the answer.
     fn ask(&mut self, command: &str) -> anyhow::Result<String> {
         let commands = self.commands.as_mut().context("a child without an input")?;
         writeln!(commands, "{command}")?;

@@ -1,4 +1,4 @@
-//! Requests as fast as they are answered, one after the other on each of some connections.
+//! Load: on each of some connections one request after the other, without a pause.
 
 use super::client::{Call, Connection};
 use super::server::Server;
@@ -6,14 +6,14 @@ use futures::future::try_join_all;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a server is loaded before it is another one's turn.
+/// Duration of a server's turn.
 const ROUND: Duration = Duration::from_millis(600);
 
 /// A kind of load.
 pub(super) struct Load {
     pub(super) name: &'static str,
     pub(super) connections: u64,
-    /// The next request of a connection.
+    /// Makes the next request of the connection with that number.
     pub(super) call: fn(&Server, u64) -> Call,
 }
 
@@ -29,11 +29,11 @@ pub(super) const PAGES: Load =
     Load { name: "pages of 500 of 100,000", connections: 2, call: |server, _| server.page() };
 pub(super) const LISTS: Load = Load { name: "lists of 4,000", connections: 2, call: |server, _| server.list() };
 
-/// What a server did in a round.
+/// The result of a round.
 pub(super) struct Round {
     /// Requests per second.
     pub(super) rate: f64,
-    /// The server's processor time for a request, in microseconds, if it can be known.
+    /// The server's processor time per request, in microseconds, if known.
     pub(super) cpu: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! A namespace that goes: how long it takes until nothing is left of it, when each of its pods goes when its kubelet says so.
-//! Were each of them to look at all that are left, twice as many would take four times as long.
+//! Measurement of the deletion of a namespace with pods, each of which a kubelet ends. If the end of a pod looked at all
+//! remaining ones, twice as many pods would take four times as long.
 
 use super::client::{Call, Target};
 use anyhow::ensure;
@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// How many pods there are in the namespace.
+/// Numbers of pods in the namespace.
 pub(super) const PODS: [usize; 2] = [500, 1000];
 
 /// The time from the deletion of a namespace with that many pods to the end of the last pod, and of the namespace.

@@ -1,23 +1,23 @@
-//! Servers as child processes, and what the operating system knows of them.
+//! Servers as child processes, with their memory and processor time.
 
 use anyhow::{Context, bail};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-/// Of `/proc/PID/stat`: Linux shows every program the same ticks, whatever the kernel's own.
+/// Unit of times in `/proc/PID/stat`; on Linux it is the same whatever the kernel's own ticks are.
 const TICKS_PER_SECOND: u64 = 100;
 
 /// A server that stops when this is dropped.
 pub(super) struct Process {
     child: Child,
-    /// The server stops when this is closed.
+    /// The standard input; the server stops when it is closed.
     stdin: Option<ChildStdin>,
     url: String,
 }
 
 impl Process {
-    /// Starts a server that says `ready URL` once it is, and ends with its standard input.
+    /// Starts a server that prints `ready URL` once it serves, and ends with its standard input.
     pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
         let what = format!("{command:?}");
         let mut child = command

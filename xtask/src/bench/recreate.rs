@@ -1,5 +1,5 @@
-//! How soon the token controller makes up for a deleted token: from the deletion's being sent to the arrival of the event that
-//! shows the new secret. Server and controller are processes of their own.
+//! Measurement of the tokens controller's delay in replacing a deleted token: from the sending of the deletion to the event
+//! of the new secret. Server and controller are processes of their own.
 
 use super::client::{Call, Target};
 use anyhow::Context;
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
 const SECRETS: &str = "/api/v1/namespaces/default/secrets";
-/// How many tokens are deleted. Each is that of another service account, so that none is deleted as soon as it is made: like
-/// upstream's, the controller takes a secret that it made for a living one until it sees it alive.
+/// Number of tokens that are deleted, each of another service account: like upstream's, the controller believes that a
+/// secret it created exists until its informer has seen it.
 const DELETIONS: usize = 50;
-/// How soon a controller has to react at all.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time in which the controller has to react.
+const REACTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A controller manager that ends when this is dropped.
 struct Controller(Child);
@@ -42,7 +42,7 @@ impl Drop for Controller {
     }
 }
 
-/// The time that each deletion took to be made up for, on a new server.
+/// The delay of each replacement, on a new server.
 pub(super) async fn recreations(
     target: &Target,
     program: &Path,
@@ -90,7 +90,7 @@ impl Events {
         Ok(Events { body: target.connect_http2().await?.open(watch).await?, rest: Vec::new() })
     }
 
-    /// What is looked for, of the next event that has it.
+    /// The first `Some` that `look` returns for the coming events.
     async fn next<T>(&mut self, look: impl Fn(&Value) -> Option<T>) -> anyhow::Result<T> {
         let next = async {
             loop {
@@ -100,7 +100,7 @@ impl Events {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, next).await.context("the controller does nothing")?
+        tokio::time::timeout(REACTION_TIMEOUT, next).await.context("the controller does nothing")?
     }
 
     async fn line(&mut self) -> anyhow::Result<Vec<u8>> {

@@ -1,32 +1,32 @@
-//! Figures of several servers beside each other.
+//! The report: figures of several servers beside each other.
 
 use std::time::Duration;
 
-/// What is measured.
+/// The unit of a figure.
 #[derive(Clone, Copy)]
 pub(super) enum Unit {
-    /// Events per second: the more the better.
+    /// Events per second; more is better.
     PerSecond,
-    /// What something costs per second: the fewer the better.
+    /// Requests per second that something costs; less is better.
     RequestsPerSecond,
     Milliseconds,
     Microseconds,
     Megabytes,
     Kilobytes,
-    /// Of something that should not change: the more the better.
+    /// Percentage of a rate that should not change; more is better.
     Percent,
-    /// So many times as long: the less the better.
+    /// Factor of a duration; less is better.
     Times,
 }
 
-/// One figure, of each server that has it: some samples, taken in turns.
+/// A figure: samples of each server, taken in turns.
 pub(super) struct Figure {
     pub(super) name: String,
     pub(super) unit: Unit,
     pub(super) samples: Vec<Vec<f64>>,
 }
 
-/// All figures; the first server is the one that the others are compared with.
+/// All figures; the others are compared with the first server.
 pub(super) struct Report {
     pub(super) servers: Vec<&'static str>,
     pub(super) figures: Vec<Figure>,
@@ -93,8 +93,8 @@ impl Figure {
         }
     }
 
-    /// How many times better the first server is: the median of what each turn says, for what disturbs one server in a
-    /// turn is likely to disturb them all.
+    /// The factor by which the first server is better: the median of the turns' factors, because a disturbance during a turn
+    /// is likely to affect all servers.
     fn advantage_over(&self, other: usize) -> Option<f64> {
         let more_is_better = matches!(self.unit, Unit::PerSecond | Unit::Percent);
         let turns = self.samples[0].iter().zip(&self.samples[other]);
@@ -111,7 +111,7 @@ pub(super) fn median(samples: &[f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// The sample below which that part of all samples is.
+/// The quantile of `samples` at `part`, from 0 to 1.
 pub(super) fn quantile(samples: &[f64], part: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);

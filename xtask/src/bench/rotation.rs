@@ -1,5 +1,5 @@
-//! How soon a node renews the tokens of all its pods, and how soon a change is on its disk. Server and node are
-//! processes of their own.
+//! Measurements of a node: the renewal of the tokens of all its pods, and the time until a change is on its disk. Server
+//! and node are processes of their own.
 
 use super::TOKEN;
 use super::process::Process;
@@ -8,19 +8,19 @@ use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// The node's side, an example of the package `kubelet`.
+/// The program with the node, an example of the package `kubelet`.
 pub(super) const PROGRAM: &str = "bench-node";
 
-/// Pods whose tokens are due at one moment.
+/// Number of pods whose tokens are due at the same time.
 const PODS: usize = 5_000;
-/// How often a secret is changed to see how soon that is on disk.
+/// Number of changes whose delay is measured.
 const CHANGES: usize = 500;
 
-/// What a node is asked to do.
+/// A measurement of a node.
 pub(super) enum Measurement {
-    /// Renew the tokens of all pods.
+    /// The renewal of the tokens of all pods.
     Rotate,
-    /// Bring changes to files, by that strategy.
+    /// The delay of changes with that strategy.
     Change(&'static str),
 }
 
@@ -28,7 +28,7 @@ pub(super) const MEASUREMENTS: [Measurement; 3] =
     [Measurement::Rotate, Measurement::Change("Watch"), Measurement::Change("Get")];
 
 impl Measurement {
-    /// The names of its two figures.
+    /// The names of the two figures.
     pub(super) fn names(&self) -> [String; 2] {
         match self {
             Measurement::Rotate => {
@@ -40,7 +40,7 @@ impl Measurement {
         }
     }
 
-    /// Measures, on a server that nobody has used yet.
+    /// Measures, on an unused server.
     pub(super) fn take(&self, server: &Process, program: &Path) -> anyhow::Result<Vec<(String, Unit, Vec<f64>)>> {
         let mut command = Command::new(program);
         command.args([server.url(), TOKEN]);

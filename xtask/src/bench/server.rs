@@ -1,4 +1,4 @@
-//! A server to be measured, and the requests that measure it.
+//! A server to measure, and the requests to it.
 
 use super::client::{Call, Target};
 use super::process::Process;
@@ -11,28 +11,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Objects of a list: about 2 MB.
+/// Number of objects of a list: about 2 MB.
 pub(super) const LIST_LENGTH: u64 = 4000;
-/// Objects that are read and updated, one for each connection.
+/// Number of objects that are read and updated, one for each connection.
 const OBJECTS: u64 = 8;
-/// Namespaces that objects are created in at once, one for each connection.
+/// Number of namespaces that objects are created in at once, one for each connection.
 const NAMESPACES_AT_ONCE: u64 = 8;
-/// Connections that make what is read.
+/// Number of connections that create the objects to read.
 const WRITERS: u64 = 8;
-/// Objects on a page.
+/// Number of objects on a page.
 const PAGE: u64 = 500;
-/// The account of pods, for servers that want them to have one.
+/// The service account of pods, for servers with ServiceAccount admission.
 const ACCOUNT: &str = "bench";
 
 pub(super) struct Server {
     pub(super) name: &'static str,
     pub(super) target: Target,
     process: Option<Arc<Process>>,
-    /// For objects that come and go.
+    /// The namespace of objects that are created and updated.
     namespace: String,
-    /// For those that are listed.
+    /// The namespace of objects that are listed.
     list_namespace: String,
-    /// Makes names and contents different from all before.
+    /// A counter that makes names and contents unique.
     number: AtomicU64,
 }
 
@@ -55,12 +55,12 @@ impl Server {
         Server { process: self.process.clone(), ..Server::new(self.name, target, None) }
     }
 
-    /// Processor time used so far, if it can be known.
+    /// Processor time used so far, if known.
     pub(super) fn cpu_time(&self) -> Option<Duration> {
         self.process.as_ref()?.cpu_time()
     }
 
-    /// Makes the namespaces and what is read from them.
+    /// Creates the namespaces and the objects to read.
     pub(super) async fn populate(&self, list_length: u64) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         for name in self.namespaces() {
@@ -86,7 +86,7 @@ impl Server {
         Ok(())
     }
 
-    /// Lets a bare server answer reads as `self` does.
+    /// Copies the responses to reads to a bare server.
     pub(super) async fn copy_to(&self, bare: &Server) -> anyhow::Result<()> {
         for read in (0..OBJECTS).map(|number| self.get(number)).chain([self.list()]) {
             self.copy_answer(read, bare).await?;
@@ -94,7 +94,7 @@ impl Server {
         Ok(())
     }
 
-    /// The same for a page in place of the list.
+    /// Copies the response to a page to a bare server, in place of the list.
     pub(super) async fn copy_page_to(&self, bare: &Server) -> anyhow::Result<()> {
         self.copy_answer(self.page(), bare).await
     }
@@ -105,7 +105,7 @@ impl Server {
         bare.keep(path, body).await
     }
 
-    /// Lets a bare server send to those who watch what this server sent as that event.
+    /// Gives a bare server the `frame` to send to its watches.
     pub(super) async fn keep_frame(&self, frame: Bytes) -> anyhow::Result<()> {
         self.keep(config_maps(&self.namespace), frame).await
     }
@@ -115,7 +115,7 @@ impl Server {
         Ok(())
     }
 
-    /// Removes what [`populate`](Self::populate) and the measurements have made, where no controller does it.
+    /// Deletes the objects of [`populate`](Self::populate) and the measurements, as no namespace controller need be there.
     pub(super) async fn depopulate(&self) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         for name in self.namespaces() {
@@ -131,7 +131,7 @@ impl Server {
         Ok(())
     }
 
-    /// Lets a user get what the administrator gets.
+    /// Grants a user the GETs of the measurement.
     pub(super) async fn allow_gets(&self, user: &str) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         let group = "rbac.authorization.k8s.io";
@@ -194,7 +194,7 @@ impl Server {
         Call::get(config_maps(&self.list_namespace))
     }
 
-    /// Reads the first [`PAGE`] of them.
+    /// Reads a first page of [`PAGE`] objects.
     pub(super) fn page(&self) -> Call {
         Call::get(format!("{}?limit={PAGE}", config_maps(&self.list_namespace)))
     }
@@ -205,7 +205,7 @@ impl Server {
         Call::get(format!("{}?watch=true&resourceVersion={revision}{selector}", config_maps(&self.namespace)))
     }
 
-    /// The revision after which everything is still to come.
+    /// The current revision.
     pub(super) async fn revision(&self) -> anyhow::Result<String> {
         let path = format!("{}?limit=1", config_maps(&self.namespace));
         let list: Value = serde_json::from_slice(&self.target.connect().await?.fetch(Call::get(path)).await?)?;
@@ -232,14 +232,14 @@ fn object_name(number: u64) -> String {
     format!("object-{number}")
 }
 
-/// About 400 bytes once it is stored.
+/// A config map, of about 400 bytes once it is stored.
 fn config_map(name: &str, number: u64) -> Bytes {
     let metadata = format!(r#"{{"name":"{name}","labels":{{"app.kubernetes.io/name":"bench"}}}}"#);
     let data = format!(r#"{{"number":"{number}","text":"{}"}}"#, "x".repeat(120));
     format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{metadata},"data":{data}}}"#).into()
 }
 
-/// An ordinary pod: most of what there are rules for.
+/// An ordinary pod, which most rules about pods apply to.
 fn pod(name: &str) -> String {
     let probe = |path| json!({"httpGet": {"path": path, "port": 8080}, "periodSeconds": 10});
     let resources = json!({"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "128Mi"}});

@@ -1,6 +1,6 @@
-//! Watches: how soon what is written is seen, and what it costs to be watched.
+//! Measurements of watches: delay of events, and cost for writers.
 //!
-//! They go over HTTP/2, some on each connection, as those of client-go do.
+//! Watches share HTTP/2 connections, as those of client-go do.
 
 use super::client::{Call, Connection};
 use super::load::{CREATES, Session};
@@ -20,7 +20,7 @@ pub(super) struct Audience {
     pub(super) name: &'static str,
     watchers: usize,
     per_connection: usize,
-    /// How many events there are in a turn.
+    /// Number of events in a turn.
     events: usize,
 }
 
@@ -28,14 +28,14 @@ pub(super) const ONE: Audience = Audience { name: "one watcher", watchers: 1, pe
 pub(super) const THOUSAND: Audience =
     Audience { name: "1,000 watchers", watchers: 1000, per_connection: 10, events: 10 };
 
-/// Watches of one object each, of which none ever changes.
+/// Number of watches of one object each, none of which ever changes.
 const SINGLE_OBJECT_WATCHES: usize = 10_000;
-/// More than that many requests at once on one connection is more than real servers take.
+/// Watches per connection: the limit of real servers.
 const MAX_STREAMS: usize = 100;
-/// How often creates are measured without and with watches.
+/// Number of measurements of creates without and with watches.
 const ROUNDS: usize = 3;
 
-/// Open watches, and who writes what they see.
+/// Open watches, and the writer of their events.
 pub(super) struct Deliveries<'a> {
     server: &'a Server,
     audience: &'a Audience,
@@ -71,7 +71,7 @@ impl<'a> Deliveries<'a> {
     }
 }
 
-/// An event as a watcher gets it.
+/// The frame of an event.
 pub(super) async fn frame(server: &Server) -> anyhow::Result<Bytes> {
     let call = server.watch(&server.revision().await?, None);
     let mut body = server.target.connect_http2().await?.open(call).await?;
@@ -101,7 +101,7 @@ async fn rates(session: &mut Session) -> anyhow::Result<Vec<f64>> {
     Ok(rates)
 }
 
-/// Opens watches, so many on a connection.
+/// Opens watches, `per_connection` on each connection.
 async fn open(server: &Server, calls: Vec<Call>, per_connection: usize) -> anyhow::Result<Vec<Incoming>> {
     let mut bodies = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
@@ -113,7 +113,7 @@ async fn open(server: &Server, calls: Vec<Call>, per_connection: usize) -> anyho
     Ok(bodies)
 }
 
-/// Tells when lines come, each of which is an event.
+/// Reports the arrival of each line, which is an event.
 async fn report_lines(mut body: Incoming, arrivals: UnboundedSender<Instant>) -> anyhow::Result<()> {
     while let Some(frame) = body.frame().await {
         let frame = frame?;

@@ -1,4 +1,4 @@
-//! The scanner, held to little crates that are broken in every way that it has to see, and to others that only look so.
+//! Tests of the scanner, with small crates that break the rules in every way, and others that only seem to.
 
 use crate::dependencies;
 use crate::tree::Tree;
@@ -30,7 +30,7 @@ fn imports_are_seen_however_they_are_written() {
         ("pub(crate) use crate::high::*;", "low::file → high"),
         ("fn f(own: crate::high::Own) {}", "low::file → high"),
         ("mod inside { use super::super::super::high::Own; }", "low::file::inside → high"),
-        // A name that is handed on leads to where the item is.
+        // A re-exported name leads to the item's module.
         ("use crate::Thing;", "low::file → high::deep"),
         ("use crate::high as renamed; fn f(_: renamed::deep::Thing) {}", "low::file → high, low::file → high::deep"),
         // Through a third module.

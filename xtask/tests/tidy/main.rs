@@ -1,4 +1,4 @@
-//! The shape of the sources: what `ARCHITECTURE.md` says is absent is absent, every file says what it is, and none is long.
+//! The shape of the sources: the absences in `ARCHITECTURE.md` hold, every file begins with its `//!`, and none is long.
 
 mod broken;
 mod rules;
@@ -21,7 +21,7 @@ const CRATES: [&str; 7] = [
     "xtask",
 ];
 
-/// The most lines that a file may have.
+/// The maximum of lines of a file.
 const LONGEST: usize = 440;
 
 fn root() -> PathBuf {

@@ -4,12 +4,12 @@
 pub(crate) struct Absence {
     /// The sentence in `ARCHITECTURE.md`.
     pub(crate) sentence: &'static str,
-    /// The rules that hold the code to it.
+    /// The rules that check it.
     pub(crate) rules: &'static [Rule],
 }
 
-/// A rule about the crate in the folder `of`. A room is a module with all below it, named by its path. Imports count also where they
-/// lead through other modules; what is compiled for tests only does not count.
+/// A rule about the crate in the folder `of`. A room is a module with all below it, named by its path. Imports through other
+/// modules count as well; code that is compiled for tests only does not.
 pub(crate) enum Rule {
     /// The rooms import nothing of their crate but themselves and `may`.
     Only { of: &'static str, rooms: &'static [&'static str], may: &'static [&'static str] },
@@ -33,7 +33,7 @@ use Rule::{Dependencies, Never, NoCircles, Only, Statics, Text, Without, Words};
 
 const FAKE: &str = "fake-apiserver";
 
-/// How the time of day can be read.
+/// The paths that read the time of day.
 const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime::now", "Zoned::now"];
 
 pub(crate) const ABSENCES: &[Absence] = &[

@@ -1,5 +1,5 @@
-//! Scanner of Rust sources: the modules that a file declares, and the paths that each of them names. Comments and what is
-//! compiled for tests only are left out. It knows as much of the grammar as that takes.
+//! Scanner of Rust sources: the modules that a file declares, and the paths that each of them names. Comments and code that is
+//! compiled for tests only are left out. It knows no more of the grammar than that takes.
 
 /// A module of a file: the file itself, or one written inside of it.
 #[derive(Debug, Default)]
@@ -20,10 +20,10 @@ pub(crate) struct Scope {
     pub(crate) strings: Vec<String>,
 }
 
-/// A file, taken apart.
+/// A scanned file.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
-    /// Its modules; the file itself is the first.
+    /// The modules; the file itself is the first.
     pub(crate) scopes: Vec<Scope>,
     /// The child modules that are compiled for tests only.
     pub(crate) test_children: Vec<String>,
@@ -39,7 +39,7 @@ enum Token {
     Sign(char),
 }
 
-/// Takes the text of a file apart.
+/// Scans the text of a file.
 pub(crate) fn scan(text: &str) -> Source {
     let tokens = tokens(text);
     let mut source = Source { scopes: vec![Scope::default()], ..Source::default() };
@@ -137,7 +137,7 @@ fn imports<'t>(
     found: &mut Vec<(Vec<String>, Option<String>)>,
 ) {
     let mut path = prefix.to_vec();
-    // The name that the path gets; none yet, or none any more.
+    // The name that the path gets; `None` before it is known, and after it is used.
     let mut name = None;
     while let Some(token) = tokens.next() {
         match token {

@@ -1,4 +1,4 @@
-//! A crate as a graph: its modules, and which of them names which.
+//! A crate as a graph: its modules, and the modules that each names.
 
 use crate::scan::scan;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,9 +17,9 @@ pub(crate) struct Tree {
 
 #[derive(Debug, Default)]
 struct Module {
-    /// The names that it has for others, with what they stand for.
+    /// The imported names, with the paths that they stand for.
     names: BTreeMap<String, Vec<String>>,
-    /// All paths in it, as they are written.
+    /// All paths, as they are written.
     paths: Vec<Vec<String>>,
     words: BTreeSet<String>,
     statics: BTreeSet<String>,
@@ -68,7 +68,7 @@ impl Tree {
         tree
     }
 
-    /// The modules of the room called `room` (`store`, `store::event`), which has to be there.
+    /// The modules of the room `room` (`store`, `store::event`), which must exist.
     fn room<'t>(&'t self, room: &str) -> Vec<&'t Place> {
         let prefix: Place = room.split("::").map(str::to_owned).collect();
         let rooms: Vec<&Place> = self.modules.keys().filter(|place| place.starts_with(&prefix)).collect();
@@ -88,7 +88,7 @@ impl Tree {
                     continue;
                 }
                 let longer = [chain.clone(), vec![next.clone()]].concat();
-                // What a forbidden module imports in its turn is no news.
+                // The imports of a forbidden module are not reported as well.
                 if !inside.contains(next) && !allowed(&next.join("::")) {
                     chains.push(longer.iter().map(|place| title(place)).collect::<Vec<_>>().join(" → "));
                 } else {
@@ -99,8 +99,8 @@ impl Tree {
         chains
     }
 
-    /// The rooms at the top of the crate that import each other in a circle, each with those that lead back to it. The root itself
-    /// belongs to none.
+    /// The rooms at the top of the crate that import each other in a circle, each with those that lead back to it. The root is
+    /// not a room.
     pub(crate) fn circles(&self) -> Vec<String> {
         let mut rooms = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (place, imports) in &self.imports {
@@ -137,13 +137,13 @@ impl Tree {
         inside.filter_map(|(place, module)| Some(format!("{}: {}", title(place), what(module)?))).collect()
     }
 
-    /// The modules named in the one at `place`.
+    /// The modules that the one at `place` names.
     fn imported(&self, place: &Place) -> BTreeSet<Place> {
         let paths = self.modules[place].paths.iter();
         paths.filter_map(|path| self.resolve(place, path, 0)).filter(|found| found != place).collect()
     }
 
-    /// The module in which the item lies that `path` names at `place`; none if that is in another crate.
+    /// The module of the item that `path` names at `place`; `None` for another crate.
     fn resolve(&self, place: &[String], path: &[String], depth: usize) -> Option<Place> {
         let (first, mut rest) = path.split_first()?;
         let mut at = place.to_vec();
@@ -169,7 +169,7 @@ impl Tree {
                 continue;
             }
             let Some(target) = self.modules.get(&at).and_then(|module| module.names.get(next)) else { break };
-            // A name for an item elsewhere; one that leads to itself is a name in another crate: `use http::http`.
+            // An imported name; one that leads to itself is of another crate: `use http::http`.
             let target = [target.as_slice(), further].concat();
             return if depth < 16 { self.resolve(&at, &target, depth + 1) } else { None };
         }
@@ -212,7 +212,7 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
     files
 }
 
-/// The module that the file is; none if it is a program.
+/// The module of the file; `None` for a program.
 fn place(file: &str) -> Option<Place> {
     let mut place: Place = file.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
     match place.last()?.as_str() {
