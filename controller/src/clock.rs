@@ -1,9 +1,9 @@
-//! Wall-clock time, injected. Durations are measured on tokio's clock instead.
+//! The injected wall clock. Durations are measured on tokio's clock instead.
 
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// Tells what time it is.
+/// A source of the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The operating system's clock.

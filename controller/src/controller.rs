@@ -1,4 +1,4 @@
-//! What all controllers have in common: informers that tell them what happened, and tasks that they work on.
+//! Controllers: informers that report events, and tasks that process them.
 //!
 //! A controller runs by itself, or [step](Controller::step) by step in the hands of a test:
 //!
@@ -9,7 +9,7 @@
 //!      └──────────────────┘ resume
 //! ```
 //!
-//! What happens during a pause is noticed and waits in the queues.
+//! Events during a pause are queued.
 
 use crate::client_go::informer::Informer;
 use crate::client_go::workqueue::Activity;
@@ -26,11 +26,11 @@ use tracing::{debug, info};
 
 /// An informer of objects of any kind.
 pub trait Source: Send + Sync {
-    /// Keeps it current through `client`, for ever.
+    /// Lists and watches through `client`, for ever.
     fn follow(&self, client: Client) -> BoxFuture<'_, ()>;
-    /// Waits until it knew everything once.
+    /// Waits until the first list is complete (`HasSynced`).
     fn known(&self) -> BoxFuture<'_, ()>;
-    /// Waits until it knows all that `client` sees.
+    /// Waits until it has caught up with what `client` lists.
     ///
     /// # Errors
     /// If the objects cannot be listed.
@@ -54,25 +54,25 @@ where
     }
 }
 
-/// Something that a controller works on: mostly a [`Worker`](crate::worker::Worker) with its queue.
+/// A task of a controller: mostly a [`Worker`](crate::worker::Worker) with its queue.
 pub trait Task: Send + Sync {
-    /// Works, on `workers` things at a time, until `stop`; returns when what is in progress has ended.
+    /// Processes up to `workers` keys at a time until `stop`; returns when those in progress are done.
     fn work<'a>(&'a self, workers: usize, stop: &'a CancellationToken) -> BoxFuture<'a, ()>;
-    /// Counts and measures what it does from now on.
+    /// Records metrics from now on.
     fn measure(&self, metrics: &QueueMetrics);
-    /// How busy it is now.
+    /// The current activity.
     fn activity(&self) -> Activity;
-    /// Waits until there is nothing to do.
+    /// Waits until it is idle.
     fn idle(&self) -> BoxFuture<'_, Activity>;
-    /// Begins nothing new from now on; waits until what is in progress has ended.
+    /// Pauses; waits until the keys in progress are done.
     fn pause(&self) -> BoxFuture<'_, ()>;
     /// Ends a pause.
     fn resume(&self);
-    /// Does the next thing there is to do, even in a pause, and says what it was.
+    /// Processes the next key, even in a pause, and returns it; `None` if there is none.
     fn step(&self) -> BoxFuture<'_, Option<String>>;
 }
 
-/// A controller. It does nothing until it is [`run`](Self::run), but queues what its informers report from the start.
+/// A controller. It does nothing until it is [`run`](Self::run), but queues events from the start.
 pub struct Controller {
     client: Client,
     informers: Vec<Arc<dyn Source>>,
@@ -81,13 +81,13 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A controller that acts through `client`, and works on `tasks` once the informers know everything.
+    /// A controller that acts through `client`, and works on `tasks` once the informers have synced.
     pub fn new(client: Client, informers: Vec<Arc<dyn Source>>, tasks: Vec<Box<dyn Task>>) -> Self {
         Controller { client, informers, tasks, paused: AtomicBool::new(false) }
     }
 
-    /// Runs the informers and, once they know everything, `workers` workers on each task, until `stop`. Returns when the
-    /// syncs in progress have ended.
+    /// Runs the informers and, once they have synced, `workers` workers on each task, until `stop`. Returns when the syncs
+    /// in progress have ended.
     pub async fn run(&self, workers: usize, stop: CancellationToken) {
         let informers = self.informers.iter().map(|informer| informer.follow(self.client.clone()));
         tokio::select! {
@@ -96,7 +96,7 @@ impl Controller {
         }
     }
 
-    /// [`run`](Self::run) without the informers, which somebody else runs or fills.
+    /// [`run`](Self::run) without the informers, which the caller runs or fills.
     pub async fn work(&self, workers: usize, stop: CancellationToken) {
         let known = join_all(self.informers.iter().map(|informer| informer.known()));
         if stop.run_until_cancelled(known).await.is_none() {
@@ -107,7 +107,7 @@ impl Controller {
         info!("controller stopped");
     }
 
-    /// Counts and measures from now on what happens in its queues.
+    /// Records metrics of its queues from now on.
     pub fn measure(&self, metrics: &QueueMetrics) {
         self.tasks.iter().for_each(|task| task.measure(metrics));
     }
@@ -117,17 +117,17 @@ impl Controller {
         &self.informers
     }
 
-    /// Waits until nothing is queued, delayed or being synced. What the informers have yet to report is not waited for.
+    /// Waits until nothing is queued, delayed or being synced, without waiting for the informers.
     pub async fn idle(&self) {
         self.idle_activity().await;
     }
 
-    /// Waits until the controller has done all it will do, if nobody else changes anything: it is idle, and the
-    /// informers have reported all that `client` sees. Never ends if the controller and its informers do not run. Give it
-    /// another client than the controller's own, to tell these lists from the controller's calls.
+    /// Waits until the controller has nothing left to do as long as no other client writes: it is idle, and the informers have
+    /// caught up with what `client` lists. Never ends if the controller and its informers do not run. Use another client than
+    /// the controller's own, so that these lists are not taken for its calls.
     ///
     /// # Errors
-    /// If `client` cannot list what the informers know.
+    /// If `client` cannot list the informers' objects.
     pub async fn quiet(&self, client: &Client) -> kube::Result<()> {
         loop {
             let before = self.idle_activity().await;
@@ -138,28 +138,28 @@ impl Controller {
         }
     }
 
-    /// Begins no sync from now on; waits until those in progress have ended.
+    /// Pauses the controller; waits until the syncs in progress have ended.
     pub async fn pause(&self) {
         self.paused.store(true, Ordering::Relaxed);
         join_all(self.tasks.iter().map(|task| task.pause())).await;
     }
 
-    /// Goes on after a pause.
+    /// Resumes the controller after a pause.
     pub fn resume(&self) {
         self.paused.store(false, Ordering::Relaxed);
         self.tasks.iter().for_each(|task| task.resume());
     }
 
-    /// The controller is paused.
+    /// Whether the controller is paused.
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// In a pause: syncs the next key, once the informers know all that `client` sees, and says which. A key that waits
-    /// to be retried is next when there is no other. `None` if no key is left.
+    /// Syncs the next key of a paused controller, once the informers have caught up with what `client` lists, and returns it.
+    /// A key that waits to be retried is next when there is no other. `None` if no key is left.
     ///
     /// # Errors
-    /// If `client` cannot list what the informers know.
+    /// If `client` cannot list the informers' objects.
     pub async fn step(&self, client: &Client) -> kube::Result<Option<String>> {
         self.caught_up(client).await?;
         for task in &self.tasks {
@@ -170,7 +170,7 @@ impl Controller {
         Ok(None)
     }
 
-    /// How many keys its queues ever handed out; equal counts mean that nothing happened in between.
+    /// The number of keys that its queues ever handed out; equal counts mean that nothing happened in between.
     pub fn handed_out(&self) -> u64 {
         self.tasks.iter().map(|task| task.activity().handed_out).sum()
     }
@@ -182,7 +182,7 @@ impl Controller {
         Ok(())
     }
 
-    /// Waits for a moment in which all tasks are idle.
+    /// Waits until all tasks are idle at the same time.
     async fn idle_activity(&self) -> Vec<Activity> {
         loop {
             let mut idle = Vec::with_capacity(self.tasks.len());

@@ -1,4 +1,4 @@
-//! Private keys and CA bundles as they come in PEM files, and signing with such keys.
+//! Private keys and CA bundles in PEM, and signing with such keys.
 //!
 //! Follows client-go v0.37.1 `util/keyutil/key.go` and `util/cert/pem.go`, and kubernetes v1.37.1
 //! `pkg/serviceaccount/jwt.go`.
@@ -17,21 +17,21 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::{PemObject, SectionKind};
 use serde::Serialize;
 
-/// Why a PEM file cannot be used.
+/// The reason why a PEM file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PemError {
-    /// No block is a private key that is understood.
+    /// No block is a supported private key.
     #[error("data does not contain a valid RSA or ECDSA private key")]
     NoPrivateKey,
     /// No block is a certificate.
     #[error("data does not contain any valid RSA or ECDSA certificates")]
     NoCertificates,
-    /// A block claims to be a certificate and is none.
+    /// A block labelled as a certificate is not one.
     #[error("malformed certificate: {0}")]
     MalformedCertificate(rustls::Error),
 }
 
-/// A token could not be signed.
+/// The error of a token that could not be signed.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to sign the token: {0}")]
 pub struct SigningError(pub String);
@@ -50,7 +50,7 @@ enum Pair {
     Ecdsa(EcdsaKeyPair),
 }
 
-/// Which JWS algorithm goes with which curve.
+/// The JWS algorithm of each curve.
 static CURVES: [(&str, &EcdsaSigningAlgorithm); 3] = [
     ("ES256", &ECDSA_P256_SHA256_FIXED_SIGNING),
     ("ES384", &ECDSA_P384_SHA384_FIXED_SIGNING),
@@ -91,15 +91,15 @@ impl SigningKey {
         })
     }
 
-    /// What tokens say as `kid`: the unpadded base64url of the SHA-256 of the public key's SubjectPublicKeyInfo.
+    /// The `kid` of tokens: the unpadded base64url of the SHA-256 of the public key's SubjectPublicKeyInfo.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The JSON Web Token of `claims` in compact serialisation; its header has `alg` and `kid` and nothing else.
+    /// The JSON Web Token of `claims` in compact serialisation; its header has only `alg` and `kid`.
     ///
     /// # Errors
-    /// If the claims cannot be serialised or the key refuses to sign.
+    /// If the claims cannot be serialised, or signing fails.
     pub fn sign_jwt(&self, claims: &impl Serialize) -> Result<String, SigningError> {
         #[derive(Serialize)]
         struct Header<'a> {

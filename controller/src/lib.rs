@@ -1,12 +1,12 @@
 //! Ported parts of Kubernetes that run as ordinary clients of any API server.
 //!
-//! These are controllers around service accounts, what they stand on, and the binary `controller-manager` that runs them as
-//! kube-controller-manager would ([`manager`]):
+//! These are controllers of service accounts and the parts of client-go that they use, with the binary `controller-manager` that
+//! runs them as kube-controller-manager would ([`manager`]):
 //!
-//! * [`controllers::service_accounts`] gives every namespace its service account `default`.
-//! * [`controllers::tokens`] makes, fills and deletes the secrets with the tokens of service accounts.
-//! * [`controllers::legacy_token_cleaner`] deletes such secrets that have not been used for long.
-//! * [`controllers::root_ca`] gives every namespace the certificates of the API server's authority.
+//! * [`controllers::service_accounts`] creates the service account `default` in every namespace.
+//! * [`controllers::tokens`] creates, fills and deletes token secrets.
+//! * [`controllers::legacy_token_cleaner`] deletes token secrets that have not been used for long.
+//! * [`controllers::root_ca`] publishes the API server's certificate authority in every namespace.
 //!
 //! The Go files that the modules follow:
 //!

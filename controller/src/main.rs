@@ -1,4 +1,4 @@
-//! `controller-manager`: runs the ported controllers as kube-controller-manager runs the originals.
+//! The program `controller-manager`: runs the ported controllers as kube-controller-manager runs the originals.
 
 use clap::Parser;
 use controller::manager::{self, Flags};

@@ -1,7 +1,7 @@
-//! Which secrets and config maps a pod refers to by name.
+//! The secrets and config maps that a pod refers to by name.
 //!
-//! Only what the pod itself says counts: no secret of its service account, none that a volume claim leads to. A reference
-//! without a name refers to nothing.
+//! Only the pod itself counts, not the secrets of its service account or of persistent volumes. A reference without a name
+//! is ignored.
 //!
 //! Follows kubernetes v1.37.1 `pkg/api/v1/pod/util.go` (`VisitPodSecretNames`, `VisitPodConfigmapNames`).
 
@@ -35,7 +35,7 @@ fn named<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Where the environment of each container comes from: init containers, containers, ephemeral containers.
+/// The environment sources of each container: init containers, containers, ephemeral containers.
 fn environments(spec: &PodSpec) -> impl Iterator<Item = (&[EnvFromSource], &[EnvVar])> {
     let init = spec.init_containers.iter().flatten();
     let lasting = init.chain(&spec.containers).map(|container| (&container.env_from, &container.env));
@@ -49,7 +49,7 @@ fn origins(variables: &[EnvVar]) -> impl Iterator<Item = &EnvVarSource> {
     variables.iter().filter_map(|variable| variable.value_from.as_ref())
 }
 
-/// A volume has one source; of several, which no API server lets pass, the first in this order counts.
+/// The secrets of a volume. Of several sources, which API servers refuse, the first in this order counts.
 fn volume_secrets(volume: &Volume) -> Vec<&str> {
     if let Some(source) = &volume.azure_file {
         vec![&source.secret_name]

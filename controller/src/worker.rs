@@ -1,10 +1,10 @@
-//! The loop that empties a queue: it syncs one key after the other, and decides what becomes of a key that failed.
+//! The worker: syncs the keys of a queue one after the other, and retries those that failed.
 //!
 //! ```text
 //!   queue ──▶ sync ──▶ Forget ──▶ its failures are forgotten
 //!     ▲         │
-//!     │         └────▶ Retry ───▶ with retries left: back to the queue, later and later
-//!     └────────────────────┘      without: forgotten too, until something happens to it
+//!     │         └────▶ Retry ───▶ with retries left: back to the queue, with growing delays
+//!     └────────────────────┘      without: forgotten too, until the next event
 //! ```
 
 use crate::client_go::workqueue::metrics::QueueMetrics;
@@ -18,17 +18,17 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error};
 
-/// What the queue is told when a sync is over.
+/// The outcome of a sync for the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Forget the failures of the key.
     Forget,
-    /// Come back later, unless there were too many failures.
+    /// Retry later, unless there were too many failures.
     Retry,
 }
 
 impl Outcome {
-    /// Comes back for `key` as long as it fails.
+    /// Retries `key` if `result` is an error, which is logged.
     pub fn of<E: Display>(key: &impl Debug, result: Result<(), E>) -> Self {
         match result {
             Ok(()) => Outcome::Forget,
@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// A queue and what is done with its keys.
+/// A queue and the sync of its keys.
 pub struct Worker<K> {
     name: &'static str,
     queue: Arc<RateLimitingQueue<K>>,
@@ -49,8 +49,8 @@ pub struct Worker<K> {
 }
 
 impl<K: Clone + Debug + Eq + Hash> Worker<K> {
-    /// Syncs the keys of `queue`, which is measured under `name`, by `sync`. A failing key is retried `max_retries` times, or
-    /// for ever.
+    /// A worker that calls `sync` for the keys of `queue`, whose metrics are named `name`. A failing key is retried
+    /// `max_retries` times; `None` is for ever.
     pub fn new<F>(
         name: &'static str,
         queue: Arc<RateLimitingQueue<K>>,

@@ -1,4 +1,4 @@
-//! The controllers, one a module.
+//! The ported controllers, one a module.
 
 pub mod legacy_token_cleaner;
 pub mod root_ca;

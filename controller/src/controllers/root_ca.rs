@@ -1,16 +1,16 @@
-//! The controller that puts the certificates to trust the API server by into every namespace: the config map
+//! The controller that publishes the API server's certificate authority in every namespace: the config map
 //! [`CONFIG_MAP_NAME`].
 //!
-//! | what happened | what the sync of the namespace does |
+//! | event | sync of the namespace |
 //! |---|---|
-//! | a namespace is new, in whatever phase, or changed and active | creates the config map, or puts it right |
-//! | a config map of that name changed or is gone | the same |
+//! | a namespace was added, in whatever phase, or updated and is active | creates or repairs the config map |
+//! | a config map of that name was updated or deleted | the same |
 //!
-//! Right is when the data is [`ROOT_CA_KEY`] and nothing else, and there is some description. A namespace that fails is
-//! retried for ever, with growing delays; also if somebody else just created the config map.
+//! The config map is right if its data is [`ROOT_CA_KEY`] and nothing else, and it has a description. A namespace that fails
+//! is retried for ever, with growing delays; also if another client just created the config map.
 //!
-//! Follows kubernetes v1.37.1 `pkg/controller/certificates/rootcacertpublisher/publisher.go` and `metrics.go`. Unlike there, workers begin
-//! only when the namespaces are known too.
+//! Follows kubernetes v1.37.1 `pkg/controller/certificates/rootcacertpublisher/publisher.go` and `metrics.go`. Unlike there,
+//! workers begin only when the namespaces have synced too.
 
 use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_not_found};
 use crate::client_go::informer::{Event, Informer, ObjectKey};
@@ -32,17 +32,16 @@ use tokio::time::Instant;
 
 /// The config map of every namespace (`RootCACertConfigMapName`).
 pub const CONFIG_MAP_NAME: &str = "kube-root-ca.crt";
-/// Where the certificates are in it.
+/// The key of the certificates in the config map.
 pub const ROOT_CA_KEY: &str = "ca.crt";
-/// The annotation that tells people what it is for (`DescriptionAnnotation`).
+/// The annotation with the description of the config map (`DescriptionAnnotation`).
 pub const DESCRIPTION_ANNOTATION: &str = "kubernetes.io/description";
-/// What it tells them (`Description`). Another text is left alone.
+/// The description (`Description`). Another one is left alone.
 pub const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal \
     endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions \
     of Kubernetes clusters.";
 
-/// How often namespaces were synced, how long it took, and how it ended: an HTTP status, 500 if there is none
-/// (`metrics.go`).
+/// The metrics of syncs: count and duration by HTTP status, 500 for other errors (`metrics.go`).
 #[derive(Debug, Clone)]
 pub struct Metrics {
     syncs: Family<Code, Counter>,
@@ -59,7 +58,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Makes them known by their names.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         let registry = registry.sub_registry_with_prefix("root_ca_cert_publisher");
         let help = "Number of namespace syncs happened in root ca cert publisher";
@@ -78,7 +77,7 @@ impl Metrics {
     }
 }
 
-/// The controller: acts through `client` on what the informers report, and publishes `root_ca`, verbatim. Its keys are
+/// The controller, which acts through `client` on the informers' events and publishes `root_ca`, verbatim. Its keys are
 /// names of namespaces.
 pub fn controller(
     client: Client,
@@ -144,7 +143,7 @@ impl Syncer {
         api.replace(CONFIG_MAP_NAME, &PostParams::default(), &config_map).await.map(|_| ())
     }
 
-    /// A namespace that is gone or going needs none.
+    /// Creates the config map. If the namespace is deleted or terminating, it is not needed, and that is a success.
     async fn create(&self, api: &Api<ConfigMap>) -> kube::Result<()> {
         let annotations = BTreeMap::from([(DESCRIPTION_ANNOTATION.to_owned(), DESCRIPTION.to_owned())]);
         let metadata = ObjectMeta {

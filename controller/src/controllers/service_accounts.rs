@@ -1,11 +1,11 @@
-//! The controller that gives every active namespace its service accounts, in production just `default`.
+//! The controller that creates the service accounts of every active namespace, by default just `default`.
 //!
-//! | what happened | what the sync of the namespace does |
+//! | event | sync of the namespace |
 //! |---|---|
-//! | a namespace is new or changed | creates what is missing, if the namespace is active |
-//! | a service account is gone, wanted or not | the same |
+//! | a namespace was added or updated | creates missing service accounts, if the namespace is active |
+//! | a service account was deleted, whatever its name | the same |
 //!
-//! What exists is never touched. A namespace that fails is retried for ever, with growing delays.
+//! Existing accounts are not changed. A namespace that fails is retried for ever, with growing delays.
 //!
 //! Follows kubernetes v1.37.1 `pkg/controller/serviceaccount/serviceaccounts_controller.go`, without resyncs, which
 //! kube-controller-manager does not use.
@@ -21,10 +21,10 @@ use kube::{Api, Client, ResourceExt};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
-/// What the controller wants (`ServiceAccountsControllerOptions`).
+/// The options of the controller (`ServiceAccountsControllerOptions`).
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What every namespace has to have; created in this order.
+    /// The service accounts of every namespace, created in this order.
     pub service_accounts: Vec<ServiceAccount>,
 }
 
@@ -36,7 +36,7 @@ impl Default for Options {
     }
 }
 
-/// The controller: acts through `client` on what the informers report. Its keys are names of namespaces.
+/// The controller, which acts through `client` on the informers' events. Its keys are names of namespaces.
 pub fn controller(
     client: Client,
     service_accounts: Arc<Informer<ServiceAccount>>,
@@ -77,7 +77,7 @@ struct Syncer {
 }
 
 impl Syncer {
-    /// Creates what the namespace lacks. One that fails does not keep the others from being tried.
+    /// Creates the missing service accounts. If one fails, the others are tried nevertheless.
     async fn sync(&self, namespace: &str) -> Result<(), CreateFailures> {
         let known = self.namespaces.get(&ObjectKey::new("", namespace));
         if !known.is_some_and(|namespace| is_active(&namespace)) {
@@ -102,13 +102,13 @@ impl Syncer {
     }
 }
 
-/// The namespace is not being deleted.
+/// Whether the namespace is in the phase `Active`.
 pub(crate) fn is_active(namespace: &Namespace) -> bool {
     let phase = namespace.status.as_ref().and_then(|status| status.phase.as_deref());
     phase == Some("Active")
 }
 
-/// What kept service accounts from being created, all of it (`utilerrors.NewAggregate`): each message once.
+/// The errors of all creates, each message once (`utilerrors.NewAggregate`).
 #[derive(Debug, thiserror::Error)]
 struct CreateFailures(Vec<kube::Error>);
 

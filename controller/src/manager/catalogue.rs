@@ -1,17 +1,17 @@
-//! Which controllers there are, by the names of kube-controller-manager, and which of them somebody wants.
+//! The controllers by the names of kube-controller-manager, and the choice of some of them.
 
 use std::str::FromStr;
 
 /// A controller of this crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// [`tokens`](crate::controllers::tokens).
+    /// The controller [`tokens`](crate::controllers::tokens).
     ServiceAccountToken,
-    /// [`service_accounts`](crate::controllers::service_accounts).
+    /// The controller [`service_accounts`](crate::controllers::service_accounts).
     ServiceAccount,
-    /// [`root_ca`](crate::controllers::root_ca).
+    /// The controller [`root_ca`](crate::controllers::root_ca).
     RootCaPublisher,
-    /// [`legacy_token_cleaner`](crate::controllers::legacy_token_cleaner).
+    /// The controller [`legacy_token_cleaner`](crate::controllers::legacy_token_cleaner).
     LegacyTokenCleaner,
 }
 
@@ -20,7 +20,7 @@ impl Kind {
     pub const ALL: [Kind; 4] =
         [Kind::ServiceAccountToken, Kind::ServiceAccount, Kind::RootCaPublisher, Kind::LegacyTokenCleaner];
 
-    /// Its name since Kubernetes 1.27.
+    /// The name since Kubernetes 1.27.
     pub fn name(self) -> &'static str {
         match self {
             Kind::ServiceAccountToken => "serviceaccount-token-controller",
@@ -30,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Its name before, which is still understood.
+    /// The name before 1.27, which is still accepted.
     pub fn alias(self) -> &'static str {
         match self {
             Kind::ServiceAccountToken => "serviceaccount-token",
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// What kube-controller-manager calls the client that it gives to this controller.
+    /// The name of its client in kube-controller-manager.
     pub fn client_name(self) -> &'static str {
         match self {
             Kind::ServiceAccountToken => "tokens-controller",
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// There is no such controller.
+/// The error for an unknown controller name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0:?} is not in the list of known controllers")]
 pub struct UnknownController(String);
@@ -65,14 +65,14 @@ impl FromStr for Kind {
     }
 }
 
-/// One word about which controllers are wanted.
+/// An element of `--controllers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// `*`: all of which nothing else is said.
+    /// `*`: all controllers that are not named.
     All,
-    /// `foo`: this one.
+    /// `foo`: with this controller.
     With(Kind),
-    /// `-foo`: not this one.
+    /// `-foo`: without this controller.
     Without(Kind),
 }
 
@@ -88,7 +88,7 @@ impl FromStr for Choice {
     }
 }
 
-/// Whether `choices` ask for the controller: the first word about it counts, then `*`.
+/// Whether `choices` enable the controller: the first element that names it counts, then `*`.
 pub fn is_wanted(kind: Kind, choices: &[Choice]) -> bool {
     let word = choices.iter().find(|choice| matches!(choice, Choice::With(of) | Choice::Without(of) if *of == kind));
     match word {

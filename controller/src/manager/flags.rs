@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "controller-manager", version, about)]
 pub struct Flags {
-    /// Path to a kubeconfig file with how to reach the API server. Without it: as a pod of the cluster does.
+    /// Path to the kubeconfig of the API server. Without it: the in-cluster configuration of a pod.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
@@ -20,30 +20,28 @@ pub struct Flags {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
     pub controllers: Vec<Choice>,
 
-    /// Key to sign the tokens of service accounts with: PEM, RSA or ECDSA. Without it no such tokens are made.
+    /// Key to sign service account tokens with: PEM, RSA or ECDSA. Without it no such tokens are created.
     #[arg(long, value_name = "FILE")]
     pub service_account_private_key_file: Option<PathBuf>,
 
-    /// CA bundle to put into every token secret and, in a config map, into every namespace: PEM, taken verbatim. Without it: that of the kubeconfig.
+    /// CA bundle to publish in every token secret and, as a config map, in every namespace: PEM, taken verbatim. Without it: that of the kubeconfig.
     #[arg(long, value_name = "FILE")]
     pub root_ca_file: Option<PathBuf>,
 
-    /// How long a token of a service account that nobody uses is left alone, and then how long it is refused before it is
-    /// deleted.
+    /// Time after which an unused legacy token is marked invalid, and after which it is then deleted.
     #[arg(long, value_name = "DURATION", default_value = "8760h", value_parser = duration)]
     pub legacy_service_account_token_clean_up_period: Duration,
 
-    /// How many service accounts and how many token secrets are worked on at a time.
+    /// Number of service accounts, and of token secrets, that are synced at a time.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pub concurrent_serviceaccount_token_syncs: u16,
 
-    /// Make a token secret for every service account, as Kubernetes did up to 1.23.
+    /// Create a token secret for every service account, as Kubernetes did up to 1.23.
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     #[arg(action = ArgAction::Set, value_name = "BOOL")]
     pub auto_generate_tokens: bool,
 
-    /// Port to serve /healthz and /metrics on, over HTTPS. Unlike kube-controller-manager, nothing is served by default;
-    /// 0 says so.
+    /// HTTPS port for /healthz and /metrics. 0 serves nothing, which unlike in kube-controller-manager is the default.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub secure_port: u16,
 
@@ -51,8 +49,8 @@ pub struct Flags {
     #[arg(long, value_name = "IP", default_value = "0.0.0.0")]
     pub bind_address: IpAddr,
 
-    /// Certificate to serve with, and its chain: PEM. Without it: one made at start and signed by itself, which is not
-    /// written anywhere.
+    /// Certificate to serve with, and its chain: PEM. Without it: a self-signed one, generated at start and not written to
+    /// disk.
     #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
     pub tls_cert_file: Option<PathBuf>,
 
@@ -60,20 +58,20 @@ pub struct Flags {
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     pub tls_private_key_file: Option<PathBuf>,
 
-    /// Paths that everybody may see. For others the API server is asked, as whom the kubeconfig says.
+    /// Paths without authorization. For others the API server is asked, with the credentials of the kubeconfig.
     #[arg(long, value_name = "PATHS", value_delimiter = ',', default_value = "/healthz,/readyz,/livez")]
     pub authorization_always_allow_paths: Vec<String>,
 
-    /// Run controllers only while holding a Lease, so that of several managers one works at a time.
+    /// Run controllers only while holding a Lease, so that one of several managers is active at a time.
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     #[arg(action = ArgAction::Set, value_name = "BOOL")]
     pub leader_elect: bool,
 
-    /// How long others wait, seeing no change, before they take the Lease.
+    /// Time without a renewal after which other candidates take the Lease.
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long the leader tries to renew the Lease before it gives up.
+    /// Time for which the leader tries to renew the Lease before it gives up.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     pub leader_elect_renew_deadline: Duration,
 
@@ -89,18 +87,18 @@ pub struct Flags {
     #[arg(long, value_name = "NAME", default_value = "kube-system")]
     pub leader_elect_resource_namespace: String,
 
-    /// How much to log: 4 and up is for debugging, 8 and up is everything.
+    /// Verbosity of the logs: 4 and up is for debugging, 8 and up is everything.
     #[arg(short = 'v', long = "v", value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,
 }
 
 impl Flags {
-    /// Whether the flags ask for the controller.
+    /// Whether the flags enable the controller.
     pub fn is_enabled(&self, kind: Kind) -> bool {
         is_wanted(kind, &self.controllers)
     }
 
-    /// How to take part in the election as `identity`.
+    /// The configuration of the election with the candidate `identity`.
     pub fn election(&self, identity: String) -> ElectionConfig {
         ElectionConfig {
             identity,

@@ -1,4 +1,4 @@
-//! Several controllers of one process, which share their informers, as those of kube-controller-manager do.
+//! The fleet: several controllers of one process that share informers, as those of kube-controller-manager do.
 
 use crate::client_go::informer::Informer;
 use crate::client_go::mutation_cache::MutationCache;
@@ -69,7 +69,7 @@ impl Fleet {
     /// Adds the [`legacy_token_cleaner`].
     ///
     /// # Errors
-    /// If the options make no sense.
+    /// If an option is invalid.
     pub fn add_legacy_token_cleaner(
         &mut self,
         client: Client,
@@ -86,12 +86,12 @@ impl Fleet {
         Ok(())
     }
 
-    /// Counts and measures from now on what happens in the queues.
+    /// Records metrics of the queues from now on.
     pub fn measure(&self, metrics: &QueueMetrics) {
         self.members.values().for_each(|member| member.controller.measure(metrics));
     }
 
-    /// Of which kind the members are.
+    /// The kinds of the members.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
         self.members.keys().copied()
     }
@@ -101,12 +101,12 @@ impl Fleet {
         self.members.get(&kind).map(|member| &member.controller)
     }
 
-    /// Runs all members until `stop`, and the informers that they listen to. Returns when what is in progress has ended.
+    /// Runs all members and their informers until `stop`. Returns when the syncs in progress have ended.
     pub async fn run(&self, stop: CancellationToken) {
         let watching = join_all(self.informers().into_iter().map(|informer| informer.follow(self.client.clone())));
         let watching = async {
             watching.await;
-            // Of no informers; no other ever ends.
+            // Only an empty set of informers ends.
             std::future::pending().await
         };
         let working =
@@ -121,7 +121,7 @@ impl Fleet {
         }
     }
 
-    /// Those that members listen to, each once.
+    /// The informers of all members, each once.
     fn informers(&self) -> Vec<&dyn Source> {
         let mut known = BTreeSet::new();
         let informers = self.members.values().flat_map(|member| member.controller.informers());
@@ -131,11 +131,10 @@ impl Fleet {
             .collect()
     }
 
-    /// Waits until no member that is not paused has anything left to do, if nobody else changes anything; see
-    /// [`Controller::quiet`].
+    /// Waits until all members that are not paused are quiet; see [`Controller::quiet`].
     ///
     /// # Errors
-    /// If `client` cannot list what the informers know.
+    /// If `client` cannot list the informers' objects.
     pub async fn quiet(&self, client: &Client) -> kube::Result<()> {
         let done = || self.members.values().map(|member| member.controller.handed_out()).sum::<u64>();
         loop {

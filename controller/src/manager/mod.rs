@@ -1,8 +1,8 @@
-//! The binary's wiring: from flags to running controllers.
+//! The manager: from flags to running controllers.
 //!
 //! Follows kubernetes v1.37.1 `cmd/kube-controller-manager/app/controllermanager.go` and `service_accounts.go`, and
 //! controller-manager v0.37.1 `options/generic.go` and `app/helper.go`. Unlike upstream, files are read before the
-//! election and not after it is won, so that a mistake shows at once.
+//! election instead of after it is won, so that mistakes show at once.
 
 pub mod catalogue;
 mod flags;
@@ -30,13 +30,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-/// How long after its Lease has expired a leader that still leads is healthy.
+/// Time after the expiry of its Lease for which a leader is still healthy.
 const RENEWAL_TOLERANCE: Duration = Duration::from_secs(20);
 
-/// Runs what `flags` ask for until `stop`.
+/// Runs the manager with `flags` until `stop`.
 ///
 /// # Errors
-/// If a file that a flag names is unreadable or not what it should be, or if the election was lost.
+/// If a file that a flag names is unreadable or invalid, or if the Lease was lost.
 pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     let cluster = Cluster::load(flags.kubeconfig.as_deref()).await?;
     let mut registry = Registry::default();
@@ -59,7 +59,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
         registry,
     };
 
-    // What is served ends last, and with the rest however that ends.
+    // The server stops last, however the rest ends.
     let stop_serving = CancellationToken::new();
     let _guard = stop_serving.clone().drop_guard();
     if let Some(endpoint) = endpoint {
@@ -74,7 +74,7 @@ pub async fn run(flags: Flags, stop: CancellationToken) -> Result<()> {
     }
 }
 
-/// Where to serve, if anything is to be served.
+/// The endpoint to serve on, if `--secure-port` is set.
 async fn endpoint(flags: &Flags) -> Result<Option<Endpoint>> {
     if flags.secure_port == 0 {
         return Ok(None);
@@ -114,7 +114,7 @@ fn fleet(flags: &Flags, cluster: &Cluster, registry: &mut Registry) -> Result<Fl
                 fleet.add_tokens(client, options, usize::from(flags.concurrent_serviceaccount_token_syncs));
             }
             Kind::ServiceAccount => fleet.add_service_accounts(client, service_accounts::Options::default()),
-            // As in Go, whatever is no UTF-8 would be replaced in JSON.
+            // As in Go's JSON, invalid UTF-8 is replaced.
             Kind::RootCaPublisher => {
                 let metrics = root_ca::Metrics::default();
                 metrics.register(registry);
@@ -140,7 +140,7 @@ fn read_private_key(file: &Path) -> Result<SigningKey> {
     SigningKey::from_pem(&read(file)?).with_context(|| format!("error reading private key file {}", file.display()))
 }
 
-/// The whole file, if there are certificates in it (`readCA`).
+/// The content of a file, if there are certificates in it (`readCA`).
 fn read_ca(file: &Path) -> Result<Vec<u8>> {
     let pem = read(file)?;
     check_certificates(&pem)?;
@@ -151,13 +151,13 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("open {}", file.display()))
 }
 
-/// A client that calls itself by the program, its version and `name`.
+/// A client whose user agent is the program, its version and `name`.
 fn client(cluster: &Cluster, name: &str) -> Result<kube::Client> {
     let program = concat!("controller-manager/v", env!("CARGO_PKG_VERSION"));
     client::new(cluster.config.clone(), &format!("{program}/{name}"))
 }
 
-/// Unique among candidates, and recognisable where the system tells its name.
+/// The identity of this candidate: the host name with a random suffix.
 fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
     format!("{}_{:032x}", host.trim(), fastrand::u128(..))

@@ -1,4 +1,4 @@
-//! How a program reaches the API server: by a kubeconfig, or as a pod of the cluster does.
+//! The connection of a program to the API server: by a kubeconfig, or in-cluster.
 
 use anyhow::{Context, Result};
 use base64::Engine;
@@ -7,19 +7,19 @@ use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use std::path::Path;
 
-/// How to reach the API server.
+/// The connection to the API server.
 pub struct Cluster {
     /// The configuration for clients.
     pub config: Config,
-    /// The CA bundle that is written into the kubeconfig, PEM; empty if it is elsewhere.
+    /// The CA bundle in the kubeconfig, PEM; empty if it is not inline.
     pub ca_data: Vec<u8>,
 }
 
 impl Cluster {
-    /// Reads that kubeconfig; without one, what a pod finds in its files and environment.
+    /// Reads the kubeconfig; without one, the in-cluster configuration of a pod.
     ///
     /// # Errors
-    /// If they cannot be read, or do not say how.
+    /// If the configuration cannot be read or is incomplete.
     pub async fn load(kubeconfig: Option<&Path>) -> Result<Self> {
         let Some(path) = kubeconfig else {
             return Ok(Cluster { config: Config::incluster()?, ca_data: Vec::new() });

@@ -1,4 +1,4 @@
-//! What all programs of this workspace that are clients have in common: how they reach the API server, their logs, their end.
+//! The common parts of all client programs of this workspace: connection to the API server, logs, signals, exit code.
 
 mod cluster;
 mod signals;
@@ -10,10 +10,10 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use tracing::Level;
 
-/// Sends the logs of this process to stderr, as much as `-v` asks for.
+/// Sends the logs of this process to stderr, with the verbosity of `-v`.
 ///
 /// # Panics
-/// If that has been done already.
+/// If it is called twice.
 pub fn start_logging(verbosity: u8) {
     let level = match verbosity {
         0..4 => Level::INFO,
@@ -24,7 +24,7 @@ pub fn start_logging(verbosity: u8) {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level).init();
 }
 
-/// What a program ends with; an error goes to stderr.
+/// The exit code of a program; an error is printed to stderr.
 pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

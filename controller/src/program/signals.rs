@@ -1,4 +1,4 @@
-//! Stopping when the operating system asks for it.
+//! Stopping at a signal of the operating system.
 
 use std::io;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
-//! When the cleaner looks: at once, and then again and again with a pause in between.
+//! The schedule of the cleaner's evaluations: one at once, then one after each pause.
 //!
-//! Each time is a key in a queue like any other, so that it can be held back and stepped. A step always finds it there:
-//! it does not wait for the pause to end.
+//! An evaluation is a key in a queue, so that it can be paused and stepped. A step always finds it there: it does not wait
+//! for the pause to end.
 
 use super::Cleaner;
 use crate::client_go::workqueue::metrics::QueueMetrics;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The only key.
+/// The only key of the queue.
 pub const EVALUATION: &str = "evaluation";
 
 pub(super) struct Evaluations {
@@ -23,7 +23,7 @@ pub(super) struct Evaluations {
 }
 
 impl Evaluations {
-    /// The first one is due.
+    /// Evaluations by `cleaner`, of which the first is due.
     pub(super) fn new(cleaner: Cleaner, pause: Duration) -> Self {
         let queue = Arc::new(RateLimitingQueue::new());
         queue.add(EVALUATION);
@@ -48,7 +48,7 @@ impl Evaluations {
 }
 
 impl Task for Evaluations {
-    /// One at a time, however many workers there could be.
+    /// One evaluation at a time, whatever the number of workers.
     fn work<'a>(&'a self, _: usize, stop: &'a CancellationToken) -> BoxFuture<'a, ()> {
         Box::pin(async {
             tokio::select! {

@@ -1,6 +1,6 @@
-//! The controller that deletes the generated tokens of service accounts that nobody has used for long.
+//! The controller that deletes generated service account tokens that have not been used for long.
 //!
-//! Once a day it looks at all token secrets. One that nobody used for [`Options::clean_up_period`] is first marked, so
+//! Once a day it looks at all token secrets. One that was not used for [`Options::clean_up_period`] is first marked, so
 //! that the API server refuses it, and deleted when the mark is that old too:
 //!
 //! ```text
@@ -9,8 +9,8 @@
 //!      └──────── a user takes the mark off ─┘
 //! ```
 //!
-//! It does nothing before the API server has kept track of uses for as long: since when it does, it says in a config map,
-//! which is read anew each time. What to do with a secret is decided in `verdict.rs`.
+//! It does nothing before the API server has tracked uses for as long. The config map that says since when it does is read each
+//! time. `verdict.rs` decides about a secret.
 //!
 //! Follows kubernetes v1.37.1 `pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner.go`.
 
@@ -38,24 +38,24 @@ use std::time::Duration;
 use tracing::{error, info};
 use verdict::{CutOff, Verdict, day_after_tracking_began, judge};
 
-/// How often it looks (`DefaultCleanerSyncInterval`).
+/// Default pause between evaluations (`DefaultCleanerSyncInterval`).
 pub const SYNC_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long a token may be unused if nobody says otherwise: 365 days.
+/// Default time for which a token may be unused: 365 days.
 pub const DEFAULT_CLEAN_UP_PERIOD: Duration = Duration::from_secs(8760 * 60 * 60);
-/// Where the API server says since when it keeps track of uses, in the namespace `kube-system`
+/// The config map in the namespace `kube-system` with the date since when the API server tracks uses
 /// (`legacytokentracking.ConfigMapName`).
 pub const TRACKING_CONFIG_MAP: &str = "kube-apiserver-legacy-service-account-token-tracking";
-/// The key in it; the value is a date (`legacytokentracking.ConfigMapDataKey`).
+/// The key of that date (`legacytokentracking.ConfigMapDataKey`).
 pub const TRACKED_SINCE_KEY: &str = "since";
 /// Label of a token secret: the date of its last use (`serviceaccount.LastUsedLabelKey`).
 pub const LAST_USED_LABEL: &str = "kubernetes.io/legacy-token-last-used";
 /// Label of a token secret: the date since which it is refused (`serviceaccount.InvalidSinceLabelKey`).
 pub const INVALID_SINCE_LABEL: &str = "kubernetes.io/legacy-token-invalid-since";
 
-/// How the controller works (`LegacySATokenCleanerOptions`).
+/// The options of the controller (`LegacySATokenCleanerOptions`).
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How long a token may be unused, and then how long it stays marked.
+    /// Time for which a token may be unused, and then for which it stays marked.
     pub clean_up_period: Duration,
     /// The pause between evaluations.
     pub sync_interval: Duration,
@@ -67,32 +67,32 @@ impl Default for Options {
     }
 }
 
-/// The options make no sense.
+/// An invalid option.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// Every token would go at once.
+    /// The period is zero.
     #[error("invalid CleanUpPeriod: {0:?}")]
     CleanUpPeriod(Duration),
-    /// It would never rest.
+    /// The interval is zero.
     #[error("invalid SyncInterval: {0:?}")]
     SyncInterval(Duration),
 }
 
-/// The informers that the cleaner looks at.
+/// The informers of the cleaner.
 #[derive(Clone)]
 pub struct Stores {
-    /// Who the tokens are for.
+    /// The service accounts that the tokens are of.
     pub service_accounts: Arc<Informer<ServiceAccount>>,
-    /// The tokens.
+    /// The secrets with the tokens.
     pub secrets: Arc<Informer<Secret>>,
-    /// Who may be using them.
+    /// The pods that may use the tokens.
     pub pods: Arc<Informer<Pod>>,
 }
 
-/// The controller: acts through `client` on what the informers know, by the time that `clock` tells.
+/// The controller, which acts through `client` on the informers' objects by the time of `clock`.
 ///
 /// # Errors
-/// If the options make no sense.
+/// If an option is invalid.
 pub fn controller(client: Client, stores: Stores, clock: Clock, options: Options) -> Result<Controller, OptionsError> {
     if options.clean_up_period.is_zero() {
         return Err(OptionsError::CleanUpPeriod(options.clean_up_period));
@@ -114,7 +114,7 @@ struct Cleaner {
 }
 
 impl Cleaner {
-    /// Looks at all token secrets once.
+    /// Evaluates all token secrets once.
     async fn evaluate(&self) {
         let now = (self.clock)();
         let tracked_since = match self.latest_possible_tracked_since().await {
@@ -142,14 +142,14 @@ impl Cleaner {
         }
     }
 
-    /// Since when uses are tracked for certain.
+    /// The time since when uses are tracked for certain.
     async fn latest_possible_tracked_since(&self) -> anyhow::Result<Timestamp> {
         let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), "kube-system");
         let config_map = api.get(TRACKING_CONFIG_MAP).await?;
         day_after_tracking_began(&config_map)
     }
 
-    /// The cached service account of the name that the secret gives; `judge` looks whether it is meant for another one.
+    /// The cached service account that the secret names; `judge` compares the uid.
     fn service_account(&self, namespace: &str, secret: &Secret) -> Option<Arc<ServiceAccount>> {
         let name = annotation(secret, SERVICE_ACCOUNT_NAME_KEY);
         self.stores.service_accounts.get(&ObjectKey::new(namespace, name))
@@ -173,7 +173,7 @@ impl Cleaner {
         }
     }
 
-    /// Deletes the secret if nobody touched it since, such as by using it. What is gone is gone.
+    /// Deletes the secret unless it has changed since, such as by a use. Not found is a success.
     async fn delete(&self, namespace: &str, secret: &Secret) {
         let name = secret.name_any();
         info!(namespace, secret = name, "deleting auto-generated service account token");

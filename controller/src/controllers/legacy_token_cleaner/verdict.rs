@@ -1,4 +1,4 @@
-//! What to do with a secret. Pure functions of it, of its service account, of who uses it, and of some dates.
+//! The decision about a secret: pure functions of it, of its service account, of pods that refer to it, and of dates.
 //!
 //! Dates are compared as text, as upstream does; the day is UTC's.
 
@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use kube::ResourceExt;
 use std::time::Duration;
 
-/// What to do with a secret.
+/// The decision about a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Keep,
@@ -25,16 +25,16 @@ pub(super) enum Verdict {
 /// The dates that decide.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CutOff {
-    /// What was created then or later is kept.
+    /// Secrets created at that time or later are kept.
     created: Timestamp,
-    /// What was used, or marked, on that day or later is kept.
+    /// Secrets used, or marked, on that day or later are kept.
     used: String,
-    /// What goes into the mark.
+    /// The date for new marks.
     pub(super) today: String,
 }
 
 impl CutOff {
-    /// What is older than `period` at `now`; `None` if uses were not tracked for that long.
+    /// The dates that lie `period` before `now`; `None` if uses were not tracked for that long.
     pub(super) fn new(now: Timestamp, tracked_since: Timestamp, period: Duration) -> Option<CutOff> {
         let period = SignedDuration::try_from(period).ok()?;
         if now < tracked_since.checked_add(period).ok()? {
@@ -45,10 +45,10 @@ impl CutOff {
     }
 }
 
-/// The beginning of the day after the one since which, says the API server, it keeps track of uses.
+/// The beginning of the day after the API server began to track uses.
 ///
 /// # Errors
-/// If it does not say, or not in a way that can be understood.
+/// If the config map has no date, or an invalid one.
 pub(super) fn day_after_tracking_began(config_map: &ConfigMap) -> anyhow::Result<Timestamp> {
     let since = config_map.data.as_ref().and_then(|data| data.get(TRACKED_SINCE_KEY));
     let since = since.with_context(|| format!("there is no {TRACKED_SINCE_KEY:?} in the config map"))?;
@@ -56,11 +56,11 @@ pub(super) fn day_after_tracking_began(config_map: &ConfigMap) -> anyhow::Result
     Ok(date.tomorrow()?.to_zoned(TimeZone::UTC)?.timestamp())
 }
 
-/// Judges `secret`, whose `account` is the service account of the name it gives; `used` tells whether a pod of the
-/// namespace refers to a secret of that name.
+/// Decides about `secret`, which names the service account `account`; `used` tells whether a pod of the namespace refers to
+/// a secret of that name.
 ///
 /// # Errors
-/// With the label if it says when the secret was last used, but not in a way that can be understood.
+/// The value of the label with the last use, if it is not a date.
 pub(super) fn judge<'a>(
     secret: &'a Secret,
     account: Option<&ServiceAccount>,
@@ -71,14 +71,14 @@ pub(super) fn judge<'a>(
     if !is_token(secret) || !old || secret.metadata.deletion_timestamp.is_some() {
         return Ok(Verdict::Keep);
     }
-    // A token that was never used since uses are tracked has no such label.
+    // A token without the label was not used since uses are tracked.
     if let Some(last_used) = secret.labels().get(LAST_USED_LABEL) {
         parse_date(last_used).ok_or(last_used.as_str())?;
         if *last_used >= cut_off.used {
             return Ok(Verdict::Keep);
         }
     }
-    // Whatever no service account refers to may have been made by hand.
+    // A secret that its service account does not refer to may have been created by a user.
     let name = secret.name_any();
     let generated = account.is_some_and(|account| is_for(secret, account) && refers_to(account, &name));
     if !generated || used(&name) {
@@ -92,13 +92,13 @@ pub(super) fn judge<'a>(
     })
 }
 
-/// The secret names no uid, or that of `account`.
+/// Whether the secret has no uid annotation, or that of `account`.
 fn is_for(secret: &Secret, account: &ServiceAccount) -> bool {
     let uid = annotation(secret, SERVICE_ACCOUNT_UID_KEY);
     uid.is_empty() || account.metadata.uid.as_deref() == Some(uid)
 }
 
-/// The date, if `text` is one exactly as Go writes it by the layout `2006-01-02`.
+/// The date in `text`, if that is exactly in Go's layout `2006-01-02`.
 pub(super) fn parse_date(text: &str) -> Option<Date> {
     let shaped = text.len() == 10
         && text
@@ -140,7 +140,7 @@ mod tests {
         }
     }
 
-    /// The rows of `TestLegacyServiceAccountTokenCleanUp` that no server keeps: it repairs the config map.
+    /// The rows of `TestLegacyServiceAccountTokenCleanUp` that cannot be played on a server, because it repairs the config map.
     #[test]
     fn tracking_counts_from_the_day_after() {
         for (data, expected) in [

@@ -1,4 +1,4 @@
-//! How the controller looks things up and deletes them: in the caches, and live.
+//! Lookups and deletions of the controller: in the caches, and live.
 //!
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go` (`getServiceAccount`, `getSecret`,
 //! `listTokenSecrets`, `deleteToken`). Caches cannot fail here, so the branches for their errors are gone.
@@ -15,7 +15,7 @@ use kube::api::{DeleteParams, Preconditions};
 use kube::{Api, Client, ResourceExt};
 use std::sync::Arc;
 
-/// Does the work that the keys of the queues name.
+/// The syncs of the controller's keys.
 pub(super) struct Syncer {
     pub(super) client: Client,
     pub(super) token_generator: Arc<dyn TokenGenerator>,
@@ -25,7 +25,7 @@ pub(super) struct Syncer {
     pub(super) secrets: Arc<MutationCache<Secret>>,
 }
 
-/// A sync did not do what it should.
+/// The error of a failed sync.
 #[derive(Debug, thiserror::Error)]
 #[error("{cause}")]
 pub(super) struct Failure {
@@ -42,12 +42,12 @@ pub(super) enum Cause {
 }
 
 impl Failure {
-    /// It may go better next time.
+    /// A failure that is retried.
     pub(super) fn retriable(cause: impl Into<Cause>) -> Self {
         Failure { cause: cause.into(), outcome: Outcome::Retry }
     }
 
-    /// It would not go better next time, or an event will come when it does.
+    /// A failure that is not retried: it is permanent, or an event will come.
     pub(super) fn terminal(cause: impl Into<Cause>) -> Self {
         Failure { cause: cause.into(), outcome: Outcome::Forget }
     }
@@ -68,7 +68,7 @@ impl Syncer {
         has_uid(&*cached, uid).then_some(cached)
     }
 
-    /// The same, asked of the API server if the cache does not know it: the cache may be stale.
+    /// The service account, looked up in the cache and then, as that may be stale, on the API server.
     pub(super) async fn service_account(
         &self,
         namespace: &str,
@@ -98,7 +98,7 @@ impl Syncer {
         secrets
     }
 
-    /// Deletes the secret if it still has that uid. That it is gone, or another one by now, is a success.
+    /// Deletes the secret if it still has that uid. If it does not exist, or is another one, that is a success.
     pub(super) async fn delete_token(&self, namespace: &str, name: &str, uid: &str) -> Result<(), Failure> {
         match self.secrets_in(namespace).delete(name, &only_uid(uid)).await {
             Err(error) if !is_not_found(&error) && !is_conflict(&error) => Err(Failure::retriable(error)),
@@ -107,7 +107,7 @@ impl Syncer {
     }
 }
 
-/// Makes a delete conditional on the uid, if there is one.
+/// The parameters of a delete with the uid as precondition, unless it is empty.
 pub(super) fn only_uid(uid: &str) -> DeleteParams {
     match uid {
         "" => DeleteParams::default(),
@@ -117,7 +117,7 @@ pub(super) fn only_uid(uid: &str) -> DeleteParams {
     }
 }
 
-/// No uid is asked for, or it is the object's.
+/// Whether `uid` is empty, or the object's.
 fn has_uid(object: &impl ResourceExt, uid: &str) -> bool {
     uid.is_empty() || object.meta().uid.as_deref() == Some(uid)
 }

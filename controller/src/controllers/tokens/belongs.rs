@@ -1,4 +1,4 @@
-//! Which secrets are tokens of which service account, and which a service account refers to. Pure functions.
+//! The relation of secrets and service accounts: tokens of an account, and references of an account. Pure functions.
 //!
 //! Follows apiserver v0.24.17 `pkg/authentication/serviceaccount/util.go` (`IsServiceAccountToken`).
 
@@ -8,13 +8,13 @@ use k8s_openapi::api::core::v1::{ObjectReference, Secret, ServiceAccount};
 /// The type of a secret that holds a token (`v1.SecretTypeServiceAccountToken`).
 pub const SERVICE_ACCOUNT_TOKEN: &str = "kubernetes.io/service-account-token";
 
-/// The secret is meant to hold a token, of whatever service account.
+/// Whether the secret is a token secret, of whatever service account.
 pub(crate) fn is_token(secret: &Secret) -> bool {
     secret.type_.as_deref() == Some(SERVICE_ACCOUNT_TOKEN)
 }
 
-/// The secret is a token of the service account of that name and uid. One that names no uid is a token of any service
-/// account of that name. Whether it is filled does not matter.
+/// Whether the secret is a token secret of the service account of that name and uid, filled or not. Without a uid
+/// annotation it is of any service account of that name.
 pub(super) fn is_token_of(secret: &Secret, account_name: &str, account_uid: &str) -> bool {
     let uid = annotation(secret, SERVICE_ACCOUNT_UID_KEY);
     is_token(secret)
@@ -22,7 +22,7 @@ pub(super) fn is_token_of(secret: &Secret, account_name: &str, account_uid: &str
         && (uid.is_empty() || uid == account_uid)
 }
 
-/// The service account lists a secret of that name, whether or not there is one.
+/// Whether the service account refers to a secret of that name, which need not exist.
 pub(crate) fn refers_to(account: &ServiceAccount, secret_name: &str) -> bool {
     account.secrets.iter().flatten().any(|reference| name_of(reference) == secret_name)
 }
@@ -33,7 +33,7 @@ pub(super) fn add_reference(account: &mut ServiceAccount, secret_name: &str) {
     account.secrets.get_or_insert_default().push(reference);
 }
 
-/// Removes all references to the secret of that name. If none remains, there is no list, as Go leaves out empty ones.
+/// Removes all references to the secret of that name. An empty list becomes absent, as Go leaves it out.
 pub(super) fn remove_references(account: &mut ServiceAccount, secret_name: &str) {
     let references = account.secrets.get_or_insert_default();
     references.retain(|reference| name_of(reference) != secret_name);

@@ -1,6 +1,6 @@
-//! Legacy tokens: what they claim, who signs them, and the names of the secrets they live in.
+//! Legacy tokens: their claims, their signature, and the names of their secrets.
 //!
-//! A legacy token claims no times and has no id, so with an RSA key the same service account and secret always give the
+//! A legacy token has neither times nor an id, so with an RSA key the same service account and secret always give the
 //! same token, byte for byte.
 //!
 //! Follows kubernetes v1.24.17 `pkg/serviceaccount/legacy.go` and `jwt.go`, and apiserver v0.24.17
@@ -30,7 +30,7 @@ pub struct LegacyClaims {
 }
 
 impl LegacyClaims {
-    /// The claims of the token of `account` that lives in the secret of that name.
+    /// The claims of the token of `account` in the secret of that name.
     pub fn new(account: &ServiceAccount, secret_name: &str) -> Self {
         let namespace = account.namespace().unwrap_or_default();
         let name = account.name_any();
@@ -45,27 +45,27 @@ impl LegacyClaims {
     }
 }
 
-/// Turns claims into a token.
+/// A generator of tokens from claims.
 pub trait TokenGenerator: Send + Sync {
-    /// The token that makes these claims.
+    /// The token with these claims.
     ///
     /// # Errors
     /// If it cannot be signed.
     fn generate_token(&self, claims: &LegacyClaims) -> Result<String, SigningError>;
 }
 
-/// Signs a JSON Web Token (`JWTTokenGenerator`).
+/// A key as a generator of JSON Web Tokens (`JWTTokenGenerator`).
 impl TokenGenerator for SigningKey {
     fn generate_token(&self, claims: &LegacyClaims) -> Result<String, SigningError> {
         self.sign_jwt(claims)
     }
 }
 
-/// The most characters of a name that random ones are added to (`MaxGeneratedNameLength`).
+/// Maximal length of the base of a generated name, in characters (`MaxGeneratedNameLength`).
 const MAX_GENERATED_NAME_LENGTH: usize = 58;
-/// How many random characters are added (`randomLength`).
+/// Number of random characters (`randomLength`).
 const RANDOM_LENGTH: usize = 5;
-/// No vowels and nothing that looks like one, lest words be formed (`alphanums` of `util/rand`).
+/// The random characters: without vowels and what looks like one, to avoid words (`alphanums` of `util/rand`).
 const ALPHANUMS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// A new name for a token secret of that service account.

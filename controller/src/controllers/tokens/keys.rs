@@ -1,6 +1,6 @@
-//! What names the work of the two queues.
+//! The keys of the two queues.
 //!
-//! Both keys carry the uid: what is deleted and created anew under the same name is other work.
+//! Both contain the uid: an object that is deleted and created again under the same name has another key.
 
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::ResourceExt;
@@ -11,14 +11,14 @@ pub const SERVICE_ACCOUNT_NAME_KEY: &str = "kubernetes.io/service-account.name";
 /// Annotation of a token secret: the uid of its service account (`v1.ServiceAccountUIDKey`).
 pub const SERVICE_ACCOUNT_UID_KEY: &str = "kubernetes.io/service-account.uid";
 
-/// Enough to find a service account in the cache, or what it owned once it is gone (`serviceAccountQueueKey`).
+/// The key of a service account: finds it in the cache, or its secrets once it is deleted (`serviceAccountQueueKey`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ServiceAccountKey {
-    /// Of the service account.
+    /// Namespace of the service account.
     pub namespace: String,
-    /// Of the service account.
+    /// Name of the service account.
     pub name: String,
-    /// Of the service account.
+    /// Uid of the service account.
     pub uid: String,
 }
 
@@ -32,7 +32,7 @@ impl ServiceAccountKey {
         }
     }
 
-    /// Nothing is missing (`parseServiceAccountKey`).
+    /// Whether no part is empty (`parseServiceAccountKey`).
     pub fn is_valid(&self) -> bool {
         ![&self.namespace, &self.name, &self.uid].into_iter().any(String::is_empty)
     }
@@ -44,19 +44,19 @@ impl Display for ServiceAccountKey {
     }
 }
 
-/// Enough to find a token secret and its service account in the cache, or the references to the secret once it is gone
+/// The key of a token secret: finds it and its service account in the cache, or the references to it once it is deleted
 /// (`secretQueueKey`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SecretKey {
-    /// Of the secret.
+    /// Namespace of the secret.
     pub namespace: String,
-    /// Of the secret.
+    /// Name of the secret.
     pub name: String,
-    /// Of the secret.
+    /// Uid of the secret.
     pub uid: String,
     /// The name of its service account.
     pub account_name: String,
-    /// The uid of its service account, empty if the secret does not say.
+    /// The uid of its service account, empty if the secret has none.
     pub account_uid: String,
 }
 
@@ -72,7 +72,7 @@ impl SecretKey {
         }
     }
 
-    /// Nothing but the uid of the service account is missing (`parseSecretQueueKey`).
+    /// Whether no part but the uid of the service account is empty (`parseSecretQueueKey`).
     pub fn is_valid(&self) -> bool {
         ![&self.namespace, &self.name, &self.uid, &self.account_name].into_iter().any(String::is_empty)
     }
@@ -84,7 +84,7 @@ impl Display for SecretKey {
     }
 }
 
-/// The value of an annotation, empty if there is none.
+/// The value of an annotation, empty if it is absent.
 pub(crate) fn annotation<'a>(secret: &'a Secret, key: &str) -> &'a str {
     secret.annotations().get(key).map(String::as_str).unwrap_or_default()
 }

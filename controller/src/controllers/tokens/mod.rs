@@ -1,19 +1,19 @@
 //! The controller that keeps service accounts and the secrets with their tokens consistent.
 //!
-//! Two queues, of service accounts and of token secrets, are fed by the events of two informers and emptied by workers:
+//! Two queues, of service accounts and of token secrets, are filled by the events of two informers and emptied by workers:
 //!
-//! | what happened | what the sync does |
+//! | object | sync |
 //! |---|---|
-//! | a service account exists | with [`Options::auto_generate`]: makes a token secret and refers to it, if it refers to none |
-//! | a service account is gone | deletes its token secrets |
-//! | a token secret exists | fills in token, namespace and root CA; deletes it if its service account does not exist |
-//! | a token secret is gone | removes the references to it |
+//! | a service account that exists | with [`Options::auto_generate`]: creates a token secret and a reference to it, if there is none |
+//! | a service account that was deleted | deletes its token secrets |
+//! | a token secret that exists | fills in token, namespace and root CA; deletes it if its service account does not exist |
+//! | a token secret that was deleted | removes the references to it |
 //!
-//! The order of the API calls is part of the contract: it is what upstream's own tests check.
+//! The order of the API calls is part of the contract: upstream's own tests check it.
 //!
 //! A sync that asks for it is retried with growing delays, [`Options::max_retries`] times; new events do not reset the
-//! count, only a sync that asks for no retry does. Periodic resyncs are left out, since kube-controller-manager does not
-//! use them either.
+//! count, only a sync that does not ask for a retry does. Periodic resyncs are left out, as kube-controller-manager does not
+//! use them.
 //!
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go`, the last to know both modes: with
 //! `auto_generate` it does what v1.23 did, without it what v1.37.1 does.
@@ -41,30 +41,30 @@ use kube::{Client, ResourceExt};
 use std::sync::Arc;
 use tracing::debug;
 
-/// Where a token secret keeps the token (`v1.ServiceAccountTokenKey`).
+/// The data key of the token (`v1.ServiceAccountTokenKey`).
 pub const TOKEN_DATA_KEY: &str = "token";
-/// Where a token secret keeps the namespace of its service account (`v1.ServiceAccountNamespaceKey`).
+/// The data key of the service account's namespace (`v1.ServiceAccountNamespaceKey`).
 pub const NAMESPACE_DATA_KEY: &str = "namespace";
-/// Where a token secret keeps the certificates to trust the API server by (`v1.ServiceAccountRootCAKey`).
+/// The data key of the API server's certificate authority (`v1.ServiceAccountRootCAKey`).
 pub const ROOT_CA_DATA_KEY: &str = "ca.crt";
 
-/// What both queues are measured as; so they are upstream.
+/// The name of both queues in metrics, as upstream.
 const QUEUES: &str = "serviceaccount_tokens_service";
 
-/// How often a failing key is retried if nobody says otherwise.
+/// Default number of retries of a failing key.
 pub const DEFAULT_MAX_RETRIES: u32 = 10;
 
-/// How the controller works (`TokensControllerOptions`).
+/// The options of the controller (`TokensControllerOptions`).
 #[derive(Clone)]
 pub struct Options {
-    /// Makes the tokens.
+    /// The generator of the tokens.
     pub token_generator: Arc<dyn TokenGenerator>,
-    /// What every token secret gets as root CA, verbatim. Empty: root CAs are left alone.
+    /// The root CA of every token secret, verbatim. If empty, root CAs are left alone.
     pub root_ca: Vec<u8>,
-    /// How often a failing key is retried before it is given up; N retries are N+1 attempts.
+    /// The number of retries of a failing key; N retries are N+1 attempts.
     pub max_retries: u32,
     /// Whether every service account gets a token secret, as up to Kubernetes 1.23. Otherwise, as from 1.24 on, only
-    /// the secrets that users make are cared for.
+    /// secrets that users create are filled.
     pub auto_generate: bool,
 }
 
@@ -75,8 +75,8 @@ impl Options {
     }
 }
 
-/// The controller: acts through `client` on what the informers report. `secrets` is the informer of secrets, in a cache for
-/// the controller's own writes.
+/// The controller, which acts through `client` on the informers' events. `secrets` is the informer of secrets, in a cache
+/// for the controller's own writes.
 pub fn controller(
     client: Client,
     service_accounts: Arc<Informer<ServiceAccount>>,
@@ -118,8 +118,8 @@ pub fn controller(
     Controller::new(client, informers, vec![Box::new(service_account_worker), Box::new(secret_worker)])
 }
 
-/// Up to v1.23 a missed deletion went unnoticed here (the handlers did not know `DeletedFinalStateUnknown`); v1.37.1
-/// treats it like any other.
+/// Queues the service account of an event. With `auto_generate`, as up to v1.23, missed deletions are ignored (the handlers
+/// did not know `DeletedFinalStateUnknown`); otherwise, as in v1.37.1, they are treated like others.
 fn queue_service_account(
     queue: &RateLimitingQueue<ServiceAccountKey>,
     event: &Event<ServiceAccount>,
@@ -136,7 +136,7 @@ fn queue_service_account(
     }
 }
 
-/// Only token secrets count. The filter lets no missed deletion pass, to this day.
+/// Queues the secret of an event, if it is a token secret. As upstream, missed deletions are ignored.
 fn queue_secret(queue: &RateLimitingQueue<SecretKey>, event: &Event<Secret>) {
     match event.filter(belongs::is_token) {
         Some(Event::Added(secret) | Event::Updated { new: secret, .. } | Event::Deleted(secret)) => {

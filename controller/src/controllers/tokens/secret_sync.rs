@@ -1,5 +1,5 @@
-//! The sync of a token secret: one without service account is deleted, an incomplete one is filled, and of one that is
-//! gone no reference remains.
+//! The sync of a token secret: deletes one without a service account, fills an incomplete one, and removes the references
+//! to a deleted one.
 //!
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go` (`syncSecret`,
 //! `generateTokenIfNeeded`, `secretUpdateNeeded`, `removeSecretReference`).
@@ -19,7 +19,7 @@ use kube::api::PostParams;
 use std::time::Duration;
 use tracing::{debug, error, info};
 
-/// For removing the reference to a secret that is gone (`RemoveTokenBackoff`). Its factor of 0 makes all waits alike.
+/// The backoff of removing references to a deleted secret (`RemoveTokenBackoff`). With a factor of 0 all waits are equal.
 pub const REMOVE_TOKEN_BACKOFF: Backoff =
     Backoff { steps: 10, duration: Duration::from_millis(100), factor: 0.0, jitter: 1.0 };
 
@@ -44,8 +44,8 @@ impl Syncer {
         }
     }
 
-    /// Removes the references to a secret that is gone, if the cache knows the service account. Nobody comes back to
-    /// what fails here.
+    /// Removes the references to a deleted secret, if the service account is in the cache. A failure here is not retried by the
+    /// queue.
     async fn remove_dangling_references(&self, key: &SecretKey) {
         if self.cached_service_account(&key.namespace, &key.account_name, &key.account_uid).is_none() {
             return;
@@ -90,7 +90,7 @@ impl Syncer {
         }
     }
 
-    /// Fills in what the secret lacks, provided that the cache shows its latest version; else an event is on its way.
+    /// Fills in missing data, if the cached secret is the latest version; otherwise an event is on its way.
     async fn generate_token_if_needed(&self, account: &ServiceAccount, cached: &Secret) -> Result<(), Failure> {
         if !Needs::of(cached, &self.root_ca).any() {
             return Ok(());
@@ -111,13 +111,13 @@ impl Syncer {
         }
         self.fill(&mut live, needs, account)?;
         match secrets.replace(&name, &PostParams::default(), &live).await {
-            // A conflict will come back as an update event, and what is gone needs no token.
+            // After a conflict an update event comes; a deleted secret needs no token.
             Err(error) if !is_conflict(&error) && !is_not_found(&error) => Err(Failure::retriable(error)),
             _ => Ok(()),
         }
     }
 
-    /// Fills in what is needed, and ties the secret to this very service account.
+    /// Fills in the needed data and the uid of the service account.
     fn fill(&self, secret: &mut Secret, needs: Needs, account: &ServiceAccount) -> Result<(), Failure> {
         let name = secret.name_any();
         let namespace = secret.namespace().unwrap_or_default();
@@ -140,7 +140,7 @@ impl Syncer {
     }
 }
 
-/// What a token secret lacks.
+/// The data that a token secret lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Needs {
     root_ca: bool,
@@ -149,8 +149,8 @@ struct Needs {
 }
 
 impl Needs {
-    /// A root CA is needed if one is configured and the secret has another one. A namespace or a token is needed if
-    /// there is none; what is there is never questioned.
+    /// A root CA is needed if one is configured and the secret has not the same. A namespace or a token is needed if it is
+    /// absent; existing ones are not checked.
     fn of(secret: &Secret, root_ca: &[u8]) -> Needs {
         let data = |key| secret.data.as_ref().and_then(|data| data.get(key)).map_or(&[][..], |value| &value.0);
         Needs {

@@ -1,4 +1,4 @@
-//! The sync of a service account: one that is gone loses its tokens, one that exists gets one.
+//! The sync of a service account: deletes the tokens of a deleted one, creates a token for one that exists.
 //!
 //! Follows kubernetes v1.24.17 `pkg/controller/serviceaccount/tokens_controller.go` (`syncServiceAccount`,
 //! `deleteTokens`, `ensureReferencedToken`, `hasReferencedToken`).
@@ -35,7 +35,7 @@ impl Syncer {
         }
     }
 
-    /// Deletes what belonged to a service account that is gone. A failed deletion does not keep the others from being tried.
+    /// Deletes the tokens of a deleted service account. If one deletion fails, the others are tried nevertheless.
     async fn delete_tokens(&self, key: &ServiceAccountKey) -> Outcome {
         debug!(?key, "service account deleted, removing tokens");
         let mut outcome = Outcome::Forget;
@@ -55,7 +55,7 @@ impl Syncer {
             return Ok(Outcome::Forget);
         }
         let namespace = cached.namespace().unwrap_or_default();
-        // If it is not found, the live lookup or our cache is stale.
+        // Not found: the live lookup or the cache is stale.
         let live = self.service_accounts_in(&namespace).get(&cached.name_any()).await.map_err(Failure::retriable)?;
         if live.resource_version() != cached.resource_version() {
             debug!(live = ?live.resource_version(), cached = ?cached.resource_version(), "service account is not up to date, retrying");
@@ -65,14 +65,14 @@ impl Syncer {
         let secret = self.new_token_secret(cached)?;
         let created = match self.secrets_in(&namespace).create(&PostParams::default(), &secret).await {
             Ok(created) => created,
-            // While the namespace is being terminated, creating fails no matter what.
+            // In a terminating namespace every create fails.
             Err(error) if has_status_cause(&error, NAMESPACE_TERMINATING_CAUSE) => {
                 return Err(Failure::terminal(error));
             }
             Err(error) => return Err(Failure::retriable(error)),
         };
-        // Before the service account is updated: else the event of that update would find an unknown reference, and
-        // make another token.
+        // Before the service account is updated: otherwise the event of that update would find an unknown reference, and
+        // create another token.
         self.secrets.mutation(created.clone());
 
         let added = self.add_reference(live, &created.name_any(), cached).await;
@@ -80,13 +80,13 @@ impl Syncer {
             self.discard(&created, &added).await;
         }
         match added {
-            // A conflict will come back as an update event, and what is gone needs no token.
+            // After a conflict an update event comes; a deleted account needs no token.
             Err(error) if !is_conflict(&error) && !is_not_found(&error) => Err(Failure::retriable(error)),
             _ => Ok(Outcome::Forget),
         }
     }
 
-    /// A secret with a token of the service account, complete but for what the API server adds.
+    /// A new token secret of the service account, complete but for fields that the API server sets.
     fn new_token_secret(&self, account: &ServiceAccount) -> Result<Secret, Failure> {
         let namespace = account.namespace().unwrap_or_default();
         let name = generate_name(&account.name_any());
@@ -113,7 +113,7 @@ impl Syncer {
         })
     }
 
-    /// Makes the service account refer to the secret. `false` if there is no more need to.
+    /// Adds a reference to the secret to the service account. False if it is no longer needed.
     async fn add_reference(
         &self,
         live: ServiceAccount,
@@ -130,7 +130,7 @@ impl Syncer {
         }
     }
 
-    /// One attempt, on what was fetched or else on the latest version.
+    /// One attempt, with the fetched version or else with the latest.
     async fn try_add_reference(
         &self,
         fetched: Option<ServiceAccount>,
@@ -153,7 +153,7 @@ impl Syncer {
         accounts.replace(&name, &PostParams::default(), &account).await.map(|_| true)
     }
 
-    /// Deletes a secret that nobody refers to. If that fails too, the secret stays.
+    /// Deletes a created secret without a reference. If that fails too, the secret stays.
     async fn discard(&self, created: &Secret, added: &kube::Result<bool>) {
         let (namespace, name) = (created.namespace().unwrap_or_default(), created.name_any());
         info!(namespace, name, result = ?added, "deleting secret because reference couldn't be added");
@@ -163,7 +163,7 @@ impl Syncer {
         }
     }
 
-    /// The service account refers to one of its own tokens that exists. References to anything else do not count.
+    /// Whether the service account refers to an existing token secret of its own.
     fn has_referenced_token(&self, account: &ServiceAccount) -> bool {
         let namespace = account.namespace().unwrap_or_default();
         let uid = account.uid().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Who may see what the manager serves: the API server says.
+//! Delegated authentication and authorization of requests to the manager.
 //!
-//! Follows apiserver v0.37.1 `pkg/server/options/authentication.go` and `authorization.go`: tokens are shown to the API server
-//! in a TokenReview, and what they may see is asked in a SubjectAccessReview. Who shows no token is `system:anonymous`.
-//! Answers are not remembered, and client certificates not asked for.
+//! Follows apiserver v0.37.1 `pkg/server/options/authentication.go` and `authorization.go`: tokens are sent to the API server
+//! in a TokenReview, their rights are asked for in a SubjectAccessReview. A request without a token is `system:anonymous`.
+//! Responses are not cached, and client certificates not requested.
 
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
 use k8s_openapi::api::authorization::v1::{
@@ -15,22 +15,22 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use tracing::error;
 
-/// May a request pass?
+/// The decision about a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Access {
     Granted,
-    /// Nobody knows the token.
+    /// The token is not authenticated.
     Unauthorized,
-    /// This user may not; the API server need not say why.
+    /// The user is not authorized; the API server may give a reason.
     Forbidden {
         user: String,
         reason: String,
     },
-    /// The API server does not say; what it said instead.
+    /// The API server did not decide, with its error.
     Unknown(String),
 }
 
-/// Asks whether the holder of `token` may do `method` to `path`.
+/// Asks whether the user of `token` may do `method` to `path`.
 pub(super) async fn ask(client: &Client, token: Option<&str>, method: &str, path: &str) -> Access {
     let user = match token {
         Some(token) => match authenticate(client, token).await {

@@ -1,7 +1,7 @@
-//! `/healthz`, and what is checked there.
+//! The endpoint `/healthz` and its checks.
 //!
-//! Follows apiserver v0.37.1 `pkg/server/healthz/healthz.go` (`handleRootHealth`). As in kube-controller-manager single checks have
-//! no paths of their own. Names are compared as they stand in the query; there is none that would have to be escaped.
+//! Follows apiserver v0.37.1 `pkg/server/healthz/healthz.go` (`handleRootHealth`). As in kube-controller-manager single checks
+//! have no paths of their own. Names are compared with the raw query; none of them needs escaping.
 
 use super::text;
 use http::{Response, StatusCode};
@@ -10,13 +10,13 @@ use hyper::body::Bytes;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Something that is well or not.
+/// A health check with its result.
 pub(super) struct Check<'a> {
     pub(super) name: &'a str,
     pub(super) passes: bool,
 }
 
-/// The outcome of all `checks` but those that the query excludes; a line for each if asked or if one fails.
+/// The response about all `checks` but those that the query excludes; a line for each with `verbose` or if one fails.
 pub(super) fn answer(checks: &[Check<'_>], query: &str) -> Response<Full<Bytes>> {
     let pairs = || query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let excluded: BTreeSet<&str> = pairs().filter(|(key, _)| *key == "exclude").map(|(_, name)| name).collect();

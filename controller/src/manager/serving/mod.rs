@@ -1,7 +1,7 @@
-//! What the manager serves over HTTPS: `/healthz` for everybody, `/metrics` for those who may.
+//! The manager's HTTPS server: `/healthz` without authorization, `/metrics` with it.
 //!
 //! Follows controller-manager v0.37.1 `app/serve.go` and apiserver v0.37.1 `pkg/endpoints/handlers/responsewriters/errors.go`.
-//! Metrics are written as OpenMetrics text, which has the same lines as upstream's, but for the stability in the help.
+//! Metrics are OpenMetrics text, with the same lines as upstream's but for the stability level in the help.
 
 mod access;
 mod health;
@@ -32,22 +32,22 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
-/// How long a client may take to shake hands, and over HTTP/1.1 to send the head of a request (`ReadHeaderTimeout`).
-const PATIENCE: Duration = Duration::from_secs(32);
-/// The pause after a connection that could not be accepted, such as for want of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Time for the TLS handshake, and over HTTP/1.1 for the head of a request (`ReadHeaderTimeout`).
+const READ_HEADER_TIMEOUT: Duration = Duration::from_secs(32);
+/// Pause after a failed accept, such as for lack of file descriptors.
+const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// The contents that are served.
+/// The content of the server.
 pub struct Site {
-    /// Asks the API server who may see it.
+    /// The client for TokenReviews and SubjectAccessReviews.
     pub client: Client,
-    /// Paths that everybody may see.
+    /// Paths without authorization.
     pub always_allow_paths: Vec<String>,
-    /// The election, and how long a leader may fail to renew its Lease; `None` if there is none.
+    /// The election, and the time for which a leader may fail to renew its Lease; `None` without an election.
     pub election: Option<(LeaderStatus, Duration)>,
-    /// The controllers that run.
+    /// The names of the running controllers.
     pub controllers: Vec<&'static str>,
-    /// The metrics.
+    /// The registry of the metrics.
     pub registry: Registry,
 }
 
@@ -61,10 +61,10 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A new one for `address`, signed by itself.
+    /// A new self-signed certificate for `address`.
     ///
     /// # Errors
-    /// If the operating system has no randomness to give.
+    /// If the operating system has no random numbers.
     pub fn generate(address: SocketAddr) -> Result<Self> {
         let names = vec!["localhost".to_owned(), address.ip().to_string()];
         let made = rcgen::generate_simple_self_signed(names).context("unable to create a serving certificate")?;
@@ -82,7 +82,7 @@ impl Identity {
     }
 }
 
-/// A listener that serves nothing yet.
+/// A listener that does not serve yet.
 pub struct Endpoint {
     listener: TcpListener,
     tls: TlsAcceptor,
@@ -92,7 +92,7 @@ impl Endpoint {
     /// Listens on `address`.
     ///
     /// # Errors
-    /// If the address cannot be listened on, or the identity cannot be served with.
+    /// If the address cannot be listened on, or the identity is invalid.
     pub async fn bind(address: SocketAddr, identity: &Identity) -> Result<Self> {
         let listener = TcpListener::bind(address).await.with_context(|| format!("failed to listen on {address}"))?;
         let config = identity.server_config().context("the serving certificate and its key cannot be used")?;
@@ -119,7 +119,7 @@ impl Endpoint {
                 }
                 Err(error) => {
                     warn!(%error, "unable to accept a connection");
-                    stop.run_until_cancelled(tokio::time::sleep(ACCEPT_PAUSE)).await;
+                    stop.run_until_cancelled(tokio::time::sleep(ACCEPT_BACKOFF)).await;
                 }
             }
         }
@@ -127,7 +127,7 @@ impl Endpoint {
 }
 
 async fn talk(stream: TcpStream, tls: TlsAcceptor, site: Arc<Site>) {
-    let stream = match timeout(PATIENCE, tls.accept(stream)).await {
+    let stream = match timeout(READ_HEADER_TIMEOUT, tls.accept(stream)).await {
         Ok(Ok(stream)) => stream,
         Ok(Err(error)) => return debug!(%error, "TLS handshake failed"),
         Err(_) => return debug!("TLS handshake timed out"),
@@ -137,7 +137,7 @@ async fn talk(stream: TcpStream, tls: TlsAcceptor, site: Arc<Site>) {
         async move { Ok::<_, Infallible>(site.answer(&request).await) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(READ_HEADER_TIMEOUT);
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
         debug!(error, "connection ended early");
     }
@@ -176,7 +176,7 @@ impl Site {
     fn health(&self, query: &str) -> Response<Full<Bytes>> {
         let leads = |(status, tolerance): &(LeaderStatus, _)| status.is_healthy(*tolerance);
         let election = self.election.iter().map(|election| Check { name: "leaderElection", passes: leads(election) });
-        // Of a controller there is nothing to know but that it is there.
+        // A running controller is healthy; it has no check of its own.
         let controllers = self.controllers.iter().map(|name| Check { name, passes: true });
         health::answer(&Vec::from_iter(election.chain(controllers)), query)
     }
