@@ -16,13 +16,12 @@
 //!
 //! A user that may not change owners (all but root) keeps the files, with a warning; upstream the write fails.
 
+use super::dir::{Dir, Entry};
 use super::paths::{self, InvalidPath};
 use super::payload::Payload;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
-use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, lchown, symlink};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use tracing::{debug, warn};
 
@@ -79,7 +78,7 @@ impl Observer for () {
 /// Writes the files of one volume. Only one at a time may.
 #[derive(Debug)]
 pub struct AtomicWriter<O = ()> {
-    target: PathBuf,
+    target: Dir,
     observer: O,
 }
 
@@ -91,6 +90,11 @@ impl AtomicWriter {
     pub fn new(target: impl Into<PathBuf>) -> Result<Self, WriteError> {
         AtomicWriter::observed(target, ())
     }
+
+    /// A writer for an open directory.
+    pub(super) fn of(target: Dir) -> Self {
+        AtomicWriter { target, observer: () }
+    }
 }
 
 impl<O: Observer> AtomicWriter<O> {
@@ -99,8 +103,8 @@ impl<O: Observer> AtomicWriter<O> {
     /// # Errors
     /// If there is no such directory.
     pub fn observed(target: impl Into<PathBuf>, observer: O) -> Result<Self, WriteError> {
-        let target = target.into();
-        fs::metadata(&target).map_err(failed("stat", &target))?;
+        let path = target.into();
+        let target = Dir::at(&path).map_err(failed("stat", &path))?;
         Ok(AtomicWriter { target, observer })
     }
 
@@ -119,17 +123,28 @@ impl<O: Observer> AtomicWriter<O> {
         now: Timestamp,
         set_permissions: impl FnOnce() -> io::Result<()>,
     ) -> Result<bool, WriteError> {
+        self.write_with(payload, now, |_| set_permissions())
+    }
+
+    /// The same, with `set_permissions` that is given the volume.
+    pub(super) fn write_with(
+        &self,
+        payload: &Payload,
+        now: Timestamp,
+        set_permissions: impl FnOnce(&Dir) -> io::Result<()>,
+    ) -> Result<bool, WriteError> {
         let payload = paths::clean(payload)?;
-        let old = self.read_link(DATA_DIR)?;
+        let old = self.current()?;
         let up_to_date = match &old {
-            Some(name) => self.is_up_to_date(&payload, &self.target.join(name))?,
+            Some((_, directory)) => is_up_to_date(&payload, directory)?,
             None => false,
         };
         let current = match old {
-            Some(name) if up_to_date => name,
+            Some((name, _)) if up_to_date => name,
             _ => self.replace(&payload, now, set_permissions)?,
         };
-        debug!(volume = %self.target.display(), directory = current, written = !up_to_date, "volume is up to date");
+        let volume = self.target.path().display();
+        debug!(%volume, directory = current, written = !up_to_date, "volume is up to date");
         let visible: BTreeSet<&str> = payload.keys().map(|path| paths::top_level(path)).collect();
         for name in &visible {
             self.show(name, &payload)?;
@@ -138,47 +153,20 @@ impl<O: Observer> AtomicWriter<O> {
         Ok(!up_to_date)
     }
 
-    fn is_up_to_date(&self, payload: &Payload, directory: &Path) -> Result<bool, WriteError> {
-        let Some(old) = self.files_in(directory)? else { return Ok(false) };
-        if paths::to_remove(&old, payload).next().is_some() {
-            return Ok(false);
+    /// The directory that `..data` points at, and its name. A link that leads anywhere else points at nothing.
+    fn current(&self) -> Result<Option<(String, Dir)>, WriteError> {
+        let name = match self.target.read_link(DATA_DIR) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            name => name.map_err(failed("readlink", &self.path(DATA_DIR)))?,
+        };
+        if !name.starts_with("..") {
+            return Ok(None);
         }
-        for (path, file) in payload {
-            let path = directory.join(path);
-            match fs::read(&path) {
-                Ok(content) if content == file.data => {}
-                Ok(_) => return Ok(false),
-                Err(error) => match error.kind() {
-                    // Not there, or where a directory became a file or a file a directory.
-                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => return Ok(false),
-                    _ => return Err(failed("read", &path)(error)),
-                },
-            }
+        match self.target.open(&name) {
+            Ok(directory) => Ok(Some((name, directory))),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(failed("open", &self.path(&name))(error)),
         }
-        Ok(true)
-    }
-
-    /// All paths below `directory`, directories among them; `None` if it does not exist.
-    fn files_in(&self, directory: &Path) -> Result<Option<BTreeSet<String>>, WriteError> {
-        let mut found = BTreeSet::new();
-        let mut left = vec![String::new()];
-        while let Some(within) = left.pop() {
-            let path = directory.join(&within);
-            let entries = match fs::read_dir(&path) {
-                Err(error) if within.is_empty() && error.kind() == ErrorKind::NotFound => return Ok(None),
-                entries => entries.map_err(failed("open", &path))?,
-            };
-            for entry in entries {
-                let entry = entry.map_err(failed("read", &path))?;
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let within = if within.is_empty() { name } else { format!("{within}/{name}") };
-                if entry.file_type().map_err(failed("stat", &entry.path()))?.is_dir() {
-                    left.push(within.clone());
-                }
-                found.insert(within);
-            }
-        }
-        Ok(Some(found))
     }
 
     /// Writes the files to a new directory and makes `..data` point at it. Returns its name.
@@ -186,127 +174,151 @@ impl<O: Observer> AtomicWriter<O> {
         &self,
         payload: &Payload,
         now: Timestamp,
-        set_permissions: impl FnOnce() -> io::Result<()>,
+        set_permissions: impl FnOnce(&Dir) -> io::Result<()>,
     ) -> Result<String, WriteError> {
-        let name = self.make_directory(now)?;
-        let directory = self.target.join(&name);
+        let (name, directory) = self.make_directory(now)?;
         let written = self.fill(&directory, payload).and_then(|()| {
             self.observer.before(Step::SetPermissions);
-            set_permissions().map_err(failed("set permissions of", &self.target))?;
+            set_permissions(&self.target).map_err(failed("set permissions of", self.target.path()))?;
             self.switch(&name)
         });
         if let Err(error) = written {
-            if let Err(error) = fs::remove_dir_all(&directory) {
-                warn!(directory = %directory.display(), %error, "error removing new data directory");
+            if let Err(error) = self.target.remove(&name) {
+                warn!(directory = %directory.path().display(), %error, "error removing new data directory");
             }
             return Err(error);
         }
         Ok(name)
     }
 
-    fn make_directory(&self, now: Timestamp) -> Result<String, WriteError> {
+    fn make_directory(&self, now: Timestamp) -> Result<(String, Dir), WriteError> {
         self.observer.before(Step::MakeDirectory);
         loop {
             let name = format!("{}{}", now.strftime("..%Y_%m_%d_%H_%M_%S."), fastrand::u32(..));
-            let path = self.target.join(&name);
-            match fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => {
-                    // Whatever the umask, groups and others are to find their way through.
-                    fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed("chmod", &path))?;
-                    return Ok(name);
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("mkdir", &path)(error)),
+            let path = self.path(&name);
+            if self.target.make(&name, 0o700).map_err(failed("mkdir", &path))? {
+                let directory = self.target.open(&name).map_err(failed("open", &path))?;
+                // Whatever the umask, groups and others are to find their way through.
+                directory.set_mode(0o755).map_err(failed("chmod", &path))?;
+                return Ok((name, directory));
             }
         }
     }
 
-    fn fill(&self, directory: &Path, payload: &Payload) -> Result<(), WriteError> {
+    fn fill(&self, directory: &Dir, payload: &Payload) -> Result<(), WriteError> {
         for (path, file) in payload {
             self.observer.before(Step::WriteFile(path.clone()));
-            let path = directory.join(path);
-            let parent = path.parent().unwrap_or(directory);
-            fs::create_dir_all(parent).map_err(failed("mkdir", parent))?;
-            let create = File::options().write(true).create_new(true).mode(file.mode).open(&path);
-            create.and_then(|mut created| created.write_all(&file.data)).map_err(failed("write", &path))?;
-            // Whatever the umask.
-            fs::set_permissions(&path, Permissions::from_mode(file.mode)).map_err(failed("chmod", &path))?;
-            give_to(&path, file.owner)?;
+            let whole = directory.path().join(path);
+            let mut names = path.split('/');
+            let name = names.next_back().unwrap_or_default();
+            let mut made = None;
+            for parent in names {
+                let next = made.as_ref().unwrap_or(directory).make_and_open(parent, 0o777);
+                made = Some(next.map_err(failed("mkdir", &whole))?);
+            }
+            let parent = made.as_ref().unwrap_or(directory);
+            parent.create_file(name, &file.data, file.mode).map_err(failed("write", &whole))?;
+            give_to(parent, name, file.owner)?;
         }
         Ok(())
     }
 
     fn switch(&self, name: &str) -> Result<(), WriteError> {
-        let [new, data] = [NEW_DATA_DIR, DATA_DIR].map(|name| self.target.join(name));
+        let new = self.path(NEW_DATA_DIR);
         self.observer.before(Step::LinkNewData);
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed("remove", &new)(error)),
-            _ => symlink(name, &new).map_err(failed("symlink", &new))?,
-        }
+        self.target.remove(NEW_DATA_DIR).map_err(failed("remove", &new))?;
+        self.target.link(NEW_DATA_DIR, name).map_err(failed("symlink", &new))?;
         self.observer.before(Step::Switch);
-        fs::rename(&new, &data).map_err(failed("rename", &new))
+        self.target.rename(NEW_DATA_DIR, DATA_DIR).map_err(failed("rename", &new))
     }
 
     fn show(&self, name: &str, payload: &Payload) -> Result<(), WriteError> {
-        let path = self.target.join(name);
-        match fs::symlink_metadata(&path) {
+        let path = self.path(name);
+        match self.target.entry(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             // What is there already stays, even if it is no link.
             found => return found.map(|_| ()).map_err(failed("readlink", &path)),
         }
         self.observer.before(Step::Show(name.to_owned()));
-        symlink(Path::new(DATA_DIR).join(name), &path).map_err(failed("symlink", &path))?;
+        self.target.link(name, &link_to(name)).map_err(failed("symlink", &path))?;
         let first = payload.iter().find(|(path, _)| paths::top_level(path) == name);
-        give_to(&path, first.and_then(|(_, file)| file.owner))
+        give_to(&self.target, name, first.and_then(|(_, file)| file.owner))
     }
 
     /// Removes visible links to what is no longer there, then whatever begins with `..` but the current data.
     fn remove_leftovers(&self, current: &str, visible: &BTreeSet<&str>) -> Result<(), WriteError> {
-        let (mut links, mut own) = (BTreeSet::new(), BTreeSet::new());
-        for entry in fs::read_dir(&self.target).map_err(failed("open", &self.target))? {
-            let entry = entry.map_err(failed("read", &self.target))?;
-            match entry.file_name().to_str() {
-                None | Some(DATA_DIR) => {}
-                Some(name) if name == current || visible.contains(name) => {}
-                Some(name) if name.starts_with("..") => {
-                    own.insert(name.to_owned());
-                }
-                Some(name) => {
-                    if fs::read_link(entry.path()).is_ok_and(|link| link == Path::new(DATA_DIR).join(name)) {
-                        links.insert(name.to_owned());
-                    }
-                }
-            }
-        }
-        for name in links.into_iter().chain(own) {
-            let path = self.target.join(&name);
-            self.observer.before(Step::Remove(name));
-            let is_directory = fs::symlink_metadata(&path).map_err(failed("stat", &path))?.is_dir();
-            let removed = if is_directory { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            removed.map_err(failed("remove", &path))?;
+        let names = self.target.names().map_err(failed("open", self.target.path()))?;
+        let gone = names.iter().filter(|name| !visible.contains(&***name) && *name != current && *name != DATA_DIR);
+        let (own, others): (BTreeSet<_>, BTreeSet<_>) = gone.partition(|name| name.starts_with(".."));
+        let is_ours = |name: &&&String| self.target.read_link(name).is_ok_and(|to| to == link_to(name));
+        for name in others.iter().filter(is_ours).chain(&own) {
+            self.observer.before(Step::Remove(name.to_string()));
+            self.target.remove(name).map_err(failed("remove", &self.path(name)))?;
         }
         Ok(())
     }
 
-    /// Where a link of the volume points, if it is there.
-    fn read_link(&self, name: &str) -> Result<Option<String>, WriteError> {
-        let path = self.target.join(name);
-        match fs::read_link(&path) {
-            Ok(to) => Ok(Some(to.to_string_lossy().into_owned())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(failed("readlink", &path)(error)),
-        }
+    fn path(&self, name: &str) -> PathBuf {
+        self.target.path().join(name)
     }
 }
 
-/// Changes the owner of `path`, unless only root may.
-fn give_to(path: &Path, owner: Option<u32>) -> Result<(), WriteError> {
-    match owner.map(|owner| lchown(path, Some(owner), None)) {
+fn is_up_to_date(payload: &Payload, directory: &Dir) -> Result<bool, WriteError> {
+    let old = paths_in(directory, "").map_err(failed("read", directory.path()))?;
+    if paths::to_remove(&old, payload).next().is_some() {
+        return Ok(false);
+    }
+    for (path, file) in payload {
+        match holds(directory, path, &file.data) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) if is_absent(&error) => return Ok(false),
+            Err(error) => return Err(failed("read", &directory.path().join(path))(error)),
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the file at `path` has that content.
+fn holds(directory: &Dir, path: &str, data: &[u8]) -> io::Result<bool> {
+    match path.split_once('/') {
+        Some((first, rest)) => holds(&directory.open(first)?, rest, data),
+        None => directory.file_is(path, data),
+    }
+}
+
+/// All paths below `directory`, directories among them, each after `prefix`.
+fn paths_in(directory: &Dir, prefix: &str) -> io::Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for name in directory.names()? {
+        let path = format!("{prefix}{name}");
+        if matches!(directory.entry(&name)?, Entry::Directory { .. }) {
+            found.extend(paths_in(&directory.open(&name)?, &format!("{path}/"))?);
+        }
+        found.insert(path);
+    }
+    Ok(found)
+}
+
+/// There is no such file: nothing, a link, or a file where a directory was expected.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
+}
+
+/// What the visible link of that name says.
+fn link_to(name: &str) -> String {
+    format!("{DATA_DIR}/{name}")
+}
+
+/// Changes the owner of a file, unless only root may.
+fn give_to(directory: &Dir, name: &str, owner: Option<u32>) -> Result<(), WriteError> {
+    let path = directory.path().join(name);
+    match owner.map(|owner| directory.set_owner_of(name, Some(owner), None)) {
         Some(Err(error)) if error.kind() == ErrorKind::PermissionDenied => {
             warn!(path = %path.display(), owner, %error, "file keeps its owner: only root may change it");
             Ok(())
         }
-        Some(Err(error)) => Err(failed("lchown", path)(error)),
+        Some(Err(error)) => Err(failed("lchown", &path)(error)),
         _ => Ok(()),
     }
 }

@@ -9,10 +9,14 @@
 //! | `volume_linux.go` | [`ownership`] |
 //! | `SetUpAt` and `TearDownAt` of them all | [`set_up`], [`mounter`] |
 //!
+//! Whatever a pod says, nothing outside of the root is touched: the names that become part of a path are one segment of it
+//! each, and no link is followed on the way.
+//!
 //! Volumes are plain directories: nothing is mounted, not even a memory file system for secrets. The kinds that
 //! are not named here, and the projections of cluster trust bundles and of pod certificates, are refused by name.
 
 pub mod atomic_writer;
+mod dir;
 pub mod downward_api;
 pub mod keyed;
 pub mod mounter;
@@ -24,6 +28,7 @@ pub mod sources;
 
 pub use paths::InvalidPath;
 
+use crate::go::quote;
 use crate::objects::GetError;
 use crate::tokens::TokenError;
 use atomic_writer::WriteError;
@@ -64,6 +69,9 @@ pub enum VolumeError {
     /// The kind of projection is not supported; the field that names it.
     #[error("projected volume source {0} is not supported")]
     UnsupportedProjection(String),
+    /// A name that becomes part of a path is not one segment of it: what it names, and the name.
+    #[error("{0} must be one segment of a path: {name}", name = quote(.1))]
+    NoSegment(&'static str, String),
     /// The files could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -3,12 +3,10 @@
 //! Follows kubernetes v1.37.1 `pkg/volume/volume_linux.go` and `FsUserFrom` of `pkg/volume/util/util.go`. As there, a
 //! file that cannot be changed is logged and left.
 
+use super::dir::{Dir, Entry};
 use crate::containers::containers;
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
-use std::fs::{self, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, lchown};
-use std::path::Path;
 use tracing::warn;
 
 /// The user and the group that own the files of a pod's volumes.
@@ -48,37 +46,46 @@ fn fs_user(spec: &PodSpec) -> Option<i64> {
 ///
 /// # Errors
 /// If the volume cannot be walked through.
-pub(crate) fn give_to_group(volume: &Path, group: Option<u32>, read_only: bool) -> io::Result<()> {
+pub(super) fn give_to_group(volume: &Dir, group: Option<u32>, read_only: bool) -> io::Result<()> {
     let Some(group) = group else { return Ok(()) };
-    let metadata = fs::symlink_metadata(volume)?;
-    if metadata.is_dir() {
-        for entry in fs::read_dir(volume)? {
-            give_to_group(&entry?.path(), Some(group), read_only)?;
+    for name in volume.names()? {
+        let entry = volume.entry(&name)?;
+        if let Entry::Directory { .. } = entry {
+            give_to_group(&volume.open(&name)?, Some(group), read_only)?;
+            continue;
+        }
+        let path = volume.path().join(&name);
+        if let Err(error) = volume.set_owner_of(&name, None, Some(group)) {
+            warn!(path = %path.display(), group, %error, "Lchown failed");
+        }
+        // A link's permissions are those of what it points at.
+        if let Entry::File { mode } = entry
+            && let Err(error) = volume.set_mode_of(&name, mode | group_mode(read_only))
+        {
+            warn!(path = %path.display(), %error, "chmod failed");
         }
     }
-    if let Err(error) = lchown(volume, None, Some(group)) {
-        warn!(path = %volume.display(), group, %error, "Lchown failed");
+    let path = volume.path().display();
+    if let Err(error) = volume.set_group(group) {
+        warn!(%path, group, %error, "Lchown failed");
     }
-    if let Some(mode) = group_mode(&metadata, read_only)
-        && let Err(error) = fs::set_permissions(volume, Permissions::from_mode(mode))
-    {
-        warn!(path = %volume.display(), %error, "chmod failed");
+    if let Err(error) = volume.mode().and_then(|mode| volume.set_mode(mode | group_mode(read_only) | 0o2110)) {
+        warn!(%path, %error, "chmod failed");
     }
     Ok(())
 }
 
-/// The permissions of a file of the group; none for links, whose permissions are those of what they point at.
-fn group_mode(metadata: &Metadata, read_only: bool) -> Option<u32> {
-    let group = if read_only { 0o440 } else { 0o660 };
-    let directory = if metadata.is_dir() { 0o2110 } else { 0 };
-    (!metadata.is_symlink()).then(|| metadata.permissions().mode() & 0o7777 | group | directory)
+/// What a group may do with its files.
+fn group_mode(read_only: bool) -> u32 {
+    if read_only { 0o440 } else { 0o660 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
     fn the_user_of_a_pod_is_the_one_that_all_its_containers_share() {
@@ -118,11 +125,11 @@ mod tests {
         symlink("token", path("link")).expect("linked");
         // Own group: that may be given by everybody.
         let group = std::os::unix::fs::MetadataExt::gid(&fs::metadata(path("token")).expect("a file"));
-        give_to_group(directory.path(), Some(group), true).expect("walked");
+        let open = |path: &std::path::Path| Dir::at(path).expect("a directory");
+        give_to_group(&open(directory.path()), Some(group), true).expect("walked");
         let modes = ["token", "sub", "sub/open", "sub/mine"].map(mode);
         assert_eq!(modes, [0o640, 0o2750, 0o644, 0o440]);
-        give_to_group(&path("sub"), Some(group), false).expect("walked");
+        give_to_group(&open(&path("sub")), Some(group), false).expect("walked");
         assert_eq!(["sub", "sub/mine"].map(mode), [0o2770, 0o660]);
-        give_to_group(&path("absent"), None, true).expect("nothing to do");
     }
 }

@@ -64,7 +64,10 @@ pub(crate) fn clean(payload: &Payload) -> Result<Payload, InvalidPath> {
 }
 
 fn clean_path(path: &str) -> Result<String, InvalidPath> {
-    validate(path).map(|()| shortest(path))
+    validate(path)?;
+    let clean = shortest(path);
+    // Upstream looks at the path only as it was given.
+    if clean.starts_with("..") { Err(InvalidPath::Reserved(path.to_owned())) } else { Ok(clean) }
 }
 
 /// The shortest form of a path, which may be invalid still.
@@ -113,6 +116,7 @@ mod tests {
             (&long_name, Err("invalid path: filenames must be less than or equal to 255 characters")),
             ("/dev/null", Err("invalid path: must be relative path: /dev/null")),
             ("..sneaky.txt", Err("invalid path: must not start with '..': ..sneaky.txt")),
+            ("./..data", Err("invalid path: must not start with '..': ./..data")),
             ("..", Err("invalid path: must not contain '..': ..")),
             ("hello/../etc/somethingbad", Err("invalid path: must not contain '..': hello/../etc/somethingbad")),
             ("foo/../../etc/passwd", Err("invalid path: must not contain '..': foo/../../etc/passwd")),

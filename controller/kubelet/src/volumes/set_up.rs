@@ -3,7 +3,7 @@
 //! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, what fails before
 //! anything is written leaves no trace, and what fails later leaves no volume.
 
-use super::mounter::Mounter;
+use super::mounter::{Mounter, Place};
 use super::ownership::Owners;
 use super::sources::Sources;
 use super::{Kind, VolumeError};
@@ -23,14 +23,15 @@ impl Volumes {
     /// Makes a volume of `pod`, or brings it up to date. Returns whether anything changed.
     ///
     /// # Errors
-    /// If its content cannot be read; then the volume stays as it was. Or if it cannot be written; then it is removed, and
+    /// If the pod's uid or the volume's name can be no part of a path, or its content cannot be read; then the volume stays as it was. Or if it cannot be written; then it is removed, and
     /// so are the tokens of the pod that were in it.
     pub async fn set_up(&self, pod: &Pod, volume: &Volume) -> Result<bool, VolumeError> {
         let kind = Kind::of(volume)?;
         let Some(plugin) = kind.directory() else { return Ok(false) };
         let (owners, uid) = (Owners::of(pod), pod.uid().unwrap_or_default());
+        let place = Place::new(&uid, plugin, &volume.name)?;
         let payload = self.sources.collect(pod, kind, owners).await?;
-        let written = self.mounter.write(&uid, plugin, &volume.name, payload, owners).await;
+        let written = self.mounter.write(place, payload, owners).await;
         if written.is_err() && matches!(kind, Kind::Projected(_)) {
             self.sources.tokens.delete_bound_to(&uid);
         }

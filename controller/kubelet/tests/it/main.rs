@@ -2,6 +2,7 @@
 
 mod atomic_writer;
 mod binary;
+mod confined;
 mod environment;
 mod killed_writer;
 mod managers;
