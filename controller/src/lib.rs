@@ -35,6 +35,7 @@
 //! | client-go `util/workqueue/metrics.go`, component-base `metrics/prometheus/workqueue` | v0.37.1 | [`client_go::workqueue::metrics`] |
 //! | client-go `util/keyutil/key.go`, `util/cert/pem.go` | v0.37.1 | [`keys`] |
 //! | client-go `rest/with_retry.go` | v0.37.1 | [`client_go::client`] |
+//! | client-go `rest/request.go` | v0.37.1 | [`client_go::objects`] |
 //! | controller-manager `options/generic.go`, `app/helper.go`, `app/serve.go` | v0.37.1 | [`manager`] |
 
 pub mod client_go;

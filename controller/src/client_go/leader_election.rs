@@ -16,13 +16,14 @@
 //! Follows client-go v0.37.1 `tools/leaderelection/leaderelection.go` and `resourcelock/leaselock.go`, without
 //! coordinated election and without events. `ReleaseOnCancel` is always on.
 
+use super::objects::Objects;
 use crate::client_go::api_errors::{is_conflict, is_not_found};
 use crate::client_go::leader_status::LeaderStatus;
 use crate::clock::Clock;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::Client;
 use kube::api::{ObjectMeta, PostParams};
-use kube::{Api, Client};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -75,7 +76,7 @@ pub struct LeadershipLost;
 /// A candidate.
 pub struct LeaderElector {
     config: ElectionConfig,
-    leases: Api<Lease>,
+    leases: Objects<Lease>,
     /// What the Lease said when it was last seen to change, and when that was (`observedRecord`, `observedTime`).
     observed: Option<(LeaseSpec, Instant)>,
     /// What was last read, as opposed to written (`observedRawRecord`).
@@ -103,7 +104,7 @@ impl LeaderElector {
         if config.identity.is_empty() {
             return Err(ElectionConfigError::Identity);
         }
-        let leases = Api::namespaced(client, &config.namespace);
+        let leases = Objects::namespaced(client, &config.namespace);
         let status = LeaderStatus::default();
         Ok(LeaderElector { config, leases, observed: None, read: None, lease: None, status })
     }

@@ -6,5 +6,6 @@ pub mod informer;
 pub mod leader_election;
 pub mod leader_status;
 pub mod mutation_cache;
+pub mod objects;
 pub mod retry;
 pub mod workqueue;

@@ -14,13 +14,14 @@
 
 use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, has_status_cause, is_not_found};
 use crate::client_go::informer::{Event, Informer, ObjectKey};
+use crate::client_go::objects::Objects;
 use crate::client_go::workqueue::RateLimitingQueue;
 use crate::controller::{Controller, Source};
 use crate::controllers::service_accounts::is_active;
 use crate::worker::{Outcome, Worker};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::api::{ObjectMeta, PostParams};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -130,7 +131,7 @@ struct Syncer {
 
 impl Syncer {
     async fn sync(&self, namespace: &str) -> kube::Result<()> {
-        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
+        let api = Objects::namespaced(self.client.clone(), namespace);
         let Some(cached) = self.config_maps.get(&ObjectKey::new(namespace, CONFIG_MAP_NAME)) else {
             return self.create(&api).await;
         };
@@ -144,7 +145,7 @@ impl Syncer {
     }
 
     /// Creates the config map. If the namespace is deleted or terminating, it is not needed, and that is a success.
-    async fn create(&self, api: &Api<ConfigMap>) -> kube::Result<()> {
+    async fn create(&self, api: &Objects<ConfigMap>) -> kube::Result<()> {
         let annotations = BTreeMap::from([(DESCRIPTION_ANNOTATION.to_owned(), DESCRIPTION.to_owned())]);
         let metadata = ObjectMeta {
             name: Some(CONFIG_MAP_NAME.to_owned()),

@@ -12,12 +12,13 @@
 
 use crate::client_go::api_errors::{NAMESPACE_TERMINATING_CAUSE, aggregate, has_status_cause, is_already_exists};
 use crate::client_go::informer::{Event, Informer, ObjectKey};
+use crate::client_go::objects::Objects;
 use crate::client_go::workqueue::RateLimitingQueue;
 use crate::controller::{Controller, Source};
 use crate::worker::{Outcome, Worker};
 use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::api::{ObjectMeta, PostParams};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use std::fmt::{self, Display};
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ impl Syncer {
         if !known.is_some_and(|namespace| is_active(&namespace)) {
             return Ok(());
         }
-        let api: Api<ServiceAccount> = Api::namespaced(self.client.clone(), namespace);
+        let api = Objects::<ServiceAccount>::namespaced(self.client.clone(), namespace);
         let mut failures = Vec::new();
         for wanted in &self.options.service_accounts {
             if self.service_accounts.get(&ObjectKey::new(namespace, wanted.name_any())).is_some() {

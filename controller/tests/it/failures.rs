@@ -257,6 +257,26 @@ async fn a_service_account_recreated_under_the_same_name_does_not_keep_old_token
     assert_eq!(calls, [GET, "delete secrets/token-secret-1 uid=$secret 404"]);
 }
 
+/// Whatever an annotation says, it is one name, not the rest of a URL.
+#[tokio::test]
+async fn a_name_that_a_url_would_cut_short_is_nobodys() {
+    for (name, expected) in [
+        ("builder?x=1", &["get serviceaccounts/builder?x=1 404", DELETE][..]),
+        ("builder#", &["get serviceaccounts/builder# 404", DELETE]),
+        ("other/../builder", &[]),
+    ] {
+        let mut setup = Setup::new().await;
+        setup.options.max_retries = 1;
+        setup.create_account(&[]).await;
+        setup.create_token_secret_without_uid(NO_TOKEN).await;
+        let mut secret = setup.cached_secret(NO_TOKEN);
+        secret.annotations_mut().insert(SERVICE_ACCOUNT_NAME_KEY.into(), name.into());
+        let controller = setup.controller();
+        setup.secrets.apply(secret);
+        assert_eq!(setup.settle(&controller).await, expected, "{name}");
+    }
+}
+
 #[tokio::test]
 async fn a_failed_lookup_of_the_service_account_is_tried_again() {
     let mut setup = Setup::new().await;

@@ -132,6 +132,13 @@ pub(crate) const ABSENCES: &[Absence] = &[
         ],
     },
     Absence {
+        sentence: "Only `client_go/` puts names into URLs (`Objects`).",
+        rules: &[
+            Words { of: "controller", words: &["Api::namespaced"], homes: &["client_go"] },
+            Words { of: "controller/kubelet", words: &["Api::namespaced"], homes: &[] },
+        ],
+    },
+    Absence {
         sentence: "The crate `conformance/judge` depends neither on the server it judges nor on a client of it.",
         rules: &[Dependencies {
             of: "conformance/judge",

@@ -1,8 +1,9 @@
 //! What a node knows of secrets and config maps, and whether it knows it all yet.
 
 use crate::objects::{ObjectManager, PodObject, Registry, Settings, Strategy, WatchedObjects};
+use controller::client_go::objects::Objects;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -62,7 +63,7 @@ async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Ar
         .collect();
     // What is not watched will not change: it is immutable, or nobody has read it for long.
     for (namespace, name) in keys.iter().filter(|(namespace, name)| cache.store().is_watched(namespace, name)) {
-        object_caught_up(cache.store(), &Api::namespaced(client.clone(), namespace), namespace, name).await?;
+        object_caught_up(cache.store(), &Objects::namespaced(client.clone(), namespace), namespace, name).await?;
     }
     Ok(())
 }
@@ -71,7 +72,7 @@ async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Ar
 /// was seen.
 async fn object_caught_up<K: PodObject>(
     store: &WatchedObjects<K>,
-    api: &Api<K>,
+    api: &Objects<K>,
     namespace: &str,
     name: &str,
 ) -> kube::Result<()> {

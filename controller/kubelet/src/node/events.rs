@@ -5,11 +5,12 @@
 //! upstream then forgets what is oldest, and here all of it: what repeats itself afterwards is counted in another event.
 
 use crate::clock::Clock;
+use controller::client_go::objects::Objects;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, EventSource, ObjectReference, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams, PostParams};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -51,7 +52,7 @@ impl Recorder {
     /// Warns of something about `pod`.
     pub(super) async fn warn(&self, pod: &Pod, reason: &'static str, message: &str) {
         let key = Key { pod_uid: pod.uid().unwrap_or_default(), reason, message: message.to_owned() };
-        let events: Api<Event> = Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
+        let events = Objects::namespaced(self.client.clone(), pod.namespace().unwrap_or_default());
         let now = self.clock.now();
         let before = self.written().get(&key).cloned();
         let recorded = match &before {
@@ -84,12 +85,12 @@ impl Recorder {
         self.written().retain(|key, _| key.pod_uid != pod_uid);
     }
 
-    async fn count(&self, events: &Api<Event>, before: &Written, now: Timestamp) -> kube::Result<Event> {
+    async fn count(&self, events: &Objects<Event>, before: &Written, now: Timestamp) -> kube::Result<Event> {
         let more = json!({"count": before.count + 1, "lastTimestamp": Time(now)});
         events.patch(&before.name, &PatchParams::default(), &Patch::Merge(more)).await
     }
 
-    async fn create(&self, events: &Api<Event>, pod: &Pod, key: &Key, now: Timestamp) -> kube::Result<Event> {
+    async fn create(&self, events: &Objects<Event>, pod: &Pod, key: &Key, now: Timestamp) -> kube::Result<Event> {
         let mut event = Event {
             involved_object: ObjectReference {
                 api_version: Some("v1".to_owned()),

@@ -29,6 +29,7 @@ use crate::volumes::mounter::Mounter;
 use crate::volumes::set_up::Volumes;
 use crate::volumes::sources::Sources;
 use caches::Caches;
+use controller::client_go::objects::Objects;
 use events::Recorder;
 use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
@@ -138,7 +139,7 @@ impl Node {
             secrets: caches.secrets.clone(),
             config_maps: caches.config_maps.clone(),
             tokens: tokens.clone(),
-            nodes: Api::all(client.clone()),
+            nodes: Objects::all(client.clone()),
             node_name: name.clone(),
         };
         let worker = Worker {

@@ -4,9 +4,10 @@ use super::events::Recorder;
 use super::pods::Work;
 use crate::go::quote;
 use crate::volumes::set_up::Volumes;
+use controller::client_go::objects::Objects;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, Preconditions};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use tracing::{debug, error, info, warn};
 
 /// Reason of events about volumes that are not as they should be (`FailedMountVolume`).
@@ -62,7 +63,7 @@ impl Worker {
 
     /// Tells the API server that nothing of the pod is left (`canBeDeleted` in `pkg/kubelet/status/status_manager.go`).
     async fn finish_deletion(&self, namespace: &str, name: &str, uid: String) -> bool {
-        let pods: Api<Pod> = Api::namespaced(self.client.clone(), namespace);
+        let pods = Objects::<Pod>::namespaced(self.client.clone(), namespace);
         let params = DeleteParams {
             grace_period_seconds: Some(0),
             preconditions: Some(Preconditions { uid: Some(uid), resource_version: None }),

@@ -14,11 +14,12 @@ use super::registry::Store;
 use super::{GetError, NodeTtl, PodObject};
 use crate::clock::Clock;
 use controller::client_go::informer::ObjectKey;
+use controller::client_go::objects::Objects;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use kube::api::GetParams;
 use kube::core::Status;
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -65,7 +66,7 @@ impl<K: PodObject> CachedObjects<K> {
                 Answer::Object { .. } => GetParams::any(),
                 Answer::Nothing | Answer::Missing(_) => GetParams::default(),
             };
-            let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
+            let api = Objects::<K>::namespaced(self.client.clone(), namespace);
             let read = api.get_with(name, &params).await;
             answer.update(read, self.clock.now())?;
         }

@@ -1,9 +1,10 @@
 //! The strategy `Get`: every read is a request, whoever asks, for whatever object.
 
 use super::{GetError, ObjectManager, PodObject};
+use controller::client_go::objects::Objects;
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client};
+use kube::Client;
 use std::sync::Arc;
 
 /// Objects straight from the API server (`simpleSecretManager`, `simpleConfigMapManager`).
@@ -22,7 +23,7 @@ impl LiveObjects {
 impl<K: PodObject> ObjectManager<K> for LiveObjects {
     fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>> {
         Box::pin(async move {
-            let api: Api<K> = Api::namespaced(self.client.clone(), namespace);
+            let api = Objects::<K>::namespaced(self.client.clone(), namespace);
             Ok(Arc::new(api.get(name).await?))
         })
     }

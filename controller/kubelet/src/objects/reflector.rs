@@ -23,6 +23,7 @@ use super::PodObject;
 use super::backoff::Backoff;
 use crate::clock::Clock;
 use controller::client_go::api_errors::{has_status_cause, is_expired, is_too_many_requests};
+use controller::client_go::objects::segment;
 use futures::io::{AsyncBufRead, AsyncBufReadExt};
 use http::Request;
 use jiff::{SignedDuration, Timestamp};
@@ -58,7 +59,7 @@ pub(super) trait Sink<K> {
 pub(super) struct Reflector<K> {
     client: Client,
     clock: Arc<dyn Clock>,
-    requests: kube::core::Request,
+    namespace: String,
     name: String,
     backoff: Backoff,
     /// The last revision that was seen.
@@ -86,12 +87,11 @@ enum End {
 impl<K: PodObject> Reflector<K> {
     pub(super) fn new(client: Client, clock: Arc<dyn Clock>, namespace: &str, name: &str) -> Self {
         let backoff = Backoff::new(clock.now());
-        let requests = kube::core::Request::new(K::url_path(&(), Some(namespace)));
-        let name = name.to_owned();
+        let (namespace, name) = (namespace.to_owned(), name.to_owned());
         Reflector {
             client,
             clock,
-            requests,
+            namespace,
             name,
             backoff,
             revision: None,
@@ -197,14 +197,19 @@ impl<K: PodObject> Reflector<K> {
             Some(revision) => ListParams { resource_version: Some(revision.clone()), ..params },
             None => ListParams { resource_version: Some("0".to_owned()), ..params },
         };
-        self.requests.list(&params).map_err(Error::BuildRequest)
+        self.requests()?.list(&params).map_err(Error::BuildRequest)
     }
 
     fn watch_request(&self) -> kube::Result<Request<Vec<u8>>> {
         let timeout = fastrand::u32(WATCH_SECONDS..=2 * WATCH_SECONDS);
         let params = WatchParams::default().fields(&self.selector()).timeout(timeout);
         let revision = self.revision.as_deref().unwrap_or_default();
-        self.requests.watch(&params, revision).map_err(Error::BuildRequest)
+        self.requests()?.watch(&params, revision).map_err(Error::BuildRequest)
+    }
+
+    fn requests(&self) -> kube::Result<kube::core::Request> {
+        let namespace = segment("namespace", &self.namespace)?;
+        Ok(kube::core::Request::new(K::url_path(&(), Some(&namespace))))
     }
 
     fn selector(&self) -> String {

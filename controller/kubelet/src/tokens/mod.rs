@@ -15,11 +15,10 @@ pub use spec::{BoundObject, TokenSpec};
 use crate::clock::Clock;
 use cache::TokenCache;
 use controller::client_go::api_errors;
+use controller::client_go::objects::Objects;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::authentication::v1::TokenRequest;
-use k8s_openapi::api::core::v1::ServiceAccount;
-use kube::api::PostParams;
-use kube::{Api, Client};
+use kube::Client;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use tracing::{error, warn};
@@ -156,9 +155,8 @@ impl TokenManager {
     }
 
     async fn fetch(&self, spec: &TokenSpec) -> Result<Token, FetchError> {
-        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), &spec.namespace);
-        let params = PostParams::default();
-        match accounts.create_token_request(&spec.service_account, &params, &spec.request()).await {
+        let accounts = Objects::namespaced(self.client.clone(), &spec.namespace);
+        match accounts.create_token(&spec.service_account, &spec.request()).await {
             Ok(answer) => token(answer).ok_or(FetchError::Incomplete),
             Err(error) if api_errors::is_not_found(&error) && self.is_unsupported().await => {
                 Err(FetchError::Unsupported)

@@ -11,11 +11,12 @@ use super::{Kind, VolumeError, downward_api, other_field};
 use crate::objects::ObjectManager;
 use crate::resources::ResourceList;
 use crate::tokens::{BoundObject, TokenManager, TokenSpec};
+use controller::client_go::objects::Objects;
 use k8s_openapi::api::core::v1::{
     ConfigMap, DownwardAPIVolumeFile, KeyToPath, Node, Pod, ProjectedVolumeSource, Secret,
     ServiceAccountTokenProjection, VolumeProjection,
 };
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
 use std::sync::Arc;
 
 /// A token that is for one user or one group is for nobody else; the pass over the volume lets the group in.
@@ -31,7 +32,7 @@ pub struct Sources {
     /// The token cache.
     pub tokens: Arc<TokenManager>,
     /// The API of nodes; the allocatable resources of one are the limits of containers without any.
-    pub nodes: Api<Node>,
+    pub nodes: Objects<Node>,
     /// The name of that node.
     pub node_name: String,
 }

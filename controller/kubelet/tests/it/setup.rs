@@ -1,5 +1,6 @@
 //! A server, and what of the crate a test needs beside it, all on one clock.
 
+use controller::client_go::objects::Objects;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::On;
 use futures::future::BoxFuture;
@@ -92,7 +93,7 @@ impl Setup {
 
     pub(crate) fn volumes(&self, tokens: Arc<TokenManager>) -> Volumes {
         let live = Arc::new(Live(self.client()));
-        let nodes = Api::all(self.client());
+        let nodes = Objects::all(self.client());
         let sources = Sources { secrets: live.clone(), config_maps: live, tokens, nodes, node_name: NODE.to_owned() };
         Volumes { sources, mounter: Mounter::new(self.root.path(), Arc::new(self.clock.clone())) }
     }

@@ -48,6 +48,20 @@ async fn tokens_are_kept_until_their_time_has_come() {
 }
 
 #[tokio::test]
+async fn a_name_that_a_url_would_cut_short_gets_no_token_of_another() {
+    let setup = Setup::new().await;
+    let tokens = setup.tokens();
+    for (name, expected) in [
+        ("builder/token?x=1", "invalid resource name \"builder/token?x=1\": [may not contain '/']"),
+        ("builder?x=1", "serviceaccounts \"builder?x=1\" not found"),
+    ] {
+        let spec = TokenSpec { service_account: name.to_owned(), ..spec(HOUR) };
+        let error = tokens.get(&spec).await.expect_err("nobody is called that").to_string();
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn renewal_comes_in_the_ten_seconds_before_a_fifth_is_left() {
     let setup = Setup::new().await;
     let tokens = setup.tokens();

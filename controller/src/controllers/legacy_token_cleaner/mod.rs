@@ -21,6 +21,7 @@ pub use evaluation::EVALUATION;
 
 use crate::client_go::api_errors::{is_conflict, is_not_found};
 use crate::client_go::informer::{Informer, ObjectKey};
+use crate::client_go::objects::Objects;
 use crate::clock::Clock;
 use crate::controller::{Controller, Source};
 use crate::controllers::tokens::SERVICE_ACCOUNT_NAME_KEY;
@@ -30,7 +31,7 @@ use evaluation::Evaluations;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret, ServiceAccount};
 use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -144,7 +145,7 @@ impl Cleaner {
 
     /// The time since when uses are tracked for certain.
     async fn latest_possible_tracked_since(&self) -> anyhow::Result<Timestamp> {
-        let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), "kube-system");
+        let api = Objects::<ConfigMap>::namespaced(self.client.clone(), "kube-system");
         let config_map = api.get(TRACKING_CONFIG_MAP).await?;
         day_after_tracking_began(&config_map)
     }
@@ -187,7 +188,7 @@ impl Cleaner {
         }
     }
 
-    fn secrets_in(&self, namespace: &str) -> Api<Secret> {
-        Api::namespaced(self.client.clone(), namespace)
+    fn secrets_in(&self, namespace: &str) -> Objects<Secret> {
+        Objects::namespaced(self.client.clone(), namespace)
     }
 }

@@ -8,11 +8,12 @@ use super::generate::TokenGenerator;
 use crate::client_go::api_errors::{is_conflict, is_not_found};
 use crate::client_go::informer::{Informer, ObjectKey};
 use crate::client_go::mutation_cache::MutationCache;
+use crate::client_go::objects::Objects;
 use crate::keys::SigningError;
 use crate::worker::Outcome;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use kube::api::{DeleteParams, Preconditions};
-use kube::{Api, Client, ResourceExt};
+use kube::{Client, ResourceExt};
 use std::sync::Arc;
 
 /// The syncs of the controller's keys.
@@ -54,12 +55,12 @@ impl Failure {
 }
 
 impl Syncer {
-    pub(super) fn service_accounts_in(&self, namespace: &str) -> Api<ServiceAccount> {
-        Api::namespaced(self.client.clone(), namespace)
+    pub(super) fn service_accounts_in(&self, namespace: &str) -> Objects<ServiceAccount> {
+        Objects::namespaced(self.client.clone(), namespace)
     }
 
-    pub(super) fn secrets_in(&self, namespace: &str) -> Api<Secret> {
-        Api::namespaced(self.client.clone(), namespace)
+    pub(super) fn secrets_in(&self, namespace: &str) -> Objects<Secret> {
+        Objects::namespaced(self.client.clone(), namespace)
     }
 
     /// The cached service account of that name and, if one is given, of that uid.
