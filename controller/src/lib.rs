@@ -38,6 +38,8 @@
 //! | client-go `rest/request.go` | v0.37.1 | [`client_go::objects`] |
 //! | controller-manager `options/generic.go`, `app/helper.go`, `app/serve.go` | v0.37.1 | [`manager`] |
 
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 pub mod client_go;
 pub mod clock;
 pub mod controller;

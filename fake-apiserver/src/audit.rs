@@ -67,7 +67,6 @@ pub struct RequestLog {
 
 impl RequestLog {
     pub(crate) fn new(keep: bool, file: Option<&Path>) -> io::Result<Self> {
-        let open = |path| File::options().create(true).append(true).open(path);
         let file = file.map(open).transpose()?;
         Ok(RequestLog { kept: keep.then(Mutex::default), file: file.map(Mutex::new), count: watch::Sender::new(0) })
     }
@@ -104,6 +103,15 @@ impl RequestLog {
     pub fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
+}
+
+/// Opens a file for appending, made for its owner only: it has what clients send.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 impl fmt::Debug for RequestLog {

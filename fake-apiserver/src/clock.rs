@@ -58,7 +58,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Another clock, seen with a constant error: what a replica with a wrong clock reads.
+/// Another clock, seen with a constant error: what a replica with a wrong clock reads. It stands still at the ends of time.
 #[derive(Clone)]
 pub struct OffsetClock {
     inner: Arc<dyn Clock>,
@@ -79,8 +79,15 @@ impl OffsetClock {
 
 impl Clock for OffsetClock {
     fn now(&self) -> Timestamp {
-        self.inner.now() + SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed))
+        let offset = self.offset_seconds.load(Ordering::Relaxed);
+        let end = if offset < 0 { Timestamp::MIN } else { Timestamp::MAX };
+        shifted(self.inner.now(), offset).unwrap_or(end)
     }
+}
+
+/// `time` with that error, if there is such a time.
+pub(crate) fn shifted(time: Timestamp, offset_seconds: i64) -> Option<Timestamp> {
+    time.checked_add(SignedDuration::from_secs(offset_seconds)).ok()
 }
 
 /// A time as `metadata` prints it: RFC 3339, UTC, whole seconds (truncated).

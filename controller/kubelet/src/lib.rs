@@ -18,6 +18,8 @@
 //! | kubernetes `pkg/credentialprovider/config.go`, `secrets/secrets.go` | v1.37.1 | [`pull_secrets`] |
 //! | client-go `tools/record/event.go`, `events_cache.go` | v0.37.1 | [`node`] |
 
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 pub mod client;
 pub mod clock;
 mod containers;

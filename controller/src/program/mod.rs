@@ -6,11 +6,11 @@ mod signals;
 pub use cluster::Cluster;
 pub use signals::stop_on_signal;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use tracing::Level;
 
-/// Sends the logs of this process to stderr, with the verbosity of `-v`.
+/// Sends the logs of this process to stderr, with the verbosity of `-v`. A line that cannot be written is lost, without an error.
 ///
 /// # Panics
 /// If it is called twice.
@@ -21,7 +21,9 @@ pub fn start_logging(verbosity: u8) {
         8.. => Level::TRACE,
     };
     let ansi = std::io::stderr().is_terminal();
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level).init();
+    let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level);
+    // It would be said on the standard error, which panics.
+    logs.log_internal_errors(false).init();
 }
 
 /// The exit code of a program; an error is printed to stderr.
@@ -29,8 +31,13 @@ pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says something on stderr, whatever is logged. If that is closed or full, there is nowhere else to say it.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -81,6 +81,17 @@ fn a_controller_that_does_not_exist_is_named() {
 // Waiting for the process must not keep the server from answering it.
 #[tokio::test(flavor = "multi_thread")]
 async fn it_leads_makes_tokens_and_releases_the_lease_when_terminated() {
+    for stderr in [Stdio::null(), nobody_reads()] {
+        lead_and_end(stderr).await;
+    }
+}
+
+/// A pipe that is closed at the other end.
+fn nobody_reads() -> Stdio {
+    std::io::pipe().expect("a pipe").1.into()
+}
+
+async fn lead_and_end(stderr: Stdio) {
     let server = FakeApiServer::builder().start().await.expect("a server starts on any free port");
     let (_directory, kubeconfig) = kubeconfig(&server);
     let mut process = Process::new(assert_cmd::cargo::cargo_bin("controller-manager"))
@@ -88,7 +99,8 @@ async fn it_leads_makes_tokens_and_releases_the_lease_when_terminated() {
         .arg(&kubeconfig)
         .arg("--service-account-private-key-file")
         .arg(pem("ec-p256-sec1.pem"))
-        .stderr(Stdio::null())
+        .arg("-v=8")
+        .stderr(stderr)
         .spawn()
         .expect("the process starts");
 

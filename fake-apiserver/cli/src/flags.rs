@@ -5,6 +5,7 @@ use clap::Parser;
 use controller::manager::catalogue::{Choice, Kind as Controller, is_wanted};
 use fake_apiserver::internals::parse_duration;
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
+use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -137,15 +138,13 @@ impl Flags {
     /// # Errors
     /// The code to exit with.
     pub fn read() -> Result<Self, ExitCode> {
-        Flags::try_parse().map_err(|error| match error.use_stderr() {
-            true => {
-                eprintln!("{}", one_line(&error));
-                ExitCode::FAILURE
-            }
-            false => {
-                print!("{error}");
-                ExitCode::SUCCESS
-            }
+        Flags::try_parse().map_err(|error| {
+            // The code says the same, should nobody read the text.
+            let _ = match error.use_stderr() {
+                true => writeln!(std::io::stderr(), "{}", one_line(&error)),
+                false => write!(std::io::stdout(), "{error}"),
+            };
+            if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
         })
     }
 

@@ -1,4 +1,4 @@
-//! What is logged, and how: to the standard error, one line an event.
+//! What is logged, and how: to the standard error, one line an event. A line that cannot be written is lost, and nothing else.
 
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
@@ -17,5 +17,7 @@ pub(crate) fn start(verbosity: u8) {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
+        // It would be said on the standard error, which panics.
+        .log_internal_errors(false)
         .init();
 }

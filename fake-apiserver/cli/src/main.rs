@@ -1,8 +1,11 @@
 //! `fake-apiserver`, the program: flags, a server, and an end.
 
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod logging;
 mod run;
 
+use controller::program;
 use fake_apiserver_cli::Flags;
 use std::process::ExitCode;
 
@@ -13,11 +16,5 @@ async fn main() -> ExitCode {
         Err(code) => return code,
     };
     logging::start(flags.verbosity);
-    match run::run(&flags).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    program::exit_code(run::run(&flags).await)
 }

@@ -1,15 +1,17 @@
 //! The life of the process: start, the line `ready`, a signal, stop.
 
 use anyhow::Context;
+use controller::program;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver_cli::Flags;
 use std::io::{self, Write};
 use tokio::sync::oneshot;
+use tracing::warn;
 
 /// Serves until told to stop.
 ///
 /// # Errors
-/// When the server cannot start, or cannot tell that it has.
+/// When the server cannot start.
 pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let stop = stop_signals(flags.exit_with_stdin)?;
     let server = flags.start().await?;
@@ -17,13 +19,15 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
         server.write_kubeconfig(path).with_context(failed)?;
     }
-    writeln!(io::stdout(), "{}", ready_line(&server)).context("unable to say that the server is ready")?;
+    if let Err(error) = writeln!(io::stdout(), "{}", ready_line(&server)) {
+        warn!(%error, "unable to say that the server is ready");
+    }
     if flags.write_kubeconfig.is_none() {
         let (url, token) = (server.url(), server.admin_token());
-        eprintln!(
+        program::say(&format!(
             "Try: kubectl --server {url} --insecure-skip-tls-verify --token {token} get namespaces\n\
              Or start with --write-kubeconfig FILE, and use kubectl --kubeconfig FILE. Stop with Ctrl-C."
-        );
+        ));
     }
     stop.await;
     server.shutdown().await;

@@ -1,9 +1,9 @@
 //! The program: what it says when it cannot start, that it says so when it can, and how it stops.
 
 use assert_cmd::Command;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// Runs the program with `arguments`, which must be refused, and returns what it says.
@@ -50,7 +50,12 @@ fn refusals_are_one_line() {
         (&["--service-account-key-file", &garbage], &format!("error: --service-account-key-file {garbage}: ")),
         (&["--token-auth-file", &tokens], &format!("error: token file '{tokens}' must have at least 3 columns")),
         (&["--clock-offset=3=5"], "error: a clock offset for replica 3, of 1 counted from 0"),
+        (
+            &["--clock-offset=0=9223372036854775807"],
+            "error: a clock offset of 9223372036854775807 s for replica 0 leads beyond the years that a time can have",
+        ),
         (&["--replicas=0"], "error: a control plane has at least one replica"),
+        (&["--replicas=100000"], "error: 100000 replicas are too many: a control plane has at most 100"),
         (&["--secure-port", &taken], &format!("error: unable to listen on 127.0.0.1:{taken}: ")),
         (&["--secure-port=0", "--write-kubeconfig=/nope/x"], "error: unable to write --write-kubeconfig /nope/x: "),
     ] {
@@ -62,19 +67,27 @@ fn refusals_are_one_line() {
 /// A running program, killed when a test leaves it behind.
 struct Program {
     child: Child,
-    stdout: BufReader<ChildStdout>,
+    stdout: BufReader<Box<dyn Read>>,
 }
 
 impl Program {
     fn start(arguments: &[&str]) -> Self {
+        Program::with(arguments, Stdio::piped(), Stdio::null())
+    }
+
+    fn with(arguments: &[&str], stdout: Stdio, stderr: Stdio) -> Self {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_fake-apiserver"))
             .args(arguments)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
             .spawn()
             .expect("the program starts");
-        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let stdout: Box<dyn Read> = match child.stdout.take() {
+            Some(pipe) => Box::new(pipe),
+            None => Box::new(std::io::empty()),
+        };
+        let stdout = BufReader::new(stdout);
         Program { child, stdout }
     }
 
@@ -124,6 +137,92 @@ fn ready_with_a_kubeconfig_until_stdin_closes() {
     }
     let kubeconfig = std::fs::read_to_string(&path).expect("a kubeconfig");
     assert!(kubeconfig.contains(&format!("server: \"{}\"", urls[0])), "{kubeconfig}");
+    drop(program.child.stdin.take());
+    program.end();
+}
+
+/// What a plain HTTP server at `url` says to a token that it does not know.
+fn ask_with_a_bad_token(url: &str) -> String {
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
+    stream
+        .write_all(b"GET /api HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer bad\r\nConnection: close\r\n\r\n")
+        .expect("written");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("text");
+    answer.lines().next().unwrap_or_default().to_string()
+}
+
+/// A pipe that is closed at the other end.
+fn nobody_reads() -> Stdio {
+    std::io::pipe().expect("a pipe").1.into()
+}
+
+/// A file on a disk without any room.
+#[cfg(target_os = "linux")]
+fn full() -> Stdio {
+    std::fs::File::options().write(true).open("/dev/full").expect("a device").into()
+}
+
+/// A log that cannot be written is lost, and nothing else.
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_standard_error_it_serves() {
+    for (case, stderr) in [("closed", nobody_reads()), ("full", full())] {
+        let arguments = ["--secure-port=0", "--insecure-port=0", "--exit-with-stdin", "-v=6"];
+        let mut program = Program::with(&arguments, Stdio::piped(), stderr);
+        let urls = program.ready();
+        for _ in 0..2 {
+            assert_eq!(ask_with_a_bad_token(&urls[1]), "HTTP/1.1 401 Unauthorized", "{case}");
+        }
+        drop(program.child.stdin.take());
+        program.end();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn refusals_that_cannot_be_said_have_their_code() {
+    for (arguments, code) in [(&["--foo"][..], 1), (&["--replicas=0"], 1), (&["--help"], 0)] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fake-apiserver"));
+        let status = command.args(arguments).stdout(full()).stderr(full()).status().expect("the program starts");
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+/// A program whose `ready` nobody reads is ready all the same.
+#[test]
+fn without_a_standard_output_it_serves() {
+    let mut program = Program::with(&["--secure-port=0", "--exit-with-stdin"], nobody_reads(), Stdio::piped());
+    let mut said = BufReader::new(program.child.stderr.take().expect("a pipe")).lines();
+    assert!(said.any(|line| line.expect("text").contains("unable to say that the server is ready")));
+    drop(program.child.stdin.take());
+    program.end();
+}
+
+/// What clients send is their owner's business.
+#[cfg(unix)]
+#[test]
+fn the_audit_log_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("audit.log");
+    let flag = format!("--audit-log-path={}", path.display());
+    let mut program = Program::start(&["--secure-port=0", "--exit-with-stdin", &flag]);
+    program.ready();
+    assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
+    drop(program.child.stdin.take());
+    program.end();
+}
+
+/// What cannot be recorded is answered all the same, as by a kube-apiserver with a log that blocks.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_the_audit_log_only() {
+    let arguments = ["--secure-port=0", "--insecure-port=0", "--exit-with-stdin", "--audit-log-path=/dev/full"];
+    let mut program = Program::start(&arguments);
+    let urls = program.ready();
+    assert_eq!(ask_with_a_bad_token(&urls[1]), "HTTP/1.1 401 Unauthorized");
     drop(program.child.stdin.take());
     program.end();
 }

@@ -78,7 +78,7 @@ impl RunningReplica {
         self.clock.clone()
     }
 
-    /// Changes the error of its clock, in seconds (negative: behind).
+    /// Changes the error of its clock, in seconds (negative: behind). Beyond the first and the last time that there is, the clock stands still.
     pub fn set_clock_offset(&self, seconds: i64) {
         self.clock.set_offset(seconds);
     }

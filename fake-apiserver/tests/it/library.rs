@@ -81,6 +81,30 @@ async fn replicas_share_objects_but_not_clocks() {
     assert_eq!(text(&created, "/metadata/creationTimestamp"), "2030-01-01T00:00:05Z");
 }
 
+/// A clock that is set beyond time stands still there, and requests are served.
+#[tokio::test]
+async fn clocks_end_where_time_does() {
+    let server = start().await;
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    Client::new(&server).await.post(accounts, &named("builder")).await.expect(201);
+    for offset in [i64::MAX, i64::MIN, 252_000_000_000, -400_000_000_000] {
+        server.replica(0).set_clock_offset(offset);
+        let mut client = Client::new(&server).await;
+        let name = named(&format!("n{}", offset.unsigned_abs()));
+        client.post(CONFIG_MAPS, &name).await.expect(201);
+        client.get(&format!("{CONFIG_MAPS}?watch=true&timeoutSeconds=1")).await;
+        client.get("/openapi/v2").await;
+        let token = client.post(&format!("{accounts}/builder/token"), &json!({})).await;
+        let pod = json!({"metadata": {"name": "web"}, "spec": {"containers": [{"name": "c", "image": "i"}]}});
+        let pods = "/api/v1/namespaces/default/pods";
+        client.post(pods, &pod).await.expect(201);
+        client.delete(&format!("{pods}/web")).await.expect(200);
+        client.delete(&format!("{pods}/web?gracePeriodSeconds=0")).await;
+        client.token = text(&token.json(), "/status/token").to_owned();
+        client.get(CONFIG_MAPS).await;
+    }
+}
+
 #[tokio::test]
 async fn a_seed_repeats_itself() {
     let mut runs = Vec::new();
@@ -141,6 +165,11 @@ async fn what_cannot_be_is_told_at_the_start() {
     let builder = FakeApiServer::builder;
     let key = include_bytes!("../../../fixtures/keys/service-account.key");
     assert!(matches!(error(builder().replicas(0)).await, StartError::NoReplicas));
+    assert!(matches!(error(builder().replicas(101)).await, StartError::TooManyReplicas { replicas: 101 }));
+    for seconds in [i64::MAX, i64::MIN] {
+        let clock = error(builder().replicas(2).clock_offset(1, seconds)).await;
+        assert!(matches!(clock, StartError::ClockOffset { replica: 1, .. }), "{clock}");
+    }
     let beyond = error(builder().replicas(2).clock_offset(2, 1)).await;
     assert!(matches!(beyond, StartError::NoSuchReplica { replica: 2, replicas: 2 }));
     let ports = error(builder().replicas(2).secure_port(u16::MAX)).await;

@@ -189,7 +189,8 @@ impl Dir {
 }
 
 fn permissions(mode: RawMode) -> u32 {
-    u32::from(Mode::from_raw_mode(mode).bits()) & 0o7777
+    let bits: u32 = Mode::from_raw_mode(mode).bits() as _;
+    bits & 0o7777
 }
 
 fn segment(name: &str) -> io::Result<&str> {

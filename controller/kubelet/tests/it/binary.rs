@@ -17,11 +17,15 @@ use tempfile::TempDir;
 /// The binary, and what it says.
 struct Running {
     process: Child,
-    log: Lines<BufReader<ChildStderr>>,
+    log: Option<Lines<BufReader<ChildStderr>>>,
 }
 
 impl Running {
     fn start(directory: &TempDir) -> Self {
+        Running::with_stderr(directory, Stdio::piped())
+    }
+
+    fn with_stderr(directory: &TempDir, stderr: Stdio) -> Self {
         let path = |name: &str| directory.path().join(name);
         let mut process = Process::new(assert_cmd::cargo::cargo_bin("kubelet-volumes"))
             .arg("--kubeconfig")
@@ -29,16 +33,16 @@ impl Running {
             .arg("--root-dir")
             .arg(path("root"))
             .args(["--node-name", NODE])
-            .stderr(Stdio::piped())
+            .stderr(stderr)
             .spawn()
             .expect("the process starts");
-        let log = BufReader::new(process.stderr.take().expect("a pipe")).lines();
+        let log = process.stderr.take().map(|pipe| BufReader::new(pipe).lines());
         Running { process, log }
     }
 
     /// Waits until it says something about `what`.
     fn until(&mut self, what: &str) {
-        let mut said = self.log.by_ref().map(|line| line.expect("text"));
+        let mut said = self.log.iter_mut().flatten().map(|line| line.expect("text"));
         assert!(said.any(|line| line.contains(what)), "it ended without a word of {what:?}");
     }
 }
@@ -95,6 +99,28 @@ async fn volumes_appear_change_and_vanish() {
     await_condition(pods, "web", is_deleted(&uid)).await.expect("the server can be watched");
     assert!(!pods_directory.join(&uid).exists());
 
+    let terminated = Process::new("kill").arg(node.process.id().to_string()).status().expect("kill runs");
+    assert!(terminated.success());
+    assert_eq!(node.process.wait().expect("the process ends").code(), Some(0));
+}
+
+/// A log that nobody reads is lost, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_standard_error_volumes_appear() {
+    let server = FakeApiServer::builder().insecure().start().await.expect("a server starts");
+    let directory = TempDir::new().expect("a directory");
+    server.write_kubeconfig(&directory.path().join("kubeconfig")).expect("the kubeconfig is written");
+    let closed = std::io::pipe().expect("a pipe").1;
+    let mut node = Running::with_stderr(&directory, closed.into());
+    let pod = json!({
+        "metadata": {"name": "web"},
+        "spec": {"nodeName": NODE, "containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "e", "emptyDir": {}}]},
+    });
+    let pods: Api<Pod> = Api::namespaced(server.client(), "default");
+    let pod = pods.create(&PostParams::default(), &serde_json::from_value(pod).expect("a pod")).await.expect("created");
+    let uid = pod.metadata.uid.expect("a uid");
+    pods.delete("web", &DeleteParams::default()).await.expect("deleted");
+    await_condition(pods, "web", is_deleted(&uid)).await.expect("the server can be watched");
     let terminated = Process::new("kill").arg(node.process.id().to_string()).status().expect("kill runs");
     assert!(terminated.success());
     assert_eq!(node.process.wait().expect("the process ends").code(), Some(0));

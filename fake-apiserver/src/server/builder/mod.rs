@@ -14,7 +14,7 @@ use crate::auth::keys::KeyError;
 use crate::auth::modes::{self, AuthorizationMode, ModeError, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::token_file::TokenFileError;
 use crate::auth::{self, Authenticator, AuthorityError, ConfigError, ParsedObjects};
-use crate::clock::{Clock, OffsetClock, SystemClock};
+use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 use crate::commit::Commits;
 #[cfg(feature = "controllers")]
@@ -40,6 +40,8 @@ use tokio_util::sync::CancellationToken;
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 /// Number of events that are remembered by default.
 const DEFAULT_HISTORY: usize = 10_000;
+/// The largest number of replicas: each has its ports and tasks.
+const MOST_REPLICAS: usize = 100;
 
 /// The reason why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,20 @@ pub enum StartError {
     /// A control plane without replicas.
     #[error("a control plane has at least one replica")]
     NoReplicas,
+    /// More replicas than one process is meant to have.
+    #[error("{replicas} replicas are too many: a control plane has at most {MOST_REPLICAS}")]
+    TooManyReplicas {
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// A clock offset that no time has.
+    #[error("a clock offset of {seconds} s for replica {replica} leads beyond the years that a time can have")]
+    ClockOffset {
+        /// Index of the replica, from 0 on.
+        replica: usize,
+        /// The offset, in seconds.
+        seconds: i64,
+    },
     /// A clock offset for a replica that there is not.
     #[error("a clock offset for replica {replica}, of {replicas} counted from 0")]
     NoSuchReplica {
@@ -208,7 +224,7 @@ impl Builder {
         self
     }
 
-    /// The number of servers of the control plane; 1 by default.
+    /// The number of servers of the control plane, at most 100; 1 by default.
     #[must_use]
     pub fn replicas(mut self, count: usize) -> Self {
         self.replicas = count;
@@ -314,8 +330,15 @@ impl Builder {
         if replicas == 0 {
             return Err(StartError::NoReplicas);
         }
-        match self.clock_offsets.keys().find(|replica| **replica >= replicas) {
-            Some(&replica) => Err(StartError::NoSuchReplica { replica, replicas }),
+        if replicas > MOST_REPLICAS {
+            return Err(StartError::TooManyReplicas { replicas });
+        }
+        if let Some(&replica) = self.clock_offsets.keys().find(|replica| **replica >= replicas) {
+            return Err(StartError::NoSuchReplica { replica, replicas });
+        }
+        let now = self.clock.now();
+        match self.clock_offsets.iter().find(|(_, seconds)| clock::shifted(now, **seconds).is_none()) {
+            Some((&replica, &seconds)) => Err(StartError::ClockOffset { replica, seconds }),
             None => Ok(()),
         }
     }
