@@ -1,10 +1,10 @@
-//! Admission: what may still change a write, or refuse it, once its author is known to be allowed to make it.
+//! Admission: plugins that change or refuse an authorized write.
 //!
 //! ```text
 //!   default ─▶ Chain::admit ─▶ prepare ─▶ validation ─▶ Chain::validate ─▶ store
 //! ```
-//! All plugins stand in one table in upstream's order (`plugins/mod.rs`), those that are always on among them. Where the verbs
-//! call the chain is `api/admission.rs`.
+//! All plugins, also those that are always on, are in one table in upstream's order (`plugins/mod.rs`). The verbs call the
+//! chain in `api/admission.rs`.
 //!
 //! Follows `k8s.io/apiserver/pkg/admission` (v0.37.1).
 
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// What is done to an object. Nothing that is served is a `CONNECT`.
+/// The operation on an object. No served request is a `CONNECT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -43,19 +43,19 @@ pub(crate) struct Attributes<'a> {
     pub(crate) store: &'a Store,
     pub(crate) ids: &'a Ids,
     pub(crate) authorizer: &'a dyn Authorizer,
-    /// How far the replica sees.
+    /// The replica's view of the store.
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
     pub(crate) kind: &'a Resource,
     pub(crate) version: &'a Version,
-    /// Empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub(crate) subresource: &'a str,
-    /// Empty for cluster-scoped objects.
+    /// The namespace; empty for cluster-scoped objects.
     pub(crate) namespace: &'a str,
-    /// Empty as long as it is to be generated, and for all objects of a deletecollection.
+    /// The name; empty until it is generated, and for a deletecollection.
     pub(crate) name: &'a str,
-    /// What is stored, unless it is being created.
+    /// The stored object; `None` for a create.
     pub(crate) old: Option<&'a Value>,
 }
 
@@ -77,14 +77,14 @@ impl Attributes<'_> {
         ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)
     }
 
-    /// The name that refusals call the object by (`extractResourceName`), which may not have one yet.
+    /// The object's name in refusals (`extractResourceName`), which may not have one yet.
     fn displayed_name<'o>(&'o self, object: &'o Value) -> &'o str {
         let names = [self.name, meta::name(object), meta::generate_name(object)];
         names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
     }
 }
 
-/// A plugin of the chain. Both phases see all writes, and let pass those that are none of their business.
+/// A plugin of the chain. Both phases see all writes, and ignore those that the plugin is not about.
 pub(crate) trait Plugin: Send + Sync {
     /// An object that the plugin is about to ask for, if it does not exist and may be about to be created: it is waited for
     /// before [`Plugin::admit`].
@@ -121,7 +121,7 @@ impl Chain {
             if let Some(key) = plugin.awaits(attributes, object) {
                 let deadline = Instant::now() + creation_timeout();
                 let creation = timeout_at(deadline, wait_until_exists(attributes.store, &key));
-                // In time or not: the plugin looks for itself.
+                // The plugin looks for the object itself, whether it was created in time or not.
                 shutdown.run_until_cancelled(creation).await;
             }
             plugin.admit(attributes, object)?;
@@ -138,18 +138,18 @@ impl Chain {
     }
 }
 
-/// How long an object that may be about to be created is waited for: as long as `getServiceAccount` sleeps between 10 attempts.
+/// Time to wait for an object that may be about to be created: the sum of the pauses in `getServiceAccount`'s 10 attempts.
 fn creation_timeout() -> Duration {
     9 * Duration::from_millis(fastrand::u64(100..200))
 }
 
-/// Resolves when there is an object under that key.
+/// Waits until an object with that key exists.
 async fn wait_until_exists(store: &Store, key: &Key) {
     let scope =
         Scope { resource: key.resource, namespace: Some(key.namespace().into()), name: Some(key.name().into()) };
     let (snapshot, mut events) = store.subscribe(scope, None);
     if snapshot.get(key).is_none() {
-        // The first thing that can happen to it is to be created; should that be forgotten already, it happened as well.
+        // The first event can only be its creation; if that event has expired already, it was created as well.
         poll_fn(|context| events.poll_next(context)).await;
     }
 }

@@ -1,6 +1,7 @@
-//! Who may have signed client certificates.
+//! The certificate authorities of client certificates.
 //!
-//! The library that checks chains takes an authority as it is; Go asks of it, too, that it be one, and at that time.
+//! The library that verifies chains does not look at an authority's own fields; Go also requires that it is an authority, and
+//! valid at that time.
 
 use super::der::{self, BIT_STRING, BOOLEAN, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE};
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use rustls::{CertificateError, RootCertStore};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Why there are no authorities to check client certificates with.
+/// The error of an unusable bundle of authorities.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthorityError {
@@ -24,7 +25,7 @@ pub enum AuthorityError {
     Unusable(String),
 }
 
-/// Who may have signed client certificates: `--client-ca-file`.
+/// The certificate authorities of client certificates: `--client-ca-file`.
 #[derive(Debug, Clone)]
 pub struct ClientAuthorities {
     all: Arc<[Authority]>,
@@ -34,7 +35,7 @@ pub struct ClientAuthorities {
 #[derive(Debug)]
 struct Authority {
     certificate: CertificateDer<'static>,
-    /// When it signs; never if it is no authority.
+    /// The time in which it may sign; `None` if it is not an authority.
     signs: Option<RangeInclusive<Timestamp>>,
 }
 
@@ -58,12 +59,12 @@ impl ClientAuthorities {
         Ok(ClientAuthorities { all: all.into(), verifier })
     }
 
-    /// What TLS asks for certificates with.
+    /// The verifier with which TLS asks for certificates.
     pub(crate) fn verifier(&self) -> &Arc<dyn ClientCertVerifier> {
         &self.verifier
     }
 
-    /// Whether one of them vouches at that time for a certificate, which comes first, by way of those behind it.
+    /// Verifies at that time a certificate, which comes first, by way of the intermediate ones behind it.
     pub(super) fn verify(&self, chain: &[CertificateDer<'_>], now: Timestamp) -> Result<(), CertificateError> {
         let Some((leaf, intermediates)) = chain.split_first() else { return Ok(()) };
         let signing = self.all.iter().filter(|one| one.signs.as_ref().is_some_and(|when| when.contains(&now)));
@@ -99,12 +100,12 @@ const GENERALIZED_TIME: u8 = 0x18;
 /// `keyCertSign` in the first byte of key usages.
 const CERT_SIGN: u8 = 0x04;
 
-/// When a certificate may sign others, `Some(None)` if never: what `CheckSignatureFrom` and `isValid` of Go's `crypto/x509`
-/// ask of those who sign. `None` if it is malformed.
+/// The time in which a certificate may sign others, `Some(None)` if never: the conditions of `CheckSignatureFrom` and `isValid`
+/// of Go's `crypto/x509` for an issuer. `None` if it is malformed.
 fn signs(mut der: &[u8]) -> Option<Option<RangeInclusive<Timestamp>>> {
     let mut certificate = der::element(&mut der, SEQUENCE)?;
     let mut fields = der::elements(der::element(&mut certificate, SEQUENCE)?).peekable();
-    // Those of the first version do not say what they are.
+    // Certificates of the first version have no basic constraints.
     let mut is_authority = fields.next_if(|(tag, _)| *tag == VERSION).is_none();
     // Behind serial number, algorithm and issuer.
     let mut validity = der::elements(fields.nth(3)?.1);
@@ -119,7 +120,7 @@ fn signs(mut der: &[u8]) -> Option<Option<RangeInclusive<Timestamp>>> {
                     let first = der::elements(der::element(&mut value, SEQUENCE)?).next();
                     is_authority = matches!(first, Some((BOOLEAN, [yes])) if *yes != 0);
                 }
-                // How many bits are unused comes first.
+                // The first byte is the number of unused bits.
                 KEY_USAGE => may_sign = der::element(&mut value, BIT_STRING)?.get(1)? & CERT_SIGN != 0,
                 _ => {}
             }

@@ -1,8 +1,8 @@
 //! Users by their client certificates: the common name is the user, organizations are the groups.
 //!
 //! Ports `k8s.io/apiserver/pkg/authentication/request/x509` (v0.37.1). TLS only asks for a certificate and checks that the client
-//! holds its key; whether it is any good is found out at each request, by the clock of the server that is asked. So a bad one
-//! is a 401, unless a bearer token comes with it that is better.
+//! holds its key; the certificate is verified with each request, by the clock of the replica that is asked. So a bad one
+//! is a 401, unless the request has a valid bearer token.
 //!
 //! The library that checks chains is stricter than Go's: certificates before X.509 version 3 are refused by TLS, those of an
 //! authority for itself and those for "any extended key usage" at the request.
@@ -18,15 +18,15 @@ use rustls::CertificateError;
 use rustls::pki_types::{CertificateDer, UnixTime};
 use std::sync::Mutex;
 
-/// What a client showed when it connected: its certificate, and those that lead to an authority.
+/// The certificate of a connection, with the intermediate ones that lead to an authority.
 #[derive(Debug)]
 pub struct ClientCertificate {
     chain: Vec<CertificateDer<'static>>,
-    /// What was found out in that second: signatures need not be checked for every request.
+    /// The outcome in that second: so signatures are not verified for every request.
     known: Mutex<Option<(i64, Outcome)>>,
 }
 
-/// A user, nobody in particular, or why not.
+/// The user, `None` without a common name, or the reason for the refusal.
 type Outcome = Result<Option<User>, String>;
 
 impl ClientCertificate {
@@ -35,35 +35,35 @@ impl ClientCertificate {
         ClientCertificate { chain, known: Mutex::new(None) }
     }
 
-    /// Whom it belongs to: nobody if it names nobody. `AuthenticateRequest`.
+    /// The user that the certificate identifies; `None` without a common name. `AuthenticateRequest`.
     ///
     /// # Errors
-    /// Why it is no good at that time, in the real server's words where it has them.
+    /// The reason why it is not valid at that time, in the real server's words where it has them.
     pub(super) fn user(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
         let mut known = self.known.lock().expect("no holder of this lock can panic");
         match &*known {
             Some((second, outcome)) if *second == now.as_second() => outcome.clone(),
             _ => {
-                let outcome = self.found_out(authorities, now);
+                let outcome = self.evaluate(authorities, now);
                 *known = Some((now.as_second(), outcome.clone()));
                 outcome
             }
         }
     }
 
-    fn found_out(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
+    fn evaluate(&self, authorities: &ClientAuthorities, now: Timestamp) -> Outcome {
         let Some(der) = self.chain.first() else { return Ok(None) };
         let leaf = Leaf::parse(der).ok_or("x509: malformed certificate")?;
         authorities.verify(&self.chain, now).map_err(|error| {
             let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
-            let why = in_words(&error);
+            let why = go_message(&error);
             format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
         })?;
         leaf.user(der)
     }
 }
 
-/// What is read of a certificate. Texts are undecoded: with their tags.
+/// The fields of a certificate that are used. Texts are undecoded: with their tags.
 #[derive(Debug, Default)]
 struct Leaf<'a> {
     serial: &'a [u8],
@@ -160,8 +160,8 @@ fn text(tag: u8, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Go's words for why a certificate is refused.
-fn in_words(error: &CertificateError) -> String {
+/// Go's message for the refusal of a certificate.
+fn go_message(error: &CertificateError) -> String {
     let expired = |now: &UnixTime, relation: &str, limit: &UnixTime| {
         let time = |time: &UnixTime| {
             let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);

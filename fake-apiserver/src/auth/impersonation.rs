@@ -23,7 +23,7 @@ use super::user::{self, NODE_NAME_KEY, NODES_GROUP};
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
 use crate::object::name::dns_subdomain;
-use crate::object::validate::objections;
+use crate::object::validate::invalid_each;
 use crate::schema::quote;
 use http::HeaderMap;
 use std::collections::BTreeMap;
@@ -314,7 +314,7 @@ fn domain_prefixed_path(field: &str, text: &str) -> Vec<FieldError> {
         let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
         return vec![FieldError::invalid(field, &text.into(), detail)];
     };
-    let mut errors: Vec<_> = objections(field, host, dns_subdomain(host)).collect();
+    let mut errors: Vec<_> = invalid_each(field, host, dns_subdomain(host)).collect();
     if !path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte)) {
         let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
         errors.push(FieldError::invalid(field, &path.into(), detail));

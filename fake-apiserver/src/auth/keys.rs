@@ -1,6 +1,6 @@
 //! The keys that sign service account tokens and the keys that verify them, read from PEM.
 //!
-//! What is accepted follows `k8s.io/client-go/util/keyutil/key.go` (v0.37.1): PKCS #1 and PKCS #8 RSA, SEC 1 and
+//! The accepted forms are those of `k8s.io/client-go/util/keyutil/key.go` (v0.37.1): PKCS #1 and PKCS #8 RSA, SEC 1 and
 //! PKCS #8 EC private keys, SubjectPublicKeyInfo, and certificates; blocks of any other kind are skipped.
 //! Unlike there, RSA keys under 2048 bits are refused, as the cryptographic backend does.
 
@@ -173,7 +173,7 @@ impl SigningKey {
     /// A new P-256 key, for servers that are given none: RSA, the usual choice, would take a good part of a second.
     ///
     /// # Panics
-    /// If the operating system has no randomness to give.
+    /// If the operating system has no random numbers.
     pub fn generate() -> SigningKey {
         let pair = EcdsaKeyPair::generate(&signature::ECDSA_P256_SHA256_FIXED_SIGNING).ok();
         pair.and_then(SigningKey::ec).expect("the operating system provides randomness")

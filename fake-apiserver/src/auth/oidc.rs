@@ -1,4 +1,4 @@
-//! OpenID Connect discovery: the documents with which others verify this server's tokens.
+//! OpenID Connect discovery: the documents by which relying parties verify this server's tokens.
 //!
 //! Ports `pkg/serviceaccount/openidmetadata.go` (v1.37.1).
 

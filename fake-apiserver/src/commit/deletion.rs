@@ -7,8 +7,8 @@
 //!      │ finalizers, or a pod with a grace period              │ last finalizer gone, grace 0
 //!      └──────────────▶ deleting (deletionTimestamp set) ──────┘
 //! ```
-//! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that takes those finalizers
-//! off, as on a server without controllers.
+//! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that removes those
+//! finalizers, as on a server without controllers.
 
 use super::{Change, draft, namespace};
 use crate::clock::format_seconds;
@@ -20,11 +20,11 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-/// The finalizers that stand for a propagation policy: `FinalizerOrphanDependents`, `FinalizerDeleteDependents`.
+/// The finalizers of propagation policies: `FinalizerOrphanDependents`, `FinalizerDeleteDependents`.
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// What becomes of an object's dependents: `DeletionPropagation`.
+/// The policy about an object's dependents: `DeletionPropagation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Propagation {
     Orphan,
@@ -36,7 +36,7 @@ pub(crate) enum Propagation {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeleteOptions {
     pub(crate) dry_run: bool,
-    /// Seconds; negative ones were turned into 1.
+    /// The grace period in seconds; negative ones were turned into 1.
     pub(crate) grace_period: Option<i64>,
     pub(crate) propagation: Option<Propagation>,
     pub(crate) uid: Option<String>,
@@ -45,15 +45,15 @@ pub(crate) struct DeleteOptions {
     pub(crate) waits: bool,
 }
 
-/// What a deletion, or the next step of one, does to an object.
+/// The plan of a deletion, or of the next step of one.
 pub(crate) struct Plan {
-    /// The object as it was, if anything is to happen to it; `None` while its deletion waits for something.
+    /// The object before the change; `None` while its deletion waits for something.
     pub(crate) old: Option<Value>,
-    /// To be committed.
+    /// The change to commit.
     pub(crate) change: Change,
-    /// What a dry run shows in place of the committed object.
+    /// The object that a dry run shows in place of the committed one.
     pub(crate) shown: Option<Bytes>,
-    /// Whether the object is gone then.
+    /// Whether the change removes the object.
     pub(crate) removes: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
         _ if options.dry_run => (Change::Leave, Some(draft()?.line(Some(entry.revision)))),
         Step::Mark => (Change::Put(draft()?), None),
         Step::Remove => (Change::Remove, None),
-        // Watchers see that a graceful deletion is over before they see the end.
+        // Watchers see the end of the grace period before the removal.
         Step::MarkAndRemove => (Change::PutAndRemove(draft()?), None),
     };
     Ok(Plan { old: Some(old), change, shown, removes })
@@ -100,7 +100,7 @@ fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) 
     Ok(())
 }
 
-/// The same in the words that namespaces have of their own.
+/// The preconditions of a namespace, which has error messages of its own.
 fn check_preconditions_of_namespace(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     let revision = entry.revision.to_string();
     let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
@@ -114,22 +114,22 @@ fn check_preconditions_of_namespace(kind: &Resource, entry: &Entry, options: &De
 }
 
 enum Step {
-    /// A deletion is under way; there is nothing to do.
+    /// The deletion is in progress; there is nothing to do.
     Wait,
     /// Store the object as deleting.
     Mark,
-    /// Take it away.
+    /// Remove the object.
     Remove,
-    /// Store it as deleting, then take it away.
+    /// Store the object as deleting, then remove it.
     MarkAndRemove,
 }
 
-/// What a deletion makes of the object, and how it goes on. Pure.
+/// The object after the next step of a deletion, and that step. Pure.
 fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
     if namespace::is_namespace(kind) {
         if meta::deletion_timestamp(old).is_none() {
-            // The first request only closes a namespace, whatever holds it: its content has yet to go.
+            // The first request only closes a namespace, whatever its finalizers: its content is deleted first.
             namespace::close(&mut object);
             meta::set(&mut object, "deletionTimestamp", format_seconds(now));
             meta::set_finalizers(&mut object, finalizers(old, options.propagation));
@@ -177,11 +177,11 @@ fn bump_generation(object: &mut Value) {
 }
 
 enum Grace {
-    /// The object goes as soon as its finalizers let it.
+    /// Not graceful: the object is removed once it has no finalizers.
     None,
-    /// It is to be gone by then, after so many seconds.
+    /// The time by which it is removed, and the grace period in seconds.
     Until(Timestamp, i64),
-    /// It is going already, and may not be hurried by these options.
+    /// The deletion is in progress, and these options do not shorten it.
     Pending,
 }
 
@@ -197,7 +197,7 @@ fn grace(kind: &Resource, object: &Value, options: &DeleteOptions, now: Timestam
         Some(seconds) if seconds < current => {
             let begun = deleting.parse().unwrap_or(now);
             let time = later(begun, seconds - current);
-            // It cannot be due in the past; what is left of a grace period then is a second.
+            // The time must not be in the past; the rest of the grace period is then a second.
             if time < now { Grace::Until(now, seconds.min(1)) } else { Grace::Until(time, seconds) }
         }
         _ => Grace::Pending,
@@ -208,7 +208,7 @@ fn later(time: Timestamp, seconds: i64) -> Timestamp {
     time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(time)
 }
 
-/// `deletionFinalizersForGarbageCollection`: the policy is written down as a finalizer.
+/// `deletionFinalizersForGarbageCollection`: the finalizers, with that of the policy.
 fn finalizers(object: &Value, policy: Option<Propagation>) -> Vec<String> {
     let has = |wanted| meta::finalizers(object).any(|finalizer| finalizer == wanted);
     let policy = policy.unwrap_or_else(|| match () {

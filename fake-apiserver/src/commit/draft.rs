@@ -1,4 +1,4 @@
-//! From an object's tree to the draft that the store keeps.
+//! The encoding of an object's tree as a draft for the store.
 
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -13,7 +13,7 @@ pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
     let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?.offset;
-    // What items of lists do without, or the brace alone.
+    // The part that items of lists lack, or the brace alone.
     let body = kind.storage().head.len();
     let fields = kind.fields.iter().map(|field| (field.name.clone(), (*field.value(object)).into())).collect();
     let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();

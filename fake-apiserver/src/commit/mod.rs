@@ -1,4 +1,4 @@
-//! The one way into the store: read, compute, compare-and-swap, and again if another writer was faster
+//! The only way into the store: read, compute, compare-and-swap, and again if another writer was faster
 //! (`GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage`, v0.37.1).
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!    ▲                               │ conflict
 //!    └───────────────────────────────┘
 //! ```
-//! [`Commits::change`] is that loop. Writes whose admission may have to wait go round it themselves, by [`Commits::commit`].
-//! A storage outside of this process would have to be waited for, too: committing is asynchronous, and nothing below it is.
+//! [`Commits::change`] is that loop. Writes whose admission may have to wait have a loop of their own, with [`Commits::commit`].
+//! Committing is asynchronous, because a storage outside of this process would have to be waited for; nothing below it is.
 
 pub(crate) mod deletion;
 mod draft;
@@ -19,21 +19,21 @@ use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};
 use std::sync::Arc;
 
-/// A follower of what is committed.
+/// An observer of commits.
 pub(crate) trait After: Send + Sync {
-    /// Takes note of a change; `after` is the entry then, `None` of a removed object. Only notes: this runs inside of the write.
+    /// Notes a change; `after` is the new entry, `None` for a removal. It must only note: it runs within the write.
     fn committed(&self, key: &Key, after: Option<&Entry>);
 }
 
-/// What is to become of an object.
+/// A change of an object.
 pub(crate) enum Change {
-    /// It stays as it is.
+    /// Leaves it as it is.
     Leave,
-    /// It is replaced.
+    /// Replaces it.
     Put(Draft),
-    /// It is removed.
+    /// Removes it.
     Remove,
-    /// It is replaced, then removed: watchers see both.
+    /// Replaces, then removes it: watchers see both.
     PutAndRemove(Draft),
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Commits {
 }
 
 impl Commits {
-    /// Commits to `store` of which `after` takes note.
+    /// Commits to `store`, observed by `after`.
     pub(crate) fn new(store: Store, after: Option<Arc<dyn After>>) -> Self {
         Commits { store, after }
     }
@@ -56,8 +56,8 @@ impl Commits {
         Ok(entry)
     }
 
-    /// Changes an object as `wanted` says, which is asked again whenever another writer was faster. Returns the entry as it is
-    /// then (of a removed object: as of its removal), and what `wanted` said besides; `None` if there is no such object.
+    /// Makes the change that `wanted` returns, which is called again whenever another writer was faster. Returns the new entry
+    /// (for a removed object: as of its removal), and the other result of `wanted`; `None` if the object does not exist.
     ///
     /// # Errors
     /// Those of `wanted`.
@@ -75,11 +75,10 @@ impl Commits {
         Ok(None)
     }
 
-    /// Carries out a change that was computed from `current`. Returns the entry as it is then or, of a removed object, as of its
-    /// removal.
+    /// Commits a change that was computed from `current`. Returns the new entry or, for a removed object, that of its removal.
     ///
     /// # Errors
-    /// If another writer was faster: the change is to be computed anew.
+    /// If another writer was faster: then the change has to be computed again.
     pub(crate) async fn commit(&self, current: &Arc<Entry>, change: Change) -> Result<Arc<Entry>, Conflict> {
         match change {
             Change::Leave => Ok(current.clone()),
@@ -89,15 +88,15 @@ impl Commits {
         }
     }
 
-    /// Removes what there is of a resource that is not served any more, and ends its watches.
+    /// Removes all objects of a resource that is not served any more, and ends its watches.
     ///
-    /// A request that found the resource while it was served may still be under way. What it creates before the resource is
-    /// closed is removed here, and what it would create later is refused in the instant of storing it; so nothing is left that
-    /// only an id leads to which is never served again.
+    /// A request that found the resource while it was served may still be in progress. Objects that it creates before the
+    /// resource is closed are removed here, later ones are refused by the store; so no object is left with an id that is never
+    /// served again.
     pub(crate) async fn close(&self, resource: ResourceId) {
         while let Err(left) = self.store.close(resource) {
             for entry in left.range(&Scope::all(resource), "") {
-                // Should another writer be faster, the object is not left, or left once more.
+                // If another writer is faster, the object is removed already, or found again.
                 self.commit(entry, Change::Remove).await.ok();
             }
         }

@@ -1,4 +1,4 @@
-//! Namespaces, as the store must know them: what namespaced objects live in, and what they wait for when they go.
+//! Namespaces, as the store has to know them: as parents of objects, and with their content during deletion.
 //!
 //! ```text
 //!   Active ── DELETE ──▶ Terminating ── content gone ──▶ spec.finalizers emptied ── no finalizers ──▶ removed
@@ -10,7 +10,7 @@ use crate::registry::{Resource, ids};
 use crate::store::{Entry, Key, Parent};
 use serde_json::Value;
 
-/// The field of a namespace that says so, and what it says while the namespace terminates.
+/// The field of a terminating namespace, and its value.
 const TERMINATING: (&str, &str) = ("status.phase", "Terminating");
 
 /// The key of a namespace.
@@ -23,17 +23,17 @@ pub(crate) fn is_namespace(kind: &Resource) -> bool {
     kind.id == ids::NAMESPACES
 }
 
-/// What a new object in that namespace must live in; `None` without a namespace.
+/// The parent of a new object in that namespace; `None` without a namespace.
 pub(crate) fn parent(namespace: &str) -> Option<Parent> {
     (!namespace.is_empty()).then(|| Parent { key: key(namespace), closed_when: TERMINATING })
 }
 
-/// Whether a stored namespace takes no new content.
+/// Whether a stored namespace is terminating.
 pub(crate) fn is_terminating(namespace: &Entry) -> bool {
     namespace.meta.field(TERMINATING.0) == Some(TERMINATING.1)
 }
 
-/// Closes a namespace: from here on it takes no new content.
+/// Closes a namespace: from now on no object can be created in it.
 pub(super) fn close(namespace: &mut Value) {
     namespace["status"]["phase"] = TERMINATING.1.into();
 }

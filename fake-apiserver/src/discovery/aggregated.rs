@@ -11,11 +11,11 @@ use serde::Serialize;
 /// Parameters of the document's `Content-Type`, by which clients tell it from the plain one.
 pub(crate) const AGGREGATED: &str = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/// An aggregated document, and what tells whether a client's copy is still true.
+/// An aggregated document with its entity tag.
 pub(crate) struct Aggregated {
     /// The document.
     pub(crate) json: Bytes,
-    /// Its hash, in double quotes.
+    /// The entity tag: a hash in double quotes.
     pub(crate) etag: String,
 }
 
@@ -35,7 +35,7 @@ impl Aggregated {
     }
 }
 
-/// The hex digest that entity tags are made of.
+/// The hex digest for entity tags.
 pub(super) fn sha512_hex(bytes: &[u8]) -> String {
     digest(&SHA512, bytes).as_ref().iter().map(|byte| format!("{byte:02X}")).collect()
 }
@@ -90,7 +90,7 @@ struct SubresourceDiscovery<'k> {
     verbs: &'k [Str],
 }
 
-/// Group and version are empty where they are those of the resource list.
+/// A kind. Group and version are empty where they are those of the resource list.
 #[derive(Serialize)]
 struct GroupVersionKind<'k> {
     group: &'k str,

@@ -75,13 +75,13 @@ fn find_or_push<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool, make: impl F
 }
 
 impl Group<'_> {
-    /// `api/v1`, `apis/apps/v1`.
+    /// Path of a version: `api/v1`, `apis/apps/v1`.
     pub(super) fn path(&self, version: &str) -> String {
         let prefix = if self.name.is_empty() { "api" } else { "apis" };
         format!("{prefix}/{}", self.group_version(version))
     }
 
-    /// `v1`, `apps/v1`.
+    /// Group and version: `v1`, `apps/v1`.
     pub(super) fn group_version(&self, version: &str) -> String {
         match self.name {
             "" => version.to_string(),

@@ -1,7 +1,7 @@
-//! Discovery: what is served, told to clients that know nothing yet. All documents are functions of a [`Registry`].
+//! Discovery: documents about the served resources. All are functions of a [`Registry`].
 //!
-//! Two dialects: a document for each group and version ([`Plain`]), and all in one ([`Aggregated`]), which most clients ask
-//! for first. The texts are kube-apiserver's, key order included.
+//! There are two dialects: a document for each group and version ([`Plain`]), and all in one ([`Aggregated`]), which most clients
+//! ask for first. The texts are kube-apiserver's, key order included.
 
 mod aggregated;
 mod groups;
@@ -21,22 +21,22 @@ use std::sync::{Arc, LazyLock, OnceLock};
 #[derive(Default)]
 pub(crate) struct Catalog {
     pub(crate) registry: Registry,
-    /// Made when first asked for: most clients that are tests never are curious.
+    /// Made when first requested: most tests never ask for them.
     documents: OnceLock<Documents>,
 }
 
-/// The documents that a registry gives rise to.
+/// The documents about a registry.
 pub(crate) struct Documents {
     pub(crate) plain: Plain,
-    /// Of the core group.
+    /// The core group.
     pub(crate) core: Aggregated,
-    /// Of all other groups.
+    /// All other groups.
     pub(crate) groups: Aggregated,
     pub(crate) openapi: OpenApi,
 }
 
 impl Catalog {
-    /// A catalog whose documents are yet to be made.
+    /// A catalog without documents yet.
     pub(crate) fn new(registry: Registry) -> Catalog {
         Catalog { registry, documents: OnceLock::new() }
     }
@@ -47,7 +47,7 @@ impl Catalog {
         BUILT_IN.clone()
     }
 
-    /// Discovery and OpenAPI.
+    /// The documents of discovery and OpenAPI.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::of(&self.registry))
     }

@@ -1,7 +1,7 @@
 //! OpenAPI v3: as much as `kubectl create`, `apply`, `replace` and `edit` look up before they leave validation to the
 //! server, namely that each kind's PATCH takes `fieldValidation` and `dryRun`.
 //!
-//! There are no schemas, so `kubectl explain` has nothing to show, and no version 2 document.
+//! It has no schemas, so `kubectl explain` does not work, and there is no version 2 document.
 
 use super::aggregated::sha512_hex;
 use super::groups::{Group, GroupVersion};
@@ -13,21 +13,21 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Patches that can be applied.
+/// The supported types of patches.
 const PATCH_TYPES: [&str; 2] = [patch::json::MEDIA_TYPE, patch::merge::MEDIA_TYPE];
 
 /// The documents of all groups and versions.
 pub(crate) struct OpenApi {
-    /// By what follows `/openapi/v3/` in their path.
+    /// The documents by their paths below `/openapi/v3/`.
     documents: BTreeMap<String, Document>,
-    /// `/openapi/v3`: where the documents are.
+    /// The document `/openapi/v3` with the URLs of the others.
     pub(crate) index: Bytes,
 }
 
 /// The document of one version of a group.
 pub(crate) struct Document {
     pub(crate) json: Bytes,
-    /// What clients name the document by in their queries, and in double quotes its entity tag.
+    /// The hash of the document in its URL's query and, in double quotes, in its entity tag.
     pub(crate) hash: String,
 }
 
@@ -75,7 +75,7 @@ fn document(group: &Group<'_>, version: &GroupVersion<'_>) -> Value {
     })
 }
 
-/// The operation by which kubectl judges what a kind can do.
+/// The operation PATCH of a kind, which kubectl looks at.
 fn patch(version: &Version) -> Value {
     let parameters = ["dryRun", "fieldManager", "fieldValidation"]
         .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}}));

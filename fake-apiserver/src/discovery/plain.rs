@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The documents by path. `/api` is missing: it names the address that was asked.
+/// The documents by path. `/api` is not among them: it contains the address of the request.
 pub(crate) struct Plain {
     documents: BTreeMap<String, Bytes>,
 }
@@ -46,7 +46,7 @@ impl Plain {
     }
 }
 
-/// `/api`: the versions of the core group, and where the server is to be reached.
+/// The document `/api`: the versions of the core group, and the address of the server.
 pub(crate) fn api_versions(server_address: &str) -> Vec<u8> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -152,7 +152,7 @@ impl<'k> ApiResourceList<'k> {
     }
 }
 
-/// A resource and what hangs below it, as separate resources.
+/// A resource and its subresources, as separate resources.
 fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
     let Served { resource, version, .. } = served;
     let itself = ApiResource {

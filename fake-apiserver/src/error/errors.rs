@@ -35,7 +35,7 @@ impl Errors {
         self.push(FieldError::invalid(at, &value.into(), detail));
     }
 
-    /// The field may not be set, or not so.
+    /// The field must not be set, or not to this value.
     pub fn forbidden(&mut self, at: Path<'_>, detail: impl Into<String>) {
         self.push(FieldError::forbidden(at, detail));
     }
@@ -73,7 +73,7 @@ impl Errors {
     }
 
     /// Objections of a rule to a text, each of them a finding.
-    pub fn objections(&mut self, at: Path<'_>, value: &str, objections: Vec<String>) {
+    pub fn invalid_each(&mut self, at: Path<'_>, value: &str, objections: Vec<String>) {
         for objection in objections {
             self.invalid(at, value, objection);
         }
@@ -82,7 +82,7 @@ impl Errors {
     /// A text that must satisfy a rule unless it is empty.
     pub fn optional(&mut self, at: Path<'_>, value: &str, rule: fn(&str) -> Vec<String>) {
         if !value.is_empty() {
-            self.objections(at, value, rule(value));
+            self.invalid_each(at, value, rule(value));
         }
     }
 

@@ -14,7 +14,7 @@ pub struct FieldError {
     /// The offending value as Go prints it, for the kinds that show one.
     value: Option<Arc<str>>,
     detail: String,
-    /// Whether a server that allows privileged containers takes it back.
+    /// Whether a server that allows privileged containers drops it.
     privileged: bool,
 }
 
@@ -81,19 +81,19 @@ impl FieldError {
         FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
     }
 
-    /// The value is none of those supported.
+    /// The value is not one of the supported ones.
     pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
         let list: Vec<String> = supported.iter().map(|text| format!("{text:?}")).collect();
         let detail = format!("supported values: {}", list.join(", "));
         Self::new(path, FieldErrorKind::Unsupported, Some(value), detail)
     }
 
-    /// The field may not be set (so).
+    /// The field must not be set, or not to this value.
     pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(path, FieldErrorKind::Forbidden, None, detail)
     }
 
-    /// A container is privileged, which only a finding is where the server does not allow it (`--allow-privileged=false`).
+    /// A container is privileged; the finding counts only where the server does not allow that (`--allow-privileged=false`).
     pub fn privileged(path: impl Into<String>) -> Self {
         FieldError { privileged: true, ..Self::forbidden(path, "disallowed by cluster policy") }
     }
@@ -103,12 +103,12 @@ impl FieldError {
         self.privileged
     }
 
-    /// The value stands twice.
+    /// The value occurs twice.
     pub fn duplicate(path: impl Into<String>, value: &Value) -> Self {
         Self::new(path, FieldErrorKind::Duplicate, Some(value), "")
     }
 
-    /// The value refers to nothing.
+    /// The value refers to something that does not exist.
     pub fn not_found(path: impl Into<String>, value: &Value) -> Self {
         Self::new(path, FieldErrorKind::NotFound, Some(value), "")
     }
@@ -160,7 +160,7 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// A value as it stands in a message: a text quoted as Go does, all else as JSON.
+/// A value in a message: a text quoted as in Go, all else as JSON.
 fn print_value(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),

@@ -1,4 +1,4 @@
-//! Every refusal that a client can receive, as the API's `Status`. The only module that knows status codes.
+//! The errors that clients can receive, as the API's `Status`. The only module that knows status codes.
 //!
 //! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
 //! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.
@@ -19,7 +19,7 @@ use std::fmt;
 /// The outcome of an API operation.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// A refusal, ready to be sent. Boxed, for it travels inside many `Result`s.
+/// An error, ready to be sent. Boxed, because it is part of many `Result`s.
 #[derive(Debug, Clone)]
 pub struct ApiError(Box<Status>);
 
@@ -31,13 +31,13 @@ pub struct Status {
     api_version: &'static str,
     metadata: StatusMetadata,
     status: &'static str,
-    /// What a person reads.
+    /// The message for people.
     pub message: String,
-    /// What a client matches on; empty when the real server has no type for the failure.
+    /// The reason, which clients match on; empty where the real server's error has no type.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub reason: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    /// What the failure was about.
+    /// The details: the object, and the causes.
     pub details: Option<Details>,
     /// Equal to the HTTP status.
     pub code: u16,
@@ -64,7 +64,7 @@ pub struct Details {
     /// The object's uid.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
-    /// One entry per finding.
+    /// The causes, one per finding.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     /// Seconds after which a retry makes sense; also sent as `Retry-After`.
@@ -139,7 +139,7 @@ impl ApiError {
         self
     }
 
-    /// 404: no such object.
+    /// 404: the object does not exist.
     pub fn not_found(what: Qualified<'_>, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{what} {} not found", quote(name))).about(what, name)
     }
@@ -151,7 +151,7 @@ impl ApiError {
         error
     }
 
-    /// 405: the method has no route here.
+    /// 405: the path does not support the method.
     pub fn method_not_routed() -> Self {
         let mut error =
             Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
@@ -164,7 +164,7 @@ impl ApiError {
         Self::new(409, "AlreadyExists", format!("{what} {} already exists", quote(name))).about(what, name)
     }
 
-    /// 409: a precondition or an expectation does not hold.
+    /// 409: a precondition does not hold.
     pub fn conflict(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
         let message = format!("Operation cannot be fulfilled on {what} {}: {why}", quote(name));
         Self::new(409, "Conflict", message).about(what, name)
@@ -205,7 +205,7 @@ impl ApiError {
         error
     }
 
-    /// 403.
+    /// 403: the request is not allowed, for the reason `why`.
     pub fn forbidden(what: Qualified<'_>, name: &str, why: impl fmt::Display) -> Self {
         let message = match name {
             "" => format!("{what} is forbidden: {why}"),
@@ -214,12 +214,12 @@ impl ApiError {
         Self::new(403, "Forbidden", message).about(what, name)
     }
 
-    /// 401, whatever the reason: the client never learns it.
+    /// 401, without the reason, which clients must not learn.
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
-    /// 400.
+    /// 400: the request is malformed.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
@@ -229,17 +229,17 @@ impl ApiError {
         Self::new(406, "NotAcceptable", message)
     }
 
-    /// 410 for lists and watches that ask for forgotten history.
+    /// 410: a list or watch asks for compacted history.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", message)
     }
 
-    /// 413.
+    /// 413: the body is too large.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(413, "RequestEntityTooLarge", message)
     }
 
-    /// 415: the body's content type is not understood.
+    /// 415: the body's content type is not supported.
     pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::new(415, "UnsupportedMediaType", message)
     }
@@ -254,12 +254,12 @@ impl ApiError {
         error
     }
 
-    /// 500 without a reason: what the real server answers where an error has no type.
+    /// 500 without a reason, as the real server's where an error has no type.
     pub fn untyped(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// 501: something that this server knows it does not do. Never used where the real server has an answer.
+    /// 501: a known gap of this server, which `what` names.
     pub fn not_implemented(what: impl fmt::Display) -> Self {
         Self::new(501, "NotImplemented", format!("fake-apiserver does not support {what}"))
     }
@@ -271,14 +271,14 @@ impl ApiError {
         Self::new(500, "ServerTimeout", message).about(what, operation).with_retry_after(retry_after_seconds)
     }
 
-    /// 504.
+    /// 504: the request took too long.
     pub fn timeout(why: impl fmt::Display, retry_after_seconds: u32) -> Self {
         let mut error = Self::new(504, "Timeout", format!("Timeout: {why}"));
         error.0.details = Some(Details { retry_after_seconds, ..Details::default() });
         error
     }
 
-    /// Any status: what a fault rule injects.
+    /// Any status, injected by a fault rule.
     pub fn injected(code: u16, retry_after_seconds: u32) -> Self {
         let reason = match code {
             400 => "BadRequest",
@@ -299,7 +299,7 @@ impl ApiError {
         error
     }
 
-    /// The same refusal as the router words it: with details, and nothing in them.
+    /// The same error as the router's: with empty details.
     #[must_use]
     pub fn by_router(mut self) -> Self {
         self.0.details = Some(Details::default());
@@ -334,7 +334,7 @@ impl ApiError {
         self
     }
 
-    /// What will be sent.
+    /// The status to send.
     pub fn status(&self) -> &Status {
         &self.0
     }

@@ -1,6 +1,6 @@
 //! Path of a field: `field.Path` of `k8s.io/apimachinery/pkg/util/validation/field` (v0.37.1), on the stack.
 //!
-//! A rule extends the path of what it looks at while it descends; text is made only of the path of a finding.
+//! A rule extends the path while it descends; only the path of a finding is turned into text.
 
 use std::fmt;
 

@@ -18,7 +18,7 @@ use arc_swap::{ArcSwap, Guard};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-/// State that follows from the objects of some resources. The default is what follows from none.
+/// State that is derived from the objects of some resources. The default is derived from none.
 ///
 /// Each change begins with a clone, so clones have to be cheap: persistent maps inside.
 pub(crate) trait Index: Clone + Default {
@@ -35,7 +35,7 @@ pub(crate) struct Live<S> {
     resources: Box<[ResourceId]>,
     last_changes: Box<[LastChange]>,
     reached: ArcSwap<Reached<S>>,
-    /// Locked to catch up, never to read.
+    /// The feed, locked to catch up, never to read.
     feed: Mutex<Feed>,
 }
 
@@ -45,9 +45,9 @@ struct Reached<S> {
     state: S,
 }
 
-/// The events that are yet to be applied.
+/// The events to apply.
 struct Feed {
-    /// One for each resource.
+    /// The subscriptions, one for each resource.
     subscriptions: Vec<Subscription>,
     /// Events from the subscriptions that are later than the state.
     events: Vec<Arc<Event>>,
@@ -102,7 +102,7 @@ impl<S: Index> Live<S> {
             // Another thread has done it meanwhile.
             return;
         }
-        // As late as any client may know of, and no later than the events that the subscriptions hold.
+        // No earlier than any client may know of, and no later than the events that the subscriptions hold.
         let revision = self.store.delivered_revision();
         let next = match feed.take(revision) {
             Ok(events) => reached.after(&events, revision),
@@ -116,7 +116,7 @@ impl<S: Index> Live<S> {
     }
 }
 
-/// The index of what is there, and the feed of what follows.
+/// The index of the present objects, and the feed of the following events.
 fn reset<S: Index>(store: &Store, resources: &[ResourceId]) -> (Feed, Reached<S>) {
     let scopes: Vec<Scope> = resources.iter().map(|resource| Scope::all(*resource)).collect();
     let subscriptions = scopes.iter().map(|scope| store.subscribe(scope.clone(), None).1).collect();

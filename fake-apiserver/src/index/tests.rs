@@ -1,4 +1,4 @@
-//! An index that keeps revisions, held to what the store itself says.
+//! Tests with an index of revisions, compared with the store.
 
 use super::*;
 use crate::store::{Draft, Meta};
@@ -60,7 +60,7 @@ fn delete(store: &Store, resource: ResourceId, number: u64) {
     store.delete(&current.key, current.revision).expect("it is current");
 }
 
-/// Holds the index to the store.
+/// Compares the index with the store.
 fn check(live: &Live<Revisions>, store: &Store) {
     let snapshot = store.snapshot();
     let scopes = [PAIRED, PAIRS].map(Scope::all);
@@ -125,7 +125,7 @@ fn readers_take_the_lock_only_when_one_of_the_resources_changed() {
     let live = live(&store);
     create(&store, PAIRED, 0);
     check(&live, &store);
-    // From now on, whoever takes the lock panics.
+    // From now on every attempt to take the lock panics.
     let poison = catch_unwind(AssertUnwindSafe(|| {
         let _feed = live.feed.lock();
         panic!("with the lock held");
@@ -175,7 +175,7 @@ fn readers_see_one_revision_and_all_that_anybody_knows_of() {
                         assert!(live.current().by_key.contains_key(event.key()));
                         seen += 1;
                     }
-                    // Too slow for the window: what was missed is there all the same.
+                    // Too slow for the window: the index has the missed events all the same.
                     Some(Delivery::Expired(_) | Delivery::Ended) => break,
                     None => thread::yield_now(),
                 }

@@ -1,4 +1,4 @@
-//! Whether an update changes what the object asks for, which is what `metadata.generation` counts.
+//! The comparison of specs, whose changes `metadata.generation` counts.
 
 use serde_json::Value;
 

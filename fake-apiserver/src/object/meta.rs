@@ -1,6 +1,6 @@
-//! Reading and writing `metadata` in an object's tree.
+//! Access to `metadata` in an object's tree.
 //!
-//! Every function is total: a missing or oddly typed field reads as unset, and writing makes room for itself.
+//! Every function is total: an absent field, or one of the wrong type, reads as unset, and writing creates what is absent.
 
 use serde_json::{Map, Value};
 
@@ -98,7 +98,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// `metadata` itself, made if need be.
+/// `metadata` itself, created if it is absent.
 pub fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     map_at(map(object), "metadata")
 }
@@ -132,7 +132,7 @@ pub fn remove(object: &mut Value, name: &str) {
     metadata_mut(object).remove(name);
 }
 
-/// Makes a field of `metadata` what it is in another object.
+/// Sets a field of `metadata` to its value in another object.
 pub fn carry_over(object: &mut Value, from: &Value, name: &str) {
     match field(from, name) {
         Some(value) => set(object, name, value.clone()),
@@ -145,7 +145,7 @@ pub fn set_label(object: &mut Value, key: &str, value: &str) {
     map_at(metadata_mut(object), "labels").insert(key.into(), value.into());
 }
 
-/// Replaces the finalizers; none at all unsets the field.
+/// Replaces the finalizers; an empty list unsets the field.
 pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     match finalizers.is_empty() {
         true => remove(object, "finalizers"),
@@ -153,7 +153,7 @@ pub fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     }
 }
 
-/// Unsets what a client cannot give to a new object (`WipeObjectMetaSystemFields`), resourceVersion excepted.
+/// Unsets the fields that a client cannot set on a new object (`WipeObjectMetaSystemFields`), resourceVersion excepted.
 pub fn wipe_system_fields(object: &mut Value) {
     let metadata = metadata_mut(object);
     for field in ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
@@ -161,7 +161,7 @@ pub fn wipe_system_fields(object: &mut Value) {
     }
 }
 
-/// Restores what an update cannot change or clear (`BeforeUpdate`).
+/// Restores the fields that an update cannot change or clear (`BeforeUpdate`).
 pub fn keep_system_fields(new: &mut Value, old: &Value) {
     for field in ["generation", "creationTimestamp"] {
         carry_over(new, old, field);

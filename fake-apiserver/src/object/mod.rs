@@ -1,4 +1,4 @@
-//! What all objects have in common: metadata, names, selectors and patches, over untyped trees.
+//! The common parts of all objects: metadata, names, selectors and patches, over untyped trees.
 
 pub mod generation;
 pub mod meta;

@@ -1,6 +1,5 @@
-//! What names and keys may look like. Each rule returns its objections, in the words of
-//! `k8s.io/apimachinery/pkg/api/validate/content` and `pkg/util/validation` (v0.37.1), which spell out
-//! regular expressions that are matched here by hand.
+//! Rules for names and keys. Each returns its objections, in the words of `k8s.io/apimachinery/pkg/api/validate/content` and
+//! `pkg/util/validation` (v0.37.1), which contain regular expressions that are matched here by hand.
 
 /// `DNS1123LabelMaxLength`.
 const DNS1123_LABEL_MAX_LENGTH: usize = 63;
@@ -104,12 +103,12 @@ pub fn dns_subdomain_with_underscores(text: &str) -> Vec<String> {
     objections
 }
 
-/// `IsPathSegmentPrefix`: what a generated name may begin with at the least.
+/// `IsPathSegmentPrefix`: the rule for all prefixes of generated names.
 pub fn path_segment_prefix(text: &str) -> Vec<String> {
     ["/", "%"].iter().filter(|part| text.contains(**part)).map(|part| format!("may not contain '{part}'")).collect()
 }
 
-/// `IsPathSegmentName`: what any name must satisfy to stand in a path.
+/// `IsPathSegmentName`: the rule for all names, which are part of paths.
 pub fn path_segment(text: &str) -> Vec<String> {
     match text {
         "." | ".." => vec![format!("may not be '{text}'")],

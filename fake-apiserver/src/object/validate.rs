@@ -1,8 +1,7 @@
-//! What is wrong with an object's `metadata`.
+//! Validation of an object's `metadata`.
 //!
-//! A port of `k8s.io/apimachinery/pkg/api/validation/objectmeta.go` (v0.37.1) and of what
-//! `k8s.io/kubernetes/pkg/apis/core/validation` (v1.37.1) adds for finalizers. Managed fields are not looked at:
-//! they are the server's own.
+//! A port of `k8s.io/apimachinery/pkg/api/validation/objectmeta.go` (v0.37.1), with the rules for finalizers of
+//! `k8s.io/kubernetes/pkg/apis/core/validation` (v1.37.1). Managed fields are not validated: they are the server's own.
 
 use super::{meta, name};
 use crate::error::FieldError;
@@ -19,12 +18,12 @@ const FOREGROUND: &str = "foregroundDeletion";
 /// `standardFinalizers`: those that need no domain.
 const STANDARD_FINALIZERS: &[&str] = &["kubernetes", ORPHAN, FOREGROUND];
 
-/// Rules for `metadata`, in which kinds differ.
+/// Rules for `metadata` that depend on the kind.
 #[derive(Debug, Clone, Copy)]
 pub struct MetaRules {
     /// Whether objects live in namespaces.
     pub namespaced: bool,
-    /// What a name may look like.
+    /// Rule for names.
     pub name_rule: NameRule,
     /// Whether finalizers must be standard or carry a domain.
     pub qualified_finalizers: bool,
@@ -37,7 +36,7 @@ pub enum NameRule {
     Subdomain,
     /// RFC 1123 label: namespaces.
     Label,
-    /// Anything that can stand in a path.
+    /// Path segment: anything that can be part of a path.
     PathSegment,
 }
 
@@ -79,8 +78,8 @@ pub fn metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<Field
     errors
 }
 
-/// Drops repeated owner references; says what to warn the client of, if there were any. `patched` objects are looked at
-/// later than others, which shows in the words.
+/// Drops repeated owner references, and returns a warning if there were any. Its text depends on whether the object was
+/// `patched`.
 pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<String> {
     let references = meta::owner_references(object);
     let mut seen = HashSet::new();
@@ -117,8 +116,8 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Every objection of a rule to a text, as a finding each.
-pub(crate) fn objections(path: &str, value: &str, objections: Vec<String>) -> impl Iterator<Item = FieldError> {
+/// The objections of a rule to a text, each as a finding.
+pub(crate) fn invalid_each(path: &str, value: &str, objections: Vec<String>) -> impl Iterator<Item = FieldError> {
     objections.into_iter().map(move |objection| invalid(path, value, objection))
 }
 
@@ -127,15 +126,15 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
     let mut errors = Vec::new();
     let generate_name = meta::generate_name(object);
     if !generate_name.is_empty() {
-        errors.extend(objections("metadata.generateName", generate_name, prefix_objections(rule, generate_name)));
+        errors.extend(invalid_each("metadata.generateName", generate_name, prefix_objections(rule, generate_name)));
     }
     match meta::name(object) {
         "" => errors.push(FieldError::required("metadata.name", "name or generateName is required")),
-        name => errors.extend(objections("metadata.name", name, name_objections(rule, name))),
+        name => errors.extend(invalid_each("metadata.name", name, name_objections(rule, name))),
     }
     match (rules.namespaced, meta::namespace(object)) {
         (true, "") => errors.push(FieldError::required("metadata.namespace", "")),
-        (true, namespace) => errors.extend(objections("metadata.namespace", namespace, name::dns_label(namespace))),
+        (true, namespace) => errors.extend(invalid_each("metadata.namespace", namespace, name::dns_label(namespace))),
         (false, "") => {}
         (false, _) => errors.push(FieldError::forbidden("metadata.namespace", "not allowed on this type")),
     }
@@ -145,8 +144,8 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
     for (key, value) in meta::labels(object).iter() {
-        errors.extend(objections("metadata.labels", key, name::label_key(key)));
-        errors.extend(objections("metadata.labels", value, name::label_value(value)));
+        errors.extend(invalid_each("metadata.labels", key, name::label_key(key)));
+        errors.extend(invalid_each("metadata.labels", value, name::label_value(value)));
     }
     errors.extend(annotations(object));
     errors.extend(owner_references(object));
@@ -178,7 +177,7 @@ fn annotations(object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in meta::annotations(object).iter() {
-        errors.extend(objections(path, key, name::label_key(&key.to_lowercase())));
+        errors.extend(invalid_each(path, key, name::label_key(&key.to_lowercase())));
         size += key.len() + value.len();
     }
     if size > TOTAL_ANNOTATION_SIZE_LIMIT {
@@ -248,7 +247,7 @@ fn finalizers(object: &Value) -> Vec<FieldError> {
     let path = "metadata.finalizers";
     let all: Vec<&str> = meta::finalizers(object).collect();
     let mut errors: Vec<FieldError> =
-        all.iter().flat_map(|finalizer| objections(path, finalizer, name::label_key(finalizer))).collect();
+        all.iter().flat_map(|finalizer| invalid_each(path, finalizer, name::label_key(finalizer))).collect();
     if all.contains(&ORPHAN) && all.contains(&FOREGROUND) {
         let detail = format!("finalizer {ORPHAN} and {FOREGROUND} cannot be both set");
         errors.push(FieldError::invalid(path, &Value::from(all), detail));

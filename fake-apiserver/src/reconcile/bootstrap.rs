@@ -1,5 +1,5 @@
-//! What a server creates at its first start. `bootstrap.jsonl` holds the roles and bindings of a real one (`cargo xtask conformance
-//! policy` records them anew), an object a line, without what all of them have.
+//! The objects that a server creates at its first start. `bootstrap.jsonl` holds the roles and bindings of a real one, an object a
+//! line, without the fields that all of them have (`cargo xtask conformance policy` records them).
 //!
 //! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, and `systemnamespaces` of
 //! `pkg/controlplane/controller`.
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 
 const POLICY: &str = include_str!("bootstrap.jsonl");
 
-/// Of roles and bindings.
+/// The API version of roles and bindings.
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
 /// A label and an annotation that all of them have.
 const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
 const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
 
-/// The rules of `system:node`, by which every node is judged whatever becomes of that role: `NodeRules`.
+/// The rules of `system:node`, which hold for every node even if that role is changed: `NodeRules`.
 pub(crate) fn node_rules() -> Vec<Rule> {
     let roles = POLICY.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut nodes = roles.filter(|role| role["kind"] == "ClusterRole" && meta::name(role) == "system:node");
@@ -34,8 +34,8 @@ pub(crate) fn node_rules() -> Vec<Rule> {
 /// Namespaces of a new cluster.
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// Creates what a real server creates at its first start: namespaces, with RBAC its roles and bindings, and what the reconcilers
-/// add to them.
+/// Creates the objects of a real server's first start: namespaces, with RBAC its roles and bindings, and those of the
+/// reconcilers.
 ///
 /// # Errors
 /// If the store is not empty.

@@ -1,7 +1,7 @@
-//! The controller of kube-controller-manager that fills cluster roles with the rules of others, played by the server itself: a role
-//! with an `aggregationRule` gets the rules of all roles that its selectors select.
+//! The ClusterRole aggregation controller of kube-controller-manager, built in: a role with an `aggregationRule` gets the rules of
+//! all roles that its selectors select.
 //!
-//! Upstream it does so a moment after a role was written; here before the writer gets an answer. Follows
+//! Upstream that happens a moment after a role was written; here before the writer gets a response. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
@@ -16,19 +16,19 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many roles may gather from each other in a row. Those that do so in a circle need not ever settle.
+/// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
-/// The controller's memory.
+/// The state of the controller.
 #[derive(Default)]
 pub(super) struct ClusterRoles {
-    /// The uids of the roles whose rules were gathered, to be taken away when there is nothing left to gather. Upstream knows them
-    /// by its field manager.
+    /// The uids of the roles whose rules were aggregated, which are removed when nothing is left to aggregate. Upstream knows
+    /// them by its field manager.
     filled: HashSet<Box<str>>,
 }
 
 impl ClusterRoles {
-    /// Gives all roles that gather others' rules what is their due. What one role gathers another may gather in turn.
+    /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
     pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CLUSTER_ROLES);
@@ -49,7 +49,7 @@ impl ClusterRoles {
         Ok(())
     }
 
-    /// Gives a role the rules that are its due; whether it had others.
+    /// Sets the aggregated rules of a role; true if it had others.
     async fn fill(
         &mut self,
         cluster: &Reconcilers,
@@ -76,12 +76,12 @@ impl ClusterRoles {
     }
 }
 
-/// Whether it is worth a look: parsing all roles for each write of one would take its time.
+/// Whether the role may have an `aggregationRule`. This saves parsing all roles for each write of one.
 fn may_aggregate(entry: &Entry) -> bool {
     std::str::from_utf8(entry.json()).is_ok_and(|text| text.contains("\"aggregationRule\":"))
 }
 
-/// The rules of all other roles that are selected, each once; `None` if the role gathers none, or a selector is not valid.
+/// The rules of all other selected roles, each once; `None` if the role has no `aggregationRule`, or an invalid selector.
 fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
     if role["aggregationRule"].is_null() {
         return None;

@@ -1,14 +1,13 @@
-//! Legacy tokens: when each was last used, as a label of its secret; and since when that is tracked, in a ConfigMap that the
-//! server creates at start, and keeps readable.
+//! The tracking of legacy tokens: the day of a token's last use, as a label of its secret; and the day since when that is
+//! tracked, in a ConfigMap that the server creates at start and repairs.
 //!
 //! ```text
-//!   there, readable ──────▶ left alone
-//!   there, unreadable ────▶ repaired: since today
-//!   gone ── half an hour after the last creation ──▶ created: since today
+//!   valid ──────▶ left alone
+//!   invalid ────▶ repaired: since today
+//!   missing ── half an hour after the last creation ──▶ created: since today
 //! ```
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
-//! Here it looks right after each change, and before the next request once a creation that was put off may happen.
-//! All replicas together are one process in this.
+//! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
 use super::Reconcilers;
 use crate::auth::LAST_USED_LABEL;
@@ -32,15 +31,15 @@ const SINCE: &str = "since";
 /// Minimum interval between creations, so that disagreeing API servers do not fight.
 const CREATION_INTERVAL: SignedDuration = SignedDuration::from_mins(30);
 
-/// In place of a time, in seconds of Unix time.
+/// The absence of a time, among seconds of Unix time.
 const NEVER: i64 = i64::MAX;
 
-/// The controller's memory, as times in seconds of Unix time or [`NEVER`].
+/// The state of the controller: times in seconds of Unix time, or [`NEVER`].
 #[derive(Debug)]
 pub(super) struct LegacyTokens {
-    /// When the ConfigMap was last created.
+    /// The time of the last creation of the ConfigMap.
     created: AtomicI64,
-    /// When a creation that was put off may happen.
+    /// The time at which a delayed creation is due.
     due: AtomicI64,
 }
 
@@ -50,7 +49,7 @@ impl Default for LegacyTokens {
     }
 }
 
-/// The use of a legacy token on a day: of that in the secret of this name and uid.
+/// The use on a day of the legacy token in the secret of this name and uid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use {
     pub(super) namespace: Box<str>,
@@ -59,7 +58,7 @@ pub(super) struct Use {
     pub(super) day: Box<str>,
 }
 
-/// What is to be done.
+/// The step to take.
 #[derive(Debug, PartialEq, Eq)]
 enum Step {
     Leave,
@@ -68,7 +67,7 @@ enum Step {
     Repair,
 }
 
-/// `syncConfigMap`, given the ConfigMap and when one was last created.
+/// `syncConfigMap`, given the ConfigMap and the time of the last creation.
 fn step(found: Option<&Value>, created: Option<Timestamp>, now: Timestamp) -> Step {
     let allowed = created.map(|created| created.checked_add(CREATION_INTERVAL).unwrap_or(Timestamp::MAX));
     match (found, allowed) {
@@ -79,7 +78,7 @@ fn step(found: Option<&Value>, created: Option<Timestamp>, now: Timestamp) -> St
     }
 }
 
-/// Whether Go reads it by the layout `2006-01-02`.
+/// Whether Go accepts it in the layout `2006-01-02`.
 fn is_date(text: &str) -> bool {
     let digits = |(index, byte): (usize, u8)| {
         matches!(index, 4 | 7) == (byte == b'-') && (byte == b'-' || byte.is_ascii_digit())
@@ -91,18 +90,18 @@ fn today(now: Timestamp) -> Value {
     now.to_zoned(TimeZone::UTC).date().to_string().into()
 }
 
-/// Whether the object of that key, a ConfigMap, is the one that tells since when.
+/// Whether the ConfigMap with that key is the one of the tracking.
 pub(super) fn is_tracking(key: &Key) -> bool {
     key.namespace() == NAMESPACE && key.name() == NAME
 }
 
 impl LegacyTokens {
-    /// Whether a creation that was put off may happen now.
+    /// Whether a delayed creation is due.
     pub(super) fn is_due(&self, now: Timestamp) -> bool {
         now.as_second() >= self.due.load(Ordering::Relaxed)
     }
 
-    /// Creates or repairs the ConfigMap if need be.
+    /// Creates or repairs the ConfigMap if necessary.
     pub(super) async fn sync(&self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CONFIG_MAPS);
@@ -137,7 +136,7 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         }
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
-        // It may have been made immutable.
+        // The ConfigMap may be immutable.
         let errors = kind.validate_update(kind.storage(), None, &new, &old);
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
@@ -183,7 +182,7 @@ pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, da
 mod tests {
     use super::*;
 
-    /// The rows of `TestSyncConfigMap`. That a conflict or a missing object is no error cannot be told from here.
+    /// The rows of `TestSyncConfigMap`, but for its conflicts and missing objects, which a step does not see.
     #[test]
     fn steps() {
         let now: Timestamp = "2026-11-21T14:00:00Z".parse().unwrap();

@@ -1,10 +1,10 @@
-//! What the server does by itself because something was written: controllers of a control plane that clients take for granted.
+//! The reconcilers: built-in controllers that react to writes, because clients take them for granted.
 //!
 //! ```text
 //!   commit ── After::committed ──▶ noted ── settle, before the writer is answered ──▶ done, or an error in the log
 //! ```
-//! A write that is stored has succeeded: what then goes wrong here is logged, and changes no answer. What the reconcilers write
-//! themselves is not noted again, so that settling ends.
+//! A stored write has succeeded: errors here are logged, and do not change the response. The reconcilers' own writes are not
+//! noted, so that settling ends.
 
 pub(crate) mod bootstrap;
 mod cluster_roles;
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Which of the optional reconcilers a server has.
+/// The optional reconcilers of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
     /// Deleted namespaces are emptied and removed.
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     pub(crate) cluster_roles: bool,
 }
 
-/// The reconcilers of a cluster, and what they have yet to do.
+/// The reconcilers of a cluster, with their outstanding work.
 pub(crate) struct Reconcilers {
     options: Options,
     store: Store,
@@ -44,14 +44,14 @@ pub(crate) struct Reconcilers {
     ids: Arc<Ids>,
     catalog: Arc<ArcSwap<Catalog>>,
     noted: Mutex<BTreeSet<Work>>,
-    /// How much is noted or being done.
+    /// The number of works that are noted or in progress.
     outstanding: AtomicUsize,
-    /// Held by the one who works. What it guards is only the worker's.
+    /// The lock of the one worker, with state that only the worker uses.
     worker: tokio::sync::Mutex<ClusterRoles>,
     legacy_tokens: LegacyTokens,
 }
 
-/// Something that is to be done, however often it was noted.
+/// A work to do, once however often it was noted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Work {
     TokenTracking,
@@ -59,7 +59,7 @@ enum Work {
     ClusterRoles,
     /// A namespace began to terminate.
     CloseNamespace(Box<str>),
-    /// Something in that namespace is gone.
+    /// An object in that namespace was removed.
     LeaveNamespace(Box<str>),
 }
 
@@ -79,18 +79,18 @@ impl Reconcilers {
         }
     }
 
-    /// What is served now.
+    /// The catalog of the served resources.
     fn catalog(&self) -> Arc<Catalog> {
         self.catalog.load_full()
     }
 
-    /// Does what is due in a new cluster.
+    /// Does the work of a new cluster.
     async fn begin(&self, now: Timestamp) {
         self.note(Work::TokenTracking);
         self.settle(now).await;
     }
 
-    /// Takes note that the legacy token in that secret was used on that day.
+    /// Notes that the legacy token in that secret was used on that day.
     pub(crate) fn token_used(&self, secret: &Value, day: &str) {
         self.note(Work::TokenUse(Use {
             namespace: meta::namespace(secret).into(),
@@ -100,7 +100,7 @@ impl Reconcilers {
         }));
     }
 
-    /// Does what was noted until now, also by others; returns when it is done.
+    /// Does all work noted so far, also by other requests, and returns when it is done.
     pub(crate) async fn settle(&self, now: Timestamp) {
         if self.legacy_tokens.is_due(now) {
             self.note(Work::TokenTracking);

@@ -1,11 +1,11 @@
-//! The namespace controller of kube-controller-manager, played by the server itself: it deletes what is in a deleted namespace,
-//! writes down what is left and why, and lets the namespace go when nothing is.
+//! The namespace controller of kube-controller-manager, built in: it deletes the content of a deleted namespace, reports the
+//! remaining objects in conditions, and finalizes the namespace when none remain.
 //!
 //! ```text
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
 //!     └── some left ──▶ wait ◀── some left ──┘
 //! ```
-//! Upstream it looks again after a while; here at once whenever something in the namespace is gone. Follows
+//! Upstream it retries after a while; here it runs whenever an object in the namespace was removed. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
@@ -39,14 +39,14 @@ const CONDITIONS: [(&str, &str, &str); 5] = [
 const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
-/// What would not go: how many objects of each resource, and how many wait for each finalizer.
+/// The remaining objects: their number by resource, and by finalizer.
 #[derive(Default)]
 struct Remaining {
     resources: BTreeMap<String, usize>,
     finalizers: BTreeMap<String, usize>,
 }
 
-/// Asks for the deletion of all that is in a namespace which began to terminate.
+/// Deletes the content of a namespace that began to terminate.
 pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
     if !terminates(cluster, namespace) {
         return Ok(());
@@ -56,14 +56,14 @@ pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp
     leave(cluster, namespace, now).await
 }
 
-/// Goes on with a namespace that terminates, now that something in it is gone. While there are pods, whose deletion was asked for
-/// when the namespace was closed, this costs the same however many they are.
+/// Continues with a terminating namespace after an object in it was removed. While there are pods, which are all being deleted
+/// since the namespace was closed, the cost does not depend on their number.
 pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
     if !terminates(cluster, namespace) {
         return Ok(());
     }
     if remains(cluster, namespace, ids::PODS) {
-        // Upstream does not count them: by its word, nothing is left.
+        // Upstream does not count them: it reports that nothing remains.
         return write_conditions(cluster, namespace, &Remaining::default(), now).await;
     }
     let mut remaining = Remaining::default();
@@ -93,7 +93,7 @@ fn remains(cluster: &Reconcilers, namespace: &str, id: ResourceId) -> bool {
     cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
 }
 
-/// Deletes all objects of that kind, and counts those that do not go yet.
+/// Deletes all objects of that kind, and counts those that remain.
 async fn empty(
     cluster: &Reconcilers,
     namespace: &str,
@@ -117,7 +117,7 @@ async fn empty(
 }
 
 impl Remaining {
-    /// Counts an object that is still there.
+    /// Counts a remaining object.
     fn count(&mut self, kind: &Resource, object: &Value) {
         *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
         for finalizer in meta::finalizers(object) {
@@ -125,7 +125,7 @@ impl Remaining {
         }
     }
 
-    /// The reason and the message of a condition that is not as it should be (`ProcessContentTotals`).
+    /// The reason and the message of a condition that is not fulfilled (`ProcessContentTotals`).
     fn trouble(&self, condition: &str) -> Option<(&'static str, String)> {
         let list = |counts: &BTreeMap<String, usize>, verb: &str| {
             let counts = counts.iter().map(|(what, count)| format!("{what} {verb} {count} resource instances"));
@@ -144,7 +144,7 @@ impl Remaining {
     }
 }
 
-/// `updateConditions`: those that are as they were keep their time.
+/// `updateConditions`: unchanged conditions keep their transition time.
 async fn write_conditions(
     cluster: &Reconcilers,
     namespace: &str,
@@ -175,7 +175,7 @@ async fn write_conditions(
     change.await
 }
 
-/// Takes the finalizer off, and the namespace away unless something else holds it.
+/// Removes the finalizer, and the namespace unless it has other finalizers.
 async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
     let change = change(cluster, namespace, |object| {
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
@@ -185,7 +185,7 @@ async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
     change.await
 }
 
-/// Changes the namespace, if it is still there; it goes if nothing holds it any longer.
+/// Changes the namespace, if it exists; it is removed when it has no finalizers left.
 async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::NAMESPACES);

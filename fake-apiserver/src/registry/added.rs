@@ -1,4 +1,4 @@
-//! A resource that comes at run time: what describes it, and the [`Resource`] that this makes.
+//! Resources that are added at run time: their description, and the [`Resource`] made from it.
 //!
 //! It has the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
 //! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1), and one version.
@@ -46,7 +46,7 @@ impl Description {
             name: version.into(),
             resource: resource.clone().into(),
             kind: kind.clone().into(),
-            // Lists leave nothing out: their items say of what kind they are.
+            // Items of lists have their kind, too.
             head: "{".into(),
             api_version: api_version.into(),
             ty: ty.into(),

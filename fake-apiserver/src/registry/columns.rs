@@ -1,4 +1,4 @@
-//! What the cells of tables share: names, ages, and durations for people.
+//! The common cells of tables: names, ages, and durations for people.
 //!
 //! Ports `HumanDuration` of `k8s.io/apimachinery/pkg/util/duration` (v0.37.1).
 
@@ -21,7 +21,7 @@ pub(super) fn or<'a>(text: &'a str, stand_in: &'a str) -> &'a str {
     }
 }
 
-/// How long ago a timestamp was (`translateTimestampSince`).
+/// The time since a timestamp (`translateTimestampSince`).
 pub(super) fn since(timestamp: &str, now: Timestamp) -> String {
     match timestamp.parse::<Timestamp>() {
         Ok(then) => human_duration(now.duration_since(then).as_secs()),

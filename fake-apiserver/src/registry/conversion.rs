@@ -6,7 +6,7 @@ use crate::object::meta;
 use crate::schema;
 use serde_json::Value;
 
-/// How the objects of a version differ from stored ones.
+/// The conversion between a version and the storage version.
 #[derive(Debug)]
 pub struct Conversion {
     /// `apiVersion` of stored objects.
@@ -23,7 +23,7 @@ pub(crate) struct Functions {
     pub(crate) present: fn(&mut Value),
 }
 
-/// Gives members of an object other names, from the first of each pair to the second.
+/// Renames members of an object, from the first of each pair to the second.
 pub(super) fn rename<'n>(object: &mut Value, names: impl Iterator<Item = (&'n str, &'n str)>) {
     let Some(members) = object.as_object_mut() else { return };
     for (from, to) in names {
@@ -43,7 +43,7 @@ impl Version {
         }
     }
 
-    /// Makes an object of this version one of the storage version.
+    /// Converts an object of this version to the storage version.
     pub(crate) fn store(&self, object: &mut Value) {
         if let Some(Conversion { storage, functions }) = &self.conversion {
             (functions.store)(object);
@@ -51,7 +51,7 @@ impl Version {
         }
     }
 
-    /// Makes a stored object, or one that could be stored, one of this version.
+    /// Converts an object of the storage version to this version.
     fn present(&self, mut object: Value) -> Value {
         if let Some(Conversion { functions, .. }) = &self.conversion {
             (functions.present)(&mut object);
@@ -60,7 +60,7 @@ impl Version {
         object
     }
 
-    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; none if it is the same.
+    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same.
     ///
     /// # Errors
     /// 500, if it is not JSON.
@@ -69,7 +69,7 @@ impl Version {
             return Ok(None);
         }
         let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
-        // What was not stored has no revision.
+        // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
         let encoded = schema::encode(&self.present(object), self.ty());
         let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));

@@ -9,12 +9,12 @@ use crate::store::ResourceId;
 /// A built-in resource.
 pub(super) struct Row {
     pub(super) id: ResourceId,
-    /// Its name in the record: `deployments.apps`.
+    /// The name in the record: `deployments.apps`.
     pub(super) name: &'static str,
     pub(super) rules: Rules,
 }
 
-/// Makes the table, and a constant for the id of each row: its place.
+/// Defines the table, and a constant for the id of each row, which is its place.
 macro_rules! built_in {
     ($($id:ident: $name:literal by $rules:path,)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::registry::Registry;
 
-    /// No rule is about something else than what is recorded. That no column lacks a cell is seen to when the registry is made.
+    /// Every rule is about something recorded. That every column has a cell is checked when the registry is made.
     #[test]
     fn no_rule_is_left_over() {
         let registry = Registry::built_in();
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// Go prints numbers and booleans also where they are unset: what they are selected by has to be said.
+    /// Go prints numbers and booleans also where they are unset, so their text for selectors has to be given.
     #[test]
     fn only_texts_are_selected_as_they_stand() {
         let registry = Registry::built_in();

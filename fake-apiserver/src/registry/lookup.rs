@@ -24,11 +24,11 @@ struct Place {
 /// A version of a resource, as looked up in a registry.
 #[derive(Debug, Clone, Copy)]
 pub struct Served<'r> {
-    /// What is stored.
+    /// The resource, which is what is stored.
     pub resource: &'r Arc<Resource>,
-    /// How it is served.
+    /// The version, by which it is served.
     pub version: &'r Arc<Version>,
-    /// What below an object is meant; none for the object itself.
+    /// The subresource; `None` for the object itself.
     pub subresource: Option<&'r Subresource>,
 }
 
@@ -87,12 +87,12 @@ impl Registry {
         self.get(id).expect("built-in resources are always served")
     }
 
-    /// What a path means; `group` is empty for core.
+    /// The resource and version at a path; `group` is empty for core.
     pub fn path(&self, group: &str, version: &str, plural: &str) -> Option<Served<'_>> {
         self.by_plural.get(plural)?.iter().map(Place::served).find(|served| served.is(group, version))
     }
 
-    /// What an object is one of.
+    /// The resource and version of a kind.
     pub fn kind(&self, api_version: &str, kind: &str) -> Option<Served<'_>> {
         self.versions().find(|served| served.version.kind == kind && served.version.api_version == api_version)
     }
@@ -103,7 +103,7 @@ impl Registry {
             .flat_map(|resource| resource.versions.iter().map(move |version| Served::new(resource, version)))
     }
 
-    /// Whether there is anything in that version of that group.
+    /// Whether that version of that group has resources.
     pub fn serves(&self, group: &str, version: &str) -> bool {
         self.versions().any(|served| served.is(group, version))
     }

@@ -1,5 +1,5 @@
-//! Which resources are served: the record of what the real server says of them, rules where a kind has some in Go, and the
-//! [`Registry`] in which requests find them.
+//! The served resources: their record from the real server, the rules that kinds have in Go, and the [`Registry`] in which
+//! requests find them.
 
 mod added;
 mod conversion;
@@ -69,7 +69,7 @@ pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     at(value, pointer).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Makes a field of the object what it is in another.
+/// Sets a field of the object to its value in another.
 pub(crate) fn carry_over(object: &mut Value, from: &Value, field: &str) {
     let Some(fields) = object.as_object_mut() else { return };
     match from.get(field) {
@@ -78,7 +78,7 @@ pub(crate) fn carry_over(object: &mut Value, from: &Value, field: &str) {
     };
 }
 
-/// A field that is an object, made if need be.
+/// A field that is an object, created if it is absent.
 pub(crate) fn child<'a>(object: &'a mut Value, field: &str) -> &'a mut Value {
     if !object.is_object() {
         *object = Value::Object(Map::new());
@@ -102,7 +102,7 @@ fn default_to(object: &mut Value, field: &str, value: impl Into<Value>) {
     }
 }
 
-/// Keeps a field and the list that replaced it in step: either begets the other, and the field wins.
+/// Synchronises a field and the first item of the list that replaced it: each fills the other; on conflict the field wins.
 fn sync_first(object: &mut Value, field: &str, list: &str, wrap: fn(Value) -> Value, unwrap: fn(&Value) -> Value) {
     let Some(fields) = object.as_object_mut() else { return };
     let single = fields.get(field).filter(|value| value.as_str() != Some("")).cloned();

@@ -1,4 +1,4 @@
-//! Namespaces: a label with their name, a finalizer of their own, and a phase that only the server moves.
+//! Namespaces: a label with their name, a finalizer in the spec, and a phase that only the server sets.
 //!
 //! Follows `pkg/registry/core/namespace/strategy.go` and `pkg/apis/core/validation` (v1.37.1).
 
@@ -53,7 +53,7 @@ pub(super) const RULES: Rules = Rules {
 
 fn default(namespace: &mut Value) {
     let name = meta::name(namespace).to_string();
-    // A name still to be generated gets its label when it is known.
+    // A generated name gets its label once it is known.
     if !name.is_empty() {
         meta::set_label(namespace, NAME_LABEL, &name);
     }
@@ -87,7 +87,7 @@ fn validate(namespace: &Value) -> Vec<FieldError> {
 
 /// `validateFinalizerName`.
 fn finalizer(path: &str, text: &str) -> Vec<FieldError> {
-    object::objections(path, text, name::label_key(text)).chain(object::qualified_finalizer(path, text)).collect()
+    object::invalid_each(path, text, name::label_key(text)).chain(object::qualified_finalizer(path, text)).collect()
 }
 
 fn phase(namespace: &Value) -> Option<FieldError> {

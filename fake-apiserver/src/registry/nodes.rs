@@ -1,4 +1,4 @@
-//! Nodes: new ones are tainted until they are ready; addresses and pod networks do not change lightly.
+//! Nodes: new ones are tainted until they are ready; addresses and pod networks can hardly be changed.
 //!
 //! Follows `pkg/registry/core/node/strategy.go`, `ValidateNode` and `ValidateNodeUpdate` of
 //! `pkg/apis/core/validation`, and the admission plugin TaintNodesByCondition (v1.37.1). Not ported: declared features,
@@ -81,7 +81,7 @@ fn taints(node: &Value, errors: &mut Errors) {
         let at = Path::new("metadata.taints");
         let at = at.index(index);
         let (key, value, effect) = (text(taint, "/key"), text(taint, "/value"), text(taint, "/effect"));
-        errors.objections(at.child("key"), key, name::label_key(key));
+        errors.invalid_each(at.child("key"), key, name::label_key(key));
         let bad_value = name::label_value(value);
         if !bad_value.is_empty() {
             errors.invalid(at.child("value"), value, bad_value.join(";"));
@@ -138,7 +138,7 @@ fn pod_cidrs(node: &Value, errors: &mut Errors) {
     }
 }
 
-/// `ValidateNodeUpdate`, without what [`validate`] says too.
+/// `ValidateNodeUpdate`, without the findings of [`validate`].
 fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     resources(new, errors);
     let mut seen = HashSet::new();

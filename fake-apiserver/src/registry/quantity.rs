@@ -3,7 +3,7 @@
 /// Units of 10⁻⁹, the finest that a quantity can express.
 const SCALE: i128 = 1_000_000_000;
 
-/// The value of a quantity in units of 10⁻⁹, rounded up; `None` if it is none, or beyond counting.
+/// The value of a quantity in units of 10⁻⁹, rounded up; `None` if the text is not a quantity, or out of range.
 pub(super) fn nano(text: &str) -> Option<i128> {
     let digits_end =
         text.find(|character: char| !matches!(character, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
@@ -19,7 +19,7 @@ pub(super) fn nano(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
-/// What a suffix multiplies by, as a fraction.
+/// The multiplier of a suffix, as a fraction.
 fn multiplier(suffix: &str) -> Option<(i128, i128)> {
     let power = |base: i128, exponent: u32| base.checked_pow(exponent);
     Some(match suffix {

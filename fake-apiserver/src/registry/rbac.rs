@@ -1,21 +1,21 @@
 //! Roles and bindings: well-formed rules and subjects, and a roleRef that never changes.
 //!
-//! Follows `pkg/apis/rbac/validation`, `pkg/apis/rbac/v1/defaults.go` and `pkg/registry/rbac/*/strategy.go` (v1.37.1). What is
-//! generated from markers there (declarative validation) is found last, and says less. That nobody grants what they do not
-//! have is seen to by `api/escalation.rs`.
+//! Follows `pkg/apis/rbac/validation`, `pkg/apis/rbac/v1/defaults.go` and `pkg/registry/rbac/*/strategy.go` (v1.37.1). Findings
+//! of declarative validation, generated from markers there, come last and are shorter. `api/escalation.rs` prevents users from
+//! granting permissions that they lack.
 
 use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{default_to, items, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::selector::validate_structured;
-use crate::object::validate::{IMMUTABLE, objections};
+use crate::object::validate::{IMMUTABLE, invalid_each};
 use serde_json::Value;
 
 /// The API group, which is also that of roles, users and groups in references.
 pub const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// What all four have in common.
+/// The common rules of all four kinds.
 const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };
 
 pub(super) const ROLE: Rules =
@@ -93,12 +93,12 @@ fn cluster_role(role: &Value) -> Vec<FieldError> {
     rules(role, false).chain(aggregation(role)).chain(without_verbs(role)).collect()
 }
 
-/// `ValidatePolicyRule` for each rule, but for what is declared.
+/// `ValidatePolicyRule` for each rule, but for declarative validation.
 fn rules(role: &Value, namespaced: bool) -> impl Iterator<Item = FieldError> {
     items(role, "/rules").iter().enumerate().flat_map(move |(index, rule)| rule_errors(index, rule, namespaced))
 }
 
-/// What is declared to be required: verbs.
+/// Findings of declarative validation: verbs are required.
 fn without_verbs(role: &Value) -> impl Iterator<Item = FieldError> {
     let without = items(role, "/rules").iter().enumerate().filter(|(_, rule)| items(rule, "/verbs").is_empty());
     without.map(|(index, _)| FieldError::required(format!("rules[{index}].verbs"), ""))
@@ -148,7 +148,7 @@ fn aggregation(role: &Value) -> Vec<FieldError> {
     })
 }
 
-/// What is wrong with the roleRef by itself, but for what is declared.
+/// Findings about the roleRef by itself, but for declarative validation.
 fn role_ref_errors(binding: &Value, namespaced: bool) -> Vec<FieldError> {
     let role = |field: &str| binding["roleRef"].get(field).cloned().unwrap_or_else(|| "".into());
     let mut errors = Vec::new();
@@ -161,7 +161,7 @@ fn role_ref_errors(binding: &Value, namespaced: bool) -> Vec<FieldError> {
     }
     let name = role("name");
     let name = name.as_str().unwrap_or_default();
-    errors.extend(objections("roleRef.name", name, name::path_segment(name)));
+    errors.extend(invalid_each("roleRef.name", name, name::path_segment(name)));
     errors
 }
 
@@ -178,7 +178,7 @@ fn subject_errors(index: usize, subject: &Value, namespaced: bool) -> Vec<FieldE
     match kind {
         "ServiceAccount" => {
             if !name.is_empty() {
-                errors.extend(objections(&path("name"), name, name::dns_subdomain(name)));
+                errors.extend(invalid_each(&path("name"), name, name::dns_subdomain(name)));
             }
             if !group.is_empty() {
                 errors.push(FieldError::unsupported(path("apiGroup"), &group.into(), &[""]));
@@ -197,7 +197,7 @@ fn subject_errors(index: usize, subject: &Value, namespaced: bool) -> Vec<FieldE
     errors
 }
 
-/// What is declared to be required: the names of subjects.
+/// Findings of declarative validation: names of subjects are required.
 fn nameless_subjects(binding: &Value) -> impl Iterator<Item = FieldError> {
     let nameless = items(binding, "/subjects").iter().enumerate().filter(|(_, one)| text(one, "/name").is_empty());
     nameless.map(|(index, _)| FieldError::required(format!("subjects[{index}].name"), ""))
@@ -216,7 +216,7 @@ fn binding_errors(object: &Value, namespaced: bool) -> Vec<FieldError> {
     errors
 }
 
-/// `ValidateRoleBindingUpdate` and `ValidateClusterRoleBindingUpdate`: a changed roleRef is not looked into by what is declared.
+/// `ValidateRoleBindingUpdate` and `ValidateClusterRoleBindingUpdate`; declarative validation does not look into a changed roleRef.
 fn binding_update_errors(new: &Value, old: &Value, namespaced: bool) -> Vec<FieldError> {
     let mut errors = role_ref_errors(new, namespaced);
     errors.extend(nameless_role(new));

@@ -1,5 +1,5 @@
-//! The record of what the real server says of its resources (`kinds.txt`, whose head describes its lines). What it says of those
-//! that are not served here waits for their rules.
+//! The record of the real server's resources (`kinds.txt`, whose head describes its lines). It also has resources that are not
+//! served here, for lack of rules.
 
 use super::resource::{PrinterColumn, Str, Subresource, find};
 use super::rules::{Cell, Strategy};
@@ -28,9 +28,9 @@ pub(super) struct Recorded {
     pub(super) kind: &'static str,
     /// Whether objects live in namespaces.
     pub(super) namespaced: bool,
-    /// Its lines.
+    /// The lines of the resource.
     lines: &'static str,
-    /// The lines of its columns, which are the last ones.
+    /// The lines of the columns, which are the last ones.
     columns: &'static str,
 }
 
@@ -56,7 +56,7 @@ impl Record {
         self.versions.iter().find(|one| one.plural == plural && one.group == group && one.stored_as().is_none())
     }
 
-    /// That version of the resource of which `storage` is the storage version.
+    /// Another version of the resource whose storage version is `storage`.
     pub(super) fn other(&self, storage: &Recorded, group: &str, version: &str) -> Option<&Recorded> {
         let stored_as = Some((storage.group, storage.version));
         self.versions.iter().find(|one| {
@@ -74,7 +74,7 @@ impl Recorded {
         Recorded { group, version, plural, singular, kind, namespaced: scope == "namespaced", lines, columns }
     }
 
-    /// What the lines say that begin with `word`.
+    /// The rest of the lines that begin with `word`.
     fn lines(&self, word: &str) -> impl Iterator<Item = &'static str> {
         self.lines.lines().filter_map(move |line| line.strip_prefix("  ")?.strip_prefix(word)?.strip_prefix(' '))
     }
@@ -84,7 +84,7 @@ impl Recorded {
         self.lines(word).flat_map(|line| line.split(' '))
     }
 
-    /// Group and version of the storage version, if that is another.
+    /// Group and version of the storage version, if that is another one.
     fn stored_as(&self) -> Option<(&'static str, &'static str)> {
         self.lines("stored").next().map(group_version)
     }
@@ -117,7 +117,7 @@ impl Recorded {
         })
     }
 
-    /// What hangs below an object, sorted, as far as `strategy` has rules for it.
+    /// The subresources, sorted, as far as `strategy` has rules for them.
     pub(super) fn subresources(
         &self,
         strategy: impl Fn(&str) -> Option<Strategy>,
@@ -165,13 +165,13 @@ fn unescaped(description: &'static str) -> Str {
     }
 }
 
-/// The words of a line that has so many, or more, which are part of the last.
+/// The first `N` words of a line; the last one includes the rest.
 fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
     let mut words = line.splitn(N, ' ');
     std::array::from_fn(|_| words.next().unwrap_or_else(|| panic!("too few words: {line:?}")))
 }
 
-/// `apps/v1`, `/v1`.
+/// Group and version in a text such as `apps/v1` or `/v1`.
 fn group_version(text: &'static str) -> (&'static str, &'static str) {
     text.split_once('/').expect("a version has a group, if an empty one")
 }
@@ -187,7 +187,7 @@ mod tests {
         assert!(head.contains(&format!("kube-apiserver {} ", crate::git_version())), "{head}");
     }
 
-    /// Every line means something, so that none is overlooked.
+    /// Every line has a known meaning.
     #[test]
     fn the_record_is_well_formed() {
         let record = Record::read();

@@ -1,4 +1,4 @@
-//! A resource, which is what is stored, apart from its versions, which are how it is served.
+//! Resources and their versions: a resource is what is stored, a version is how it is served.
 //!
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
@@ -17,10 +17,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Text of a resource: borrowed from the table, or owned where the resource came at run time.
+/// Text of a resource: borrowed from the table, or owned by a resource that was added at run time.
 pub type Str = Cow<'static, str>;
 
-/// What is stored: objects of one kind, whatever version they are written and read in.
+/// A resource: the stored objects of one kind, whatever version they are written and read in.
 #[derive(Debug)]
 pub struct Resource {
     /// Identity; a resource that is removed and added again has another.
@@ -49,7 +49,7 @@ pub struct Resource {
     pub versions: Vec<Arc<Version>>,
 }
 
-/// How a resource is served: one version of one API group.
+/// A version of a resource: how it is served, in one version of one API group.
 #[derive(Debug)]
 pub struct Version {
     /// Place among the resource's versions, counted from 0: the one that is stored.
@@ -66,7 +66,7 @@ pub struct Version {
     pub resource: Str,
     /// CamelCase kind.
     pub kind: Str,
-    /// What the JSON of every object begins with and items of lists do without, but for the brace:
+    /// The beginning of every object's JSON, which items of lists lack, but for the brace:
     /// `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
     /// Go type of objects.
@@ -77,11 +77,11 @@ pub struct Version {
     pub selectable: Vec<SelectableField>,
     /// Columns of `kubectl get`.
     pub columns: Vec<PrinterColumn>,
-    /// What a row of a table says of an object beside the cells.
+    /// The condition of an object's row in a table.
     pub row_condition: fn(&Value) -> Option<RowCondition>,
-    /// What hangs below an object.
+    /// The subresources.
     pub subresources: Vec<Subresource>,
-    /// How objects differ from stored ones; none for the storage version.
+    /// The conversion from and to the storage version; `None` for that version itself.
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
     pub(super) validate: Option<Validate>,
@@ -92,11 +92,11 @@ pub struct Version {
 pub struct StoredField {
     /// Name, as the storage version's selectors write it: `spec.nodeName`.
     pub name: Str,
-    /// What to select by, unless that is the text in the field of that name.
+    /// The text to select by, if it is not that in the field of that name.
     text: Option<FieldText>,
 }
 
-/// Something below an object: its status, or an action on it.
+/// A subresource: the status of an object, or an action on it.
 #[derive(Debug)]
 pub struct Subresource {
     /// Last element of the path.
@@ -105,11 +105,11 @@ pub struct Subresource {
     pub group: Str,
     /// Version of that kind.
     pub version: Str,
-    /// That kind.
+    /// Kind that is sent and received; empty for the parent's.
     pub kind: Str,
-    /// Verbs it answers to, sorted.
+    /// Verbs, sorted.
     pub verbs: Vec<Str>,
-    /// How an update through it differs from one of the object itself.
+    /// Strategy of an update through it.
     pub strategy: Strategy,
 }
 
@@ -124,7 +124,7 @@ pub struct PrinterColumn {
     pub format: Str,
     /// Help text.
     pub description: Str,
-    /// 0 is always shown; more, only with `-o wide`.
+    /// Priority: 0 is always shown, others only with `-o wide`.
     pub priority: u8,
     pub(super) cell: Cell,
 }
@@ -187,12 +187,12 @@ impl Resource {
         }
     }
 
-    /// The version that is stored.
+    /// The storage version.
     pub fn storage(&self) -> &Arc<Version> {
         &self.versions[0]
     }
 
-    /// Whether there is anything to read.
+    /// Whether objects are stored, so that they can be read.
     pub fn is_stored(&self) -> bool {
         self.storage().verbs.iter().any(|verb| verb == "get")
     }
@@ -202,7 +202,7 @@ impl Resource {
         Qualified { group: &self.group, resource: &self.kind }
     }
 
-    /// What is wrong with a new object that came in `version`, each finding once, as the real server orders them.
+    /// Findings about a new object that came in `version`, each once, in the real server's order.
     pub fn validate_create(&self, version: &Version, object: &Value) -> Vec<FieldError> {
         let own = match version.validate {
             Some(validate) => validate(object, None),
@@ -211,7 +211,7 @@ impl Resource {
         unique([validate::metadata(object, &self.meta), own])
     }
 
-    /// What is wrong with a change that came in `version`, through the object itself or a subresource.
+    /// Findings about a change that came in `version`, through the object itself or a subresource.
     pub fn validate_update(
         &self,
         version: &Version,
@@ -294,12 +294,12 @@ pub(super) fn api_version(group: &str, version: &str) -> String {
     }
 }
 
-/// What the table has under that name.
+/// The value in the table under that name.
 pub(super) fn find<T: Clone>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
 }
 
-/// The fields that the selectors of all versions mean, each once. What is in the key is not kept beside it.
+/// The fields that the selectors of all versions use, each once, without those in the key.
 fn stored_fields(versions: &[Version], rules: &Rules) -> Vec<StoredField> {
     let mut fields: Vec<StoredField> = Vec::new();
     for SelectableField { stored_as: name, .. } in versions.iter().flat_map(|version| &version.selectable) {

@@ -1,4 +1,4 @@
-//! The rules of a kind: what upstream has in Go for it, and what the real server does not say when asked. The rest is in the
+//! The rules of a kind: its parts in upstream's Go code, which the real server's answers do not tell. The rest is in the
 //! [record](super::record).
 
 use super::conversion::Functions;
@@ -12,13 +12,13 @@ pub(crate) use crate::object::validate::NameRule;
 /// The rules of a kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// What a name may look like.
+    /// Rule for names.
     pub name_rule: NameRule,
     /// Whether finalizers must be standard or carry a domain.
     pub qualified_finalizers: bool,
     /// `metadata.generation` counts changes of the spec.
     pub owns_generation: bool,
-    /// It counts changes of annotations, too.
+    /// `metadata.generation` counts changes of annotations, too.
     pub annotations_count: bool,
     /// An update without a resourceVersion overwrites (`AllowUnconditionalUpdate`).
     pub unconditional_update: bool,
@@ -28,15 +28,15 @@ pub struct Rules {
     pub delete_returns_object: bool,
     /// Objects are questions, answered on creation and not stored.
     pub is_review: bool,
-    /// What is done with an object that is written.
+    /// Strategy of writes.
     pub strategy: Strategy,
-    /// The subresources that are served, and what is done with an object that is written through them.
+    /// The served subresources, with the strategy of writes through them.
     pub(super) subresources: &'static [(&'static str, Strategy)],
-    /// The texts of those fields for selectors that are not what stands in the field of that name.
+    /// The texts of fields for selectors, where they are not the text in the field of that name.
     pub(super) fields: &'static [(&'static str, FieldText)],
-    /// The cells of columns, by heading, but for those that are the same in all kinds.
+    /// The cells of columns, by heading, but for those of all kinds.
     pub(super) cells: &'static [(&'static str, Cell)],
-    /// What a row of a table says of an object beside the cells.
+    /// The condition of an object's row in a table.
     pub(super) row_condition: fn(&Value) -> Option<RowCondition>,
     /// Versions by which the same objects are served besides the one that is stored.
     pub(super) versions: &'static [VersionRules],
@@ -49,7 +49,7 @@ pub(super) struct VersionRules {
     pub(super) group: &'static str,
     /// API version, such as `v1`.
     pub(super) version: &'static str,
-    /// How objects are converted.
+    /// The conversion of objects.
     pub(super) conversion: Functions,
     /// Findings about an object of the storage version that came in this one.
     pub(super) validate: Validate,
@@ -67,18 +67,18 @@ pub(super) type Cell = fn(&Value, Timestamp) -> Value;
 /// `metav1.TableRowCondition`: by it clients tell rows that are done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RowCondition {
-    /// `Completed`.
+    /// The type of the condition: `Completed`.
     #[serde(rename = "type")]
     pub type_: &'static str,
     /// `True`, `False` or `Unknown`.
     pub status: &'static str,
-    /// One word.
+    /// The reason, in one word.
     pub reason: &'static str,
-    /// A sentence.
+    /// The message, a sentence.
     pub message: &'static str,
 }
 
-/// What is done with an object that is written: defaults, resets and validation. Every member does nothing unless set.
+/// The strategy of writes of a kind: defaults, resets and validation. By default every member does nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Strategy {
     /// Fills in defaults, on create, update and patch (`SetDefaults_*` upstream).
@@ -94,7 +94,7 @@ pub struct Strategy {
     /// Seconds that a deletion leaves the object, given those asked for; `None` where deletion is never graceful
     /// (`CheckGracefulDelete`).
     pub grace_period: fn(&Value, Option<i64>) -> Option<i64>,
-    /// What a client is told of an object that was accepted; arguments: new, old unless created.
+    /// Warnings about an accepted object; arguments: new, old unless created.
     pub warnings: fn(&Value, Option<&Value>) -> Vec<String>,
 }
 
@@ -112,7 +112,7 @@ impl Strategy {
 }
 
 impl Rules {
-    /// What most kinds have; none of it is about one alone.
+    /// The rules of most kinds.
     pub(super) const ORDINARY: Rules = Rules {
         name_rule: NameRule::Subdomain,
         qualified_finalizers: true,
@@ -130,6 +130,6 @@ impl Rules {
         versions: &[],
     };
 
-    /// A question.
+    /// The rules of reviews.
     pub(super) const REVIEW: Rules = Rules { is_review: true, ..Rules::ORDINARY };
 }

@@ -1,4 +1,4 @@
-//! Secrets: `stringData` folded into `data`, what each type requires, and immutability on request.
+//! Secrets: `stringData` merged into `data`, the required keys of each type, and immutability on request.
 //!
 //! Follows `ValidateSecret` and `ValidateSecretUpdate` of `pkg/apis/core/validation` and
 //! `pkg/registry/core/secret/strategy.go` (v1.37.1).
@@ -7,7 +7,7 @@ use super::rules::{Rules, Strategy};
 use super::{carry_over, default_to, text};
 use crate::error::FieldError;
 use crate::object::generation::equal;
-use crate::object::validate::objections;
+use crate::object::validate::invalid_each;
 use crate::object::{meta, name, validate as object};
 use crate::schema::parse_json;
 use base64::Engine;
@@ -60,11 +60,11 @@ pub(super) fn decoded_length(value: &Value) -> usize {
     text.len() * 3 / 4
 }
 
-/// What is wrong with a key of a map of data.
+/// Findings about a key of a map of data.
 pub(super) fn key_errors(field: &str, key: &str) -> Vec<FieldError> {
     match name::data_key(key) {
         bad if bad.is_empty() => Vec::new(),
-        bad => objections(&format!("{field}[{key}]"), key, bad).collect(),
+        bad => invalid_each(&format!("{field}[{key}]"), key, bad).collect(),
     }
 }
 
@@ -82,7 +82,7 @@ fn validate(secret: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What the secret's type requires.
+/// Findings about the secret's type.
 fn type_errors(secret: &Value) -> Vec<FieldError> {
     let entry = |key: &str| secret.get("data").and_then(|data| data.get(key)).and_then(Value::as_str);
     let required = |key: &str| FieldError::required(format!("data[{key}]"), "");
@@ -116,7 +116,7 @@ fn type_errors(secret: &Value) -> Vec<FieldError> {
     }
 }
 
-/// Why a base64 text is not a JSON object, as Go's decoder words it.
+/// The reason why a base64 text is not a JSON object, in the words of Go's decoder.
 fn json_object_error(encoded: &str) -> Option<String> {
     let of_type = |name| Some(format!("json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"));
     match parse_json(&STANDARD.decode(encoded).unwrap_or_default()).map(|decoded| decoded.object) {
@@ -129,7 +129,7 @@ fn json_object_error(encoded: &str) -> Option<String> {
     }
 }
 
-/// Findings about a change of what `immutable: true` protects.
+/// Findings about a change of fields that `immutable: true` protects.
 pub(super) fn immutable(new: &Value, old: &Value, fields: &[&str]) -> Vec<FieldError> {
     let flag = |value: &Value| value.get("immutable") == Some(&Value::Bool(true));
     if !flag(old) {
@@ -148,7 +148,7 @@ fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// The real server tries the key pair; here only what is no PEM at all is remarked on.
+/// Warnings about a TLS key pair. The real server parses it; here only text that is not PEM is warned about.
 fn warnings(secret: &Value, _: Option<&Value>) -> Vec<String> {
     let has_pem = |key: &str| {
         let encoded = secret.get("data").and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();

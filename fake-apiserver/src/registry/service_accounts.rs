@@ -1,4 +1,4 @@
-//! ServiceAccounts: references to secrets keep nothing but the name.
+//! ServiceAccounts: references to secrets keep only the name.
 //!
 //! Follows `pkg/registry/core/serviceaccount/strategy.go` (v1.37.1).
 

@@ -1,5 +1,4 @@
-//! Kubernetes' own types. The text that they are in is compiled in; the types of a kind are read from it when they are first
-//! asked for.
+//! Kubernetes' own types. Their definitions are compiled in as text; the types of a kind are read when they are first needed.
 
 use super::data::read_kind;
 use super::definitions::{Definitions, KindLine};
@@ -95,7 +94,7 @@ pub fn lookup(api_version: &str, kind: &str) -> Option<TypeRef<'static>> {
     Some(BUILT_IN.root(api_version, kind)?.ty().get())
 }
 
-/// Whether there is such a built-in type. It is not read for that.
+/// Whether the built-in type exists, without reading it.
 pub fn knows(api_version: &str, kind: &str) -> bool {
     BUILT_IN.root(api_version, kind).is_some()
 }

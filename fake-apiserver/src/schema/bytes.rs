@@ -9,7 +9,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes of base64 in its normal form; of anything else none.
+/// The bytes of base64 in its normal form; empty for other text.
 pub(super) fn decode(text: &str) -> Vec<u8> {
     STANDARD.decode(text).unwrap_or_default()
 }
@@ -25,8 +25,8 @@ pub(super) fn normalize(text: Cow<'_, str>) -> Result<String, String> {
     }
 }
 
-/// `Encoding.Decode` of Go 1.26, which skips line breaks and ignores the unused bits of the last digit. The error is
-/// where it complains, which is not always where one would look.
+/// `Encoding.Decode` of Go 1.26, which skips line breaks and ignores the unused bits of the last digit. The error is the
+/// offset in Go's error.
 fn decode_leniently(text: &[u8]) -> Result<Vec<u8>, usize> {
     let mut decoded = Vec::with_capacity(text.len() / 4 * 3);
     let mut at = 0;
@@ -56,7 +56,7 @@ fn decode_leniently(text: &[u8]) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// Checks what follows the first `=`, which stands behind `digits` digits of its quantum and before `at`.
+/// Checks the text after the first `=`, which stands behind `digits` digits of its quantum and before `at`.
 fn padding(text: &[u8], mut at: usize, digits: usize) -> Result<(), usize> {
     let skip_breaks = |mut at: usize| {
         while matches!(text.get(at), Some(b'\n' | b'\r')) {

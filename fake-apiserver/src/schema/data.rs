@@ -1,5 +1,5 @@
-//! Types from a text, such as `types.txt`, which `cargo xtask schema` makes of Go's structs. The head of that file explains
-//! the lines; types may stand in any order and contain themselves.
+//! The reader of types from a text such as `types.txt`, which `cargo xtask schema` generates from Go's structs. The head of that
+//! file explains the lines; types may stand in any order and contain themselves.
 
 use super::definitions::{Definitions, KindLine};
 use super::facets::Facets;
@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Why a text does not describe types.
+/// The error of a text that does not describe types.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("schema: {0}")]
 pub struct DataError(pub(super) String);
@@ -58,11 +58,11 @@ struct Slot<'d> {
     facets: Option<Box<Facets>>,
 }
 
-/// What is known of a type.
+/// The state of a type.
 enum State<'d> {
-    /// It was used, but not yet defined; or it is being linked.
+    /// Used, but not yet defined; or being linked.
     Open,
-    /// It is a struct or union whose fields are not yet linked.
+    /// A struct or union whose fields are not yet linked.
     Declared {
         union: bool,
         /// Of a struct.
@@ -76,7 +76,7 @@ enum State<'d> {
 /// The line of a field, and those below it.
 struct Declared<'d> {
     go_name: &'d str,
-    /// None: not in protobuf.
+    /// The field number; `None` if the field is not in protobuf.
     number: Option<u32>,
     json: &'d str,
     ty: TypeId,
@@ -136,7 +136,7 @@ impl<'d> Linker<'d> {
         lines.try_for_each(|line| if self.detail(id, &line[1..]) { Ok(()) } else { Err(not_a_line(line)) })
     }
 
-    /// Reads the line that begins a type; none if it is not such a line.
+    /// Reads the line that begins a type; `None` if it is another line.
     fn declare(&mut self, keyword: &str, rest: &'d str) -> Linked<Option<State<'d>>> {
         let (name, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         Ok(Some(match (keyword, rest) {
@@ -163,7 +163,7 @@ impl<'d> Linker<'d> {
         }))
     }
 
-    /// Reads a line below that of a type, less a space: a field, or what is said of the last field or of the type.
+    /// Reads a line below that of a type, less a space: a field, or a facet of the last field or of the type.
     fn detail(&mut self, ty: TypeId, line: &'d str) -> bool {
         if let Some(facet) = line.strip_prefix("   ") {
             let slot = &mut self.slots[ty.index()];

@@ -1,8 +1,8 @@
 //! JSON bodies into trees: strict decoding as sigs.k8s.io/json (Kubernetes v1.37) does it into Go structs.
 //!
-//! One pass, steered by the type. As in Go, a value of the wrong type is remembered and decoding goes on; a value that a
-//! type's own text form refuses ends it; and a syntax error anywhere outranks both. A field that occurs twice is decoded
-//! into what its first occurrence left.
+//! One pass, guided by the type. As in Go, decoding goes on after a value of the wrong type, and ends at a value that a
+//! type's own text form refuses; a syntax error anywhere outranks both. A field that occurs twice is decoded into the value of
+//! its first occurrence.
 
 use super::lexer::{Lexer, SyntaxError};
 use super::text::quote;
@@ -28,7 +28,7 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
 /// The most that is written of findings, repeated ones included: long keys must not be written for each field below them.
 const MAX_TOLD_BYTES: usize = 8 << 20;
 
-/// What ends decoding at once.
+/// An error that ends decoding at once.
 pub(super) enum Failure {
     Syntax(SyntaxError),
     /// A value that the text form of its type refuses.
@@ -56,7 +56,7 @@ pub(super) struct Decoder<'a> {
     pub(super) path: Vec<Segment<'a>>,
     /// The number of objects and arrays around the input.
     outer: usize,
-    /// The length of the path to the outermost value around the current place that Go decodes apart, if there is one.
+    /// The length of the path to the outermost value around the current place that Go decodes separately, if there is one.
     pub(super) apart: Option<usize>,
     findings: Vec<String>,
     /// The bytes of all findings, repeated ones included.
@@ -154,7 +154,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `[]byte`: base64 or, as Go's decoder has it, an array of numbers.
+    /// `[]byte`: base64 or, as in Go's decoder, an array of numbers.
     fn bytes(&mut self, token: Token, slot: &mut Value) -> Step {
         if token == Token::String {
             match bytes::normalize(self.lexer.string()?) {
@@ -191,7 +191,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `resource.Quantity`, which looks at the raw text: numbers will do, escapes will not.
+    /// `resource.Quantity`, which reads the raw text: numbers are accepted, escapes are not.
     fn quantity(&mut self) -> Step<String> {
         let raw = String::from_utf8_lossy(self.lexer.raw_value()?);
         let text = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&raw);
@@ -320,7 +320,7 @@ impl<'a> Decoder<'a> {
         self.outer + self.lexer.depth()
     }
 
-    /// The text of a type error at the current place. Go names the innermost struct of what it does not decode apart.
+    /// The text of a type error at the current place. Go names the innermost struct that it does not decode separately.
     pub(super) fn mismatch(&self, value: &str, go_type: &str) -> String {
         let mut owner = "";
         let mut fields: Vec<&str> = Vec::new();
@@ -343,7 +343,7 @@ impl<'a> Decoder<'a> {
         self.error.get_or_insert(message);
     }
 
-    /// Remembers what strict decoding complains about, except in what Go decodes apart, which it does not do strictly.
+    /// Adds a finding of strict decoding, except in values that Go decodes separately, which it does not do strictly.
     pub(super) fn save_finding(&mut self, what: &str, key: &str) {
         if self.apart.is_some() || self.findings.len() == MAX_FINDINGS || self.told > MAX_TOLD_BYTES {
             return;
@@ -369,7 +369,7 @@ impl<'a> Decoder<'a> {
 }
 
 impl Ticks {
-    /// Ticks a field off; whether it has been before.
+    /// Ticks a field off; true if it was ticked off already.
     fn tick(&mut self, index: usize) -> bool {
         let word = match index / 64 {
             0 => &mut self.first,

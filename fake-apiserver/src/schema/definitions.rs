@@ -1,4 +1,4 @@
-//! A text of types by what its lines define, unread: the types of a kind can be read without those of all others.
+//! An index of a text of types: the types of a kind can be read without those of all others.
 
 use super::data::DataError;
 
@@ -10,7 +10,7 @@ pub(super) struct Definitions<'d> {
     types: Vec<(&'d str, &'d str)>,
 }
 
-/// Which type the bodies of a kind hold.
+/// A line with the type of a kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KindLine<'d> {
     pub(super) api_version: &'d str,
@@ -20,7 +20,7 @@ pub(super) struct KindLine<'d> {
 
 impl<'d> Definitions<'d> {
     /// # Errors
-    /// If a line defines nothing, or what is defined already.
+    /// If a line is not a definition, or repeats one.
     pub(super) fn of(text: &'d str) -> Result<Self, DataError> {
         let mut definitions = Definitions { kinds: Vec::new(), types: Vec::new() };
         let mut start = 0;

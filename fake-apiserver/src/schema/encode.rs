@@ -1,4 +1,4 @@
-//! Trees into the JSON that Go's encoder writes for the type: order of fields, what is omitted, escapes.
+//! The encoder of trees into the JSON that Go writes for the type: order of fields, omitted fields, escapes.
 
 use super::float;
 use super::text::plain_len;
@@ -12,7 +12,7 @@ use std::io::Write;
 pub struct Encoded {
     /// The text, up to its last `}`.
     pub json: Vec<u8>,
-    /// Where the `resourceVersion` belongs; none if the type has no `metadata`.
+    /// The place of the `resourceVersion`; `None` if the type has no `metadata`.
     pub slot: Option<RevisionSlot>,
 }
 
@@ -28,7 +28,7 @@ pub struct RevisionSlot {
 }
 
 impl Encoded {
-    /// The text with a `resourceVersion`; without one if there is no place for it.
+    /// The text with a `resourceVersion`, if the type has a place for it.
     pub fn at_revision(&self, revision: u64) -> Vec<u8> {
         let Some(slot) = self.slot else { return self.json.clone() };
         let (before, after) = self.json.split_at(slot.offset);
@@ -42,8 +42,8 @@ impl Encoded {
     }
 }
 
-/// Writes a tree as Go writes an object of the type, less `metadata.resourceVersion`. What the type has no field for is
-/// left out, and what is absent is written as zero where Go does.
+/// Writes a tree as Go writes an object of the type, without `metadata.resourceVersion`. Unknown fields are left out, and
+/// absent ones are written as zero where Go does so.
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
@@ -58,11 +58,11 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
 struct Encoder<'v> {
     json: Vec<u8>,
     slot: Option<RevisionSlot>,
-    /// Of the structs that are being written, each within the one before: the values of their fields, by the fields' index.
+    /// The values of the fields, by the fields' index, of the structs that are being written, each within the one before.
     present: Vec<(usize, &'v Value)>,
 }
 
-/// Where a struct stands.
+/// The position of a struct.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
     Root,
@@ -146,7 +146,7 @@ impl<'v> Encoder<'v> {
         self.json.push(b'}');
     }
 
-    /// A field that the struct, which began at `start`, does not know.
+    /// Writes an unknown field of the struct that began at `start`.
     fn other_field(&mut self, start: usize, name: &str, value: &'v Value) {
         if self.json.len() > start {
             self.json.push(b',');
@@ -183,7 +183,7 @@ impl<'v> Encoder<'v> {
         self.json.push(b':');
     }
 
-    /// A value that is written as it is.
+    /// Writes an untyped value.
     fn any(&mut self, value: &'v Value) {
         match value {
             Value::Null => self.json.extend_from_slice(b"null"),
@@ -196,7 +196,7 @@ impl<'v> Encoder<'v> {
         }
     }
 
-    /// `appendString` of encoding/json, which also escapes what HTML and JavaScript would stumble over.
+    /// `appendString` of encoding/json, which also escapes characters that are special in HTML and JavaScript.
     fn string(&mut self, text: &str) {
         self.json.push(b'"');
         let mut rest = text.as_bytes();
@@ -238,7 +238,7 @@ fn may_need_escape(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == b'<') | (byte == b'>') | (byte == b'&') | (byte == 0xe2)
 }
 
-/// Whether Go leaves the field out: `omitempty` spares structs, also those that are written as something else.
+/// Whether Go leaves the field out: `omitempty` does not apply to structs, also those that are written as something else.
 fn is_omitted(field: &Field, ty: TypeRef<'_>, value: Option<&Value>) -> bool {
     let may_omit = field.omit_zero || field.omit_empty && !is_struct(ty.shape());
     may_omit && value.is_none_or(|value| ty.is_zero(value))

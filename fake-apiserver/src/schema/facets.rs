@@ -1,20 +1,20 @@
-//! What the declarations of types and fields say besides their form: tags and markers of the Go sources.
+//! Facets: tags and markers of types and fields in the Go sources.
 
 use serde_json::Value;
 
-/// What is said of a type or of a field. What is said of a field's type is not repeated at the field.
+/// The facets of a type or of a field. Those of a field's type are not repeated at the field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facets {
-    /// How a strategic merge patch treats the list or struct; none: it replaces a list and merges a struct.
+    /// The strategic merge patch of the list or struct; `None` replaces a list and merges a struct.
     pub patch: Option<PatchStrategy>,
-    /// How server-side apply treats the list; none: by `patch`, or else as [`ListType::Atomic`].
+    /// The type of the list in server-side apply; `None`: by `patch`, or else [`ListType::Atomic`].
     pub list: Option<ListType>,
-    /// Whether server-side apply treats the map or struct as one value (`atomic`) or field by field (`granular`); none:
-    /// as the type says, or else field by field.
+    /// Whether server-side apply treats the map or struct as one value (`atomic`) or field by field (`granular`); `None`: as
+    /// the type, or else field by field.
     pub atomic: Option<bool>,
     /// The value of an absent field.
     pub default: Option<Value>,
-    /// Whether the field must be there; none: unless it is omitted when it is empty.
+    /// Whether the field is required; `None`: unless it has `omitempty`.
     pub required: Option<bool>,
     /// All values of an enumeration, in alphabetical order.
     pub values: Vec<Box<str>>,
@@ -29,22 +29,22 @@ pub struct PatchStrategy {
     pub merge: bool,
     /// Whether the patch's `$retainKeys` decides which keys stay.
     pub retain_keys: bool,
-    /// The key by which the items of a list are the same.
+    /// The merge key of the items of a list.
     pub key: Option<Box<str>>,
 }
 
 /// `listType` and `listMapKey`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ListType {
-    /// One value, replaced as a whole.
+    /// The list is one value, replaced as a whole.
     Atomic,
     /// Scalars, each of which occurs once.
     Set,
-    /// Objects, each of which has other values in these fields.
+    /// Objects that are identified by these fields.
     Map(Vec<Box<str>>),
 }
 
-/// What is said of a declaration without tags and markers.
+/// The facets of a declaration without tags and markers.
 pub(super) static NO_FACETS: Facets = Facets {
     patch: None,
     list: None,
@@ -56,7 +56,7 @@ pub(super) static NO_FACETS: Facets = Facets {
 };
 
 impl Facets {
-    /// Adds what a line of the data says; false if it is not such a line.
+    /// Adds a facet from a line of the data; false if the line is not a facet.
     pub(super) fn add(&mut self, line: &str) -> bool {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {

@@ -3,7 +3,7 @@
 use serde_json::Number;
 use std::fmt::Write;
 
-/// The number as JSON has it: an integer if it has no fraction, and if an integer can hold it. None: not finite.
+/// The number in JSON: an integer if it is whole and in the range of integers. `None` if it is not finite.
 pub(super) fn number(float: f64) -> Option<Number> {
     let negative_zero = float == 0.0 && float.is_sign_negative();
     if float.fract() != 0.0 || negative_zero {

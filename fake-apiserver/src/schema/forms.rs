@@ -1,7 +1,7 @@
 //! Types with a JSON form of their own: raw JSON, and the unions of apiextensions.k8s.io/v1.
 //!
 //! Follows `runtime.RawExtension` (apimachinery) and `marshal.go` of apiextensions/v1 (Kubernetes v1.37). Go decodes the
-//! content of a union apart from the object around it: not strictly, from nothing, and its first error ends it all.
+//! content of a union separately from the object around it: not strictly, into a new value, and its first error ends decoding.
 
 use super::decode::{Decoder, Failure, Step};
 use super::token::Token;
@@ -19,7 +19,7 @@ impl<'a> Decoder<'a> {
             .map_err(|error| Failure::Value(error.to_string()))
     }
 
-    /// The variant that the token begins. An empty list is as good as nothing.
+    /// The variant that the token begins. An empty list counts as absent.
     pub(super) fn union(&mut self, ty: TypeRef<'a>, union: &'a Union, token: Token, slot: &mut Value) -> Step {
         *slot = Value::Null;
         let Some(variant) = ty.variant(union, token) else {

@@ -111,7 +111,7 @@ impl<'a> Lexer<'a> {
         self.begin()
     }
 
-    /// Reads up to the next element, `first` or not; false: the array has ended.
+    /// Reads up to the next element, `first` or not; false if the array has ended.
     pub(super) fn next_element(&mut self, first: bool) -> Scan<bool> {
         match (self.skip_spaces()?, first) {
             (b']', _) => {
@@ -131,7 +131,7 @@ impl<'a> Lexer<'a> {
         self.begin()
     }
 
-    /// Reads the next key, `first` or not, and the colon; none: the object has ended.
+    /// Reads the next key, `first` or not, and the colon; `None` if the object has ended.
     pub(super) fn next_key(&mut self, first: bool) -> Scan<Option<Cow<'a, str>>> {
         if !self.before_key(first)? {
             return Ok(None);
@@ -269,7 +269,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Reads a string and returns what stands between its quotes, and whether that holds escapes.
+    /// Reads a string and returns the text between its quotes, and whether it has escapes.
     fn quoted(&mut self) -> Scan<(&'a [u8], bool)> {
         self.at += 1;
         let start = self.at;

@@ -1,4 +1,4 @@
-//! Trees into protobuf messages: the bytes of gogo's generated marshallers (Kubernetes v1.37) for the same object.
+//! The encoder of trees into protobuf messages: the bytes of gogo's generated marshallers (Kubernetes v1.37) for the same object.
 //!
 //! Fields come in the order of their numbers, the entries of a map in that of their keys. Scalars and structs are written also if they
 //! are zero; pointers, lists, maps and bytes only if there is something.
@@ -15,8 +15,8 @@ const REST: [u8; 4] = [0x1a, 0, 0x22, 0];
 /// The number of `items` in the message of every list.
 const ITEMS: u32 = 2;
 
-/// The message of a canonical tree of a type. What the type has no field for is left out, `apiVersion` and `kind` of the object
-/// among it: only the envelope has them.
+/// The message of a canonical tree of a type. Unknown fields are left out, and so are `apiVersion` and `kind` of the object,
+/// which only the envelope has.
 pub fn encode_protobuf_message(object: &Value, ty: TypeRef) -> Vec<u8> {
     let mut writer = Writer::default();
     if let Some(content) = ty.as_struct() {
@@ -32,7 +32,7 @@ pub fn protobuf_item(message: &[u8]) -> Vec<u8> {
     writer.written
 }
 
-/// The body that has the message of an object of that `apiVersion` and kind; the message comes in parts.
+/// The body with the message, given in parts, of an object of that `apiVersion` and kind.
 pub fn encode_protobuf<P: AsRef<[u8]> + From<Vec<u8>>>(api_version: &str, kind: &str, message: Vec<P>) -> Vec<P> {
     let mut writer = Writer { written: MAGIC.to_vec() };
     writer.message(1, |type_meta| {
@@ -46,7 +46,7 @@ pub fn encode_protobuf<P: AsRef<[u8]> + From<Vec<u8>>>(api_version: &str, kind: 
     body
 }
 
-/// The message of a `metav1.WatchEvent`: its type, and the body that shows the object.
+/// The message of a `metav1.WatchEvent` from its type and the body of its object.
 pub fn encode_protobuf_event(name: &str, object: &[u8]) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.bytes(1, name.as_bytes());
@@ -95,7 +95,7 @@ fn field(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Value
     }
 }
 
-/// Writes one value, zero if there is none.
+/// Writes one value; an absent one as zero.
 fn single(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Value>) {
     let value = value.filter(|value| !value.is_null());
     let text = value.and_then(Value::as_str);
@@ -136,7 +136,7 @@ fn single(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Valu
     }
 }
 
-/// Writes the fields of a union. A flag beside a value of another kind is on: a schema allows.
+/// Writes the fields of a union. The flag beside a schema is true: a schema allows.
 fn variants(writer: &mut Writer, ty: TypeRef<'_>, union: &Union, value: Option<&Value>) {
     let chosen = value.and_then(|value| ty.variant(union, Token::of(value)));
     for variant in &union.variants {
@@ -148,7 +148,7 @@ fn variants(writer: &mut Writer, ty: TypeRef<'_>, union: &Union, value: Option<&
     }
 }
 
-/// Writes a time: none, Go's zero time, is an empty message.
+/// Writes a time; an absent one, Go's zero time, is an empty message.
 fn timestamp(writer: &mut Writer, number: u32, layout: time::Layout, text: Option<&str>) {
     let time = text.and_then(|text| layout.unix(text).ok());
     writer.message(number, |timestamp| {

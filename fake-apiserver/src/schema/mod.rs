@@ -1,4 +1,4 @@
-//! What Kubernetes' Go types look like on the wire.
+//! The schema: Kubernetes' Go types, and their encodings in JSON and protobuf.
 //!
 //! The server keeps objects as JSON trees. This module knows each type's fields, and with them does what the real
 //! server's codecs do:
@@ -50,11 +50,11 @@ pub use untyped::{interpret, parse_json};
 
 use serde_json::Value;
 
-/// How many objects and arrays may be nested. The real server allows 10,000, but trees are dropped, compared and copied by
-/// recursion, and what is stored must be readable with `serde_json`, which stops at 127, also within a list or an event.
+/// Maximal nesting of objects and arrays. The real server allows 10,000, but trees are dropped, compared and copied by
+/// recursion, and `serde_json`, which stops at 127, must be able to read stored objects, also within a list or an event.
 pub const MAX_DEPTH: usize = 120;
 
-/// `saveStrictError` keeps no more than these.
+/// Maximal number of findings that `saveStrictError` keeps.
 pub const MAX_FINDINGS: usize = 100;
 
 /// The error for deeper nesting.
@@ -62,16 +62,16 @@ fn too_deep() -> String {
     format!("exceeded max depth of {MAX_DEPTH}")
 }
 
-/// What a body held.
+/// A decoded body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
     /// The canonical tree.
     pub object: Value,
-    /// What strict decoding complains about, in order: `unknown field "spec.bogus"`, `duplicate field "data.k"`.
+    /// The findings of strict decoding, in order: `unknown field "spec.bogus"`, `duplicate field "data.k"`.
     pub findings: Vec<String>,
 }
 
-/// Why a body is not an object of its type, in Go's words.
+/// The error of a body that is not an object of its type, in Go's words.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct DecodeError(String);

@@ -1,7 +1,7 @@
-//! Protobuf bodies into trees.
+//! The decoder of protobuf bodies into trees.
 //!
 //! A body is the four bytes of a magic number and a `runtime.Unknown`, whose `raw` is the object's own message. Field
-//! numbers are those of the types' generated.proto; fields that are not known are passed over, as gogo's decoders do
+//! numbers are those of the types' generated.proto; unknown fields are skipped, as by gogo's decoders
 //! (Kubernetes v1.37), whose error texts are kept.
 
 use super::lexer::push_utf8;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// `protoEncodingPrefix`.
 pub(super) const MAGIC: &[u8] = b"k8s\0";
 
-/// What `runtime.Unknown` says about the object in it.
+/// The content of a `runtime.Unknown`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope<'a> {
     /// The object's `apiVersion`, or "".
@@ -28,7 +28,7 @@ pub struct Envelope<'a> {
 /// Opens a protobuf body.
 ///
 /// # Errors
-/// If it does not start with the magic number, or is no `runtime.Unknown`.
+/// If it does not start with the magic number, or is not a `runtime.Unknown`.
 pub fn decode_protobuf(body: &[u8]) -> Result<Envelope<'_>, DecodeError> {
     let error = |message: &str| DecodeError(message.to_owned());
     if body.is_empty() {
@@ -48,7 +48,7 @@ pub fn decode_protobuf(body: &[u8]) -> Result<Envelope<'_>, DecodeError> {
 /// the envelope has.
 ///
 /// # Errors
-/// If the bytes are no such message, or a value in it has no JSON form.
+/// If the bytes are not a message of that type, or a value in it has no JSON form.
 pub fn decode_protobuf_message(raw: &[u8], ty: TypeRef) -> Result<Value, DecodeError> {
     let mut object = Map::new();
     if let Some(content) = ty.as_struct() {
@@ -57,10 +57,10 @@ pub fn decode_protobuf_message(raw: &[u8], ty: TypeRef) -> Result<Value, DecodeE
     Ok(Value::Object(object))
 }
 
-/// Opens the message of a `metav1.WatchEvent`: its type, and the body that shows the object.
+/// Opens the message of a `metav1.WatchEvent`: its type, and the body of its object.
 ///
 /// # Errors
-/// If the bytes are no such message.
+/// If the bytes are not such a message.
 pub fn decode_protobuf_event(message: &[u8]) -> Result<(String, &[u8]), DecodeError> {
     event(message).map_err(DecodeError)
 }
@@ -120,7 +120,7 @@ fn type_meta<'a>(message: &'a [u8], envelope: &mut Envelope<'a>) -> Read<()> {
     Ok(())
 }
 
-/// What is being decoded, and where.
+/// The type that is being decoded, and its position.
 #[derive(Clone, Copy)]
 struct Place<'t> {
     ty: TypeRef<'t>,
@@ -339,7 +339,7 @@ fn timestamp(layout: time::Layout, raw: &[u8]) -> Read<Value> {
     Ok(time.map_or(Value::Null, Value::String))
 }
 
-/// `intstr.IntOrString`: which of the two it is, the number, the string.
+/// `intstr.IntOrString`: the kind, the number, the string.
 fn int_or_string(raw: &[u8]) -> Read<Value> {
     let (mut kind, mut number, mut text) = (0, 0, String::new());
     let mut reader = Reader::new(raw);

@@ -52,7 +52,7 @@ struct Parts<'a> {
     /// Digits after the point.
     denominator: &'a str,
     suffix: &'a str,
-    /// Whether there are any digits at all.
+    /// Whether there are digits.
     numeric: bool,
 }
 
@@ -97,7 +97,7 @@ fn interpret(suffix: &str) -> Option<(i64, Format)> {
     Some((i64::from(exponent as i32), Format::DecimalExponent))
 }
 
-/// What upstream does in int64, where it can.
+/// Upstream's path in int64; `None` where it does not apply.
 fn fast_path(text: &str, parts: &Parts, exponent: i64, format: Format) -> Option<String> {
     let digits = parts.numerator.len() + parts.denominator.len();
     let digits = i64::try_from(digits).ok()?;
@@ -123,7 +123,7 @@ fn fast_path(text: &str, parts: &Parts, exponent: i64, format: Format) -> Option
     Some(Decimal::new(parts.negative, &result.to_string(), scale).canonical(format))
 }
 
-/// What upstream does in big decimals.
+/// Upstream's path in big decimals.
 fn slow_path(parts: &Parts, exponent: i64, format: Format) -> Result<String, &'static str> {
     if !parts.numeric {
         return Err(NUMERIC);

@@ -1,8 +1,8 @@
-//! Texts: how far they need no escapes, and how Go quotes them in messages.
+//! Texts: the part that needs no escapes, and Go's quotes in messages.
 
 use std::fmt::Write;
 
-/// How many bytes come before the first that `is_special`, which should be without branches: it is asked about sixteen at once.
+/// The number of bytes before the first that `is_special`, which should not branch: it is called for sixteen at once.
 pub(super) fn plain_len(bytes: &[u8], is_special: impl Fn(u8) -> bool) -> usize {
     const BLOCK: usize = 16;
     let is_plain = |block: &&[u8]| !block.iter().fold(false, |found, byte| found | is_special(*byte));

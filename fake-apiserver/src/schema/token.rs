@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What a value starts with.
+/// The kind of a JSON value, known from its first byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Token {
     Null,
@@ -14,7 +14,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// What a tree's JSON starts with.
+    /// The kind of a tree.
     pub(super) fn of(value: &Value) -> Token {
         match value {
             Value::Null => Token::Null,
@@ -26,7 +26,7 @@ impl Token {
         }
     }
 
-    /// As type errors name it.
+    /// The name in type errors.
     pub(super) fn name(self) -> &'static str {
         match self {
             Token::Null => "null",

@@ -36,7 +36,7 @@ pub struct TypeRef<'t> {
     ty: &'t Type,
 }
 
-/// A type that keeps its arena: it goes when the last of these does.
+/// A type that keeps its arena alive.
 #[derive(Clone)]
 pub struct OwnedType {
     types: Arc<Types>,
@@ -52,7 +52,7 @@ pub(super) struct Type {
     pub(super) facets: Option<Box<Facets>>,
 }
 
-/// What a type is made of.
+/// The structure of a type.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     Bool,
@@ -118,7 +118,7 @@ pub(super) struct Member {
     pub(super) content: Content,
 }
 
-/// Where a protobuf field stands in JSON.
+/// The place of a protobuf field in JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Content {
     /// Index into the struct's fields.
@@ -132,7 +132,7 @@ pub(super) enum Content {
 pub(super) struct Union {
     /// Of several that are set in protobuf, the last counts.
     pub(super) variants: Box<[Variant]>,
-    /// The error for JSON of another kind; none if such JSON counts as zero.
+    /// The error for JSON of another kind; `None` if such JSON counts as zero.
     pub(super) refusal: Option<Arc<str>>,
 }
 
@@ -156,7 +156,7 @@ impl Types {
         self.find(api_version, kind).map(|id| self.at(id))
     }
 
-    /// The same, to be kept.
+    /// The type that bodies of `kind` in `api_version` hold, with its arena.
     pub fn owned(self: &Arc<Self>, api_version: &str, kind: &str) -> Option<OwnedType> {
         self.find(api_version, kind).map(|id| OwnedType { types: self.clone(), id })
     }
@@ -213,7 +213,7 @@ impl<'t> TypeRef<'t> {
         &self.ty.name
     }
 
-    /// The fields of a struct, in the order in which Go prints them; of any other type none.
+    /// The fields of a struct, in the order in which Go prints them; empty for other types.
     pub fn fields(self) -> &'t [Field] {
         self.as_struct().map_or(&[], |content| &content.fields)
     }
@@ -228,7 +228,7 @@ impl<'t> TypeRef<'t> {
         self.at(field.ty)
     }
 
-    /// The type of a list's items or of a map's values; none of any other type.
+    /// The type of a list's items or of a map's values; `None` for other types.
     pub fn element(self) -> Option<TypeRef<'t>> {
         match self.shape() {
             Shape::List { element, .. } | Shape::Map(element) => Some(self.at(*element)),
@@ -236,7 +236,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// The type itself, or what it points to.
+    /// The type itself, or the one that it points to.
     pub fn target(self) -> TypeRef<'t> {
         match self.shape() {
             Shape::Pointer(target) => self.at(*target),
@@ -244,12 +244,12 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// What the type's declaration says besides its form.
+    /// The facets of the type.
     pub fn facets(self) -> &'t Facets {
         self.ty.facets.as_deref().unwrap_or(&NO_FACETS)
     }
 
-    /// As Go prints it: `map[string]string`, `v1.Secret`.
+    /// The type's name as Go prints it: `map[string]string`, `v1.Secret`.
     pub(super) fn go_name(self) -> String {
         let name = self.name();
         let mut printed = String::with_capacity(name.len());
@@ -273,7 +273,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// What an element of a list or map holds that was not given.
+    /// The value of an omitted element of a list or map.
     pub(super) fn zero(self) -> Value {
         match self.shape() {
             Shape::Bool => Value::Bool(false),
@@ -341,7 +341,7 @@ impl Field {
         &self.name
     }
 
-    /// What the field's declaration says besides its type.
+    /// The facets of the field.
     pub fn facets(&self) -> &Facets {
         self.facets.as_deref().unwrap_or(&NO_FACETS)
     }

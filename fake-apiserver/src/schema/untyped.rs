@@ -1,4 +1,4 @@
-//! JSON without a type: patches, raw JSON in objects, and bodies whose type is yet to be found out.
+//! JSON without a type: patches, raw JSON in objects, and bodies whose type is not known yet.
 
 use super::decode::{Decoder, Segment, Step};
 use super::token::Token;
@@ -6,7 +6,7 @@ use super::{DecodeError, Decoded};
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 
-/// Decodes JSON that has no type, such as a patch, as Go decodes into an empty interface.
+/// Decodes JSON without a type, such as a patch, as Go decodes into an empty interface.
 ///
 /// # Errors
 /// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 120.
@@ -14,7 +14,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     parse_within(bytes, 0)
 }
 
-/// [`parse_json`] of what stands within `depth` objects and arrays.
+/// [`parse_json`] of a value within `depth` objects and arrays.
 pub(super) fn parse_within(bytes: &[u8], depth: usize) -> Result<Decoded, DecodeError> {
     let mut object = Value::Null;
     let findings = Decoder::run(bytes, depth, |decoder| {
@@ -102,7 +102,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The value of a field of `object` that has no type.
+    /// The value of an untyped field of `object`.
     pub(super) fn other_field(&mut self, key: Cow<'a, str>, object: &mut Map<String, Value>) -> Step {
         if object.contains_key(key.as_ref()) {
             self.save_finding("duplicate", &key);

@@ -6,7 +6,7 @@ pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
 
-/// How a field's value is laid out.
+/// The wire type of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WireType(u8);
 
@@ -18,7 +18,7 @@ impl WireType {
     const END_GROUP: WireType = WireType(4);
     const FIXED32: WireType = WireType(5);
 
-    /// Checks that a field named `go_name` is laid out as `expected`.
+    /// Checks that the field named `go_name` has the wire type `expected`.
     pub(super) fn expect(self, expected: WireType, go_name: &str) -> Read<()> {
         if self == expected { Ok(()) } else { Err(format!("proto: wrong wireType = {} for field {go_name}", self.0)) }
     }
@@ -30,7 +30,7 @@ pub(super) struct Tag {
     pub(super) wire_type: WireType,
 }
 
-/// What was read, or the error's text.
+/// A value that was read, or the error's text.
 pub(super) type Read<T> = Result<T, String>;
 
 impl<'a> Reader<'a> {
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// The next field's head; none at the end. `message` is the name of the message, for errors.
+    /// The next field's head; `None` at the end. `message` is the name of the message, for errors.
     pub(super) fn tag(&mut self, message: &str) -> Read<Option<Tag>> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -79,14 +79,14 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(*bytes))
     }
 
-    /// A length, and as many bytes.
+    /// Reads a length, and as many bytes.
     pub(super) fn bytes(&mut self) -> Read<&'a [u8]> {
         let length = i64::from_ne_bytes(self.varint()?.to_ne_bytes());
         let length = usize::try_from(length).map_err(|_| "proto: negative length found during unmarshaling")?;
         self.take(length)
     }
 
-    /// Passes over the value behind a tag, whatever it is.
+    /// Skips the value behind a tag.
     pub(super) fn skip(&mut self, wire_type: WireType) -> Read<()> {
         let mut depth = 0_usize;
         let mut wire_type = wire_type;
@@ -136,13 +136,13 @@ impl Writer {
         self.written.extend_from_slice(value);
     }
 
-    /// What stands before `length` bytes.
+    /// Writes the head of a field of `length` bytes.
     pub(super) fn head(&mut self, number: u32, length: usize) {
         self.tag(number, WireType::BYTES);
         self.push(length as u64);
     }
 
-    /// A message, which `write` writes.
+    /// Writes a field that is a message, written by `write`.
     pub(super) fn message(&mut self, number: u32, write: impl FnOnce(&mut Self)) {
         self.tag(number, WireType::BYTES);
         let start = self.written.len();

@@ -1,4 +1,4 @@
-//! The plugin `DefaultTolerationSeconds`: a pod outlasts a node that does not answer for five minutes.
+//! The plugin `DefaultTolerationSeconds`: a pod tolerates an unreachable node for five minutes.
 //!
 //! Follows `plugin/pkg/admission/defaulttolerationseconds/admission.go` (v1.37.1).
 
@@ -7,10 +7,10 @@ use crate::error::ApiResult;
 use crate::registry::{child, items, text};
 use serde_json::{Value, json};
 
-/// Taints that a pod outlasts for five minutes unless it says otherwise.
+/// Taints that a pod tolerates for five minutes by default.
 const TOLERATED: &[&str] = &["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/// See the module.
+/// The plugin `DefaultTolerationSeconds`.
 pub(super) struct DefaultTolerationSeconds;
 
 impl Plugin for DefaultTolerationSeconds {

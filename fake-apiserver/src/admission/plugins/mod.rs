@@ -1,4 +1,4 @@
-//! The plugins by name: which there are, and which of them a server is to have.
+//! The admission plugins by name, and the choice of those that a server has.
 //!
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
@@ -22,13 +22,13 @@ use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
 use taint_nodes_by_condition::TaintNodesByCondition;
 
-/// How this server supports a plugin of the real one.
+/// The support of this server for a plugin of the real one.
 enum Support {
     /// Always on.
     BuiltIn(fn() -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config) -> Box<dyn Plugin>),
-    /// Not here.
+    /// Not supported.
     Missing,
 }
 use Support::{BuiltIn, Missing, Optional};
@@ -75,25 +75,25 @@ const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysDeny", Missing),
 ];
 
-/// Why plugins cannot be chosen so. The first two are the real server's words.
+/// The error of an invalid choice of plugins. The first two messages are the real server's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginError {
-    /// The real server has no plugin of that name either.
+    /// The real server does not have a plugin of that name either.
     #[error("{flag} plugin {name:?} is unknown")]
     Unknown {
         /// The flag that names it.
         flag: &'static str,
-        /// The name.
+        /// The name of the plugin.
         name: String,
     },
-    /// Both on and off.
+    /// Plugins are both enabled and disabled.
     #[error("[{}] in enable-admission-plugins and disable-admission-plugins overlapped", .0.join(" "))]
     Overlapped(Vec<String>),
-    /// The real server has it, this one has not.
+    /// The plugin exists in the real server only.
     #[error("fake-apiserver does not have the admission plugin {0}")]
     Missing(String),
-    /// It is part of this server.
+    /// The plugin cannot be disabled in this server.
     #[error("fake-apiserver cannot do without the admission plugin {0}")]
     AlwaysOn(String),
 }
@@ -103,9 +103,9 @@ pub enum PluginError {
 pub(crate) struct Config {
     /// `--enable-admission-plugins`.
     pub(crate) enabled: Vec<String>,
-    /// `--disable-admission-plugins`. To disable what is not here is to say how it is.
+    /// `--disable-admission-plugins`. Disabling an unsupported plugin has no effect.
     pub(crate) disabled: Vec<String>,
-    /// For the plugin `ServiceAccount`.
+    /// The kind of tokens that the plugin `ServiceAccount` mounts.
     pub(crate) tokens: Tokens,
 }
 

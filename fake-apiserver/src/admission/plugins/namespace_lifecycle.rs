@@ -1,8 +1,8 @@
-//! The plugin `NamespaceLifecycle`: what is created lives in a namespace that exists and is not on its way out, and some namespaces
-//! stay.
+//! The plugin `NamespaceLifecycle`: objects are created only in a namespace that exists and is not terminating, and some
+//! namespaces cannot be deleted.
 //!
-//! Follows `k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go` (v0.37.1). The store holds a creation to the
-//! same once more, in the instant in which the object is stored.
+//! Follows `k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go` (v0.37.1). The store checks the namespace
+//! of a new object once more, atomically with the commit.
 
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::commit::namespace;
@@ -14,7 +14,7 @@ const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespaces" };
 
-/// See the module.
+/// The plugin `NamespaceLifecycle`.
 pub(super) struct NamespaceLifecycle;
 
 impl Plugin for NamespaceLifecycle {
@@ -38,12 +38,12 @@ impl Plugin for NamespaceLifecycle {
     }
 }
 
-/// 404: there is no such namespace.
+/// 404: the namespace does not exist.
 pub(crate) fn missing(namespace: &str) -> ApiError {
     ApiError::not_found(NAMESPACES, namespace)
 }
 
-/// 403: the namespace takes no new content, such as an object of that resource and name.
+/// 403: the namespace is terminating, so the object of that resource and name cannot be created.
 pub(crate) fn terminating(resource: Qualified<'_>, namespace: &str, name: &str) -> ApiError {
     let why = format!("unable to create new content in namespace {namespace} because it is being terminated");
     let cause = format!("namespace {namespace} is being terminated");

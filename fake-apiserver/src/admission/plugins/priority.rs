@@ -1,4 +1,4 @@
-//! The plugin `Priority`: a pod gets the number that its priority class stands for.
+//! The plugin `Priority`: sets the priority of a pod from its priority class.
 //!
 //! Follows `plugin/pkg/admission/priority/admission.go` (v1.37.1). Priority classes are not served; only the two that every cluster
 //! has are known.
@@ -12,10 +12,10 @@ use serde_json::Value;
 const PRIORITY_CLASSES: &[(&str, i64)] =
     &[("system-node-critical", 2_000_001_000), ("system-cluster-critical", 2_000_000_000)];
 
-/// `PreemptLowerPriority`, which the known classes share with having none.
+/// `PreemptLowerPriority`: the policy of the known classes, and without a class.
 const PREEMPTION: &str = "PreemptLowerPriority";
 
-/// See the module.
+/// The plugin `Priority`.
 pub(super) struct Priority;
 
 impl Plugin for Priority {
@@ -32,7 +32,7 @@ impl Plugin for Priority {
     }
 }
 
-/// Keeps what clients that do not know the fields leave out of an update.
+/// Keeps the fields that older clients leave out of an update.
 fn keep(pod: &mut Value, old: &Value) {
     let spec = child(pod, "spec");
     for field in ["priority", "preemptionPolicy"] {

@@ -1,4 +1,4 @@
-//! The plugin `RuntimeClass`: a pod names a class that exists. Runtime classes are not served, so there is none.
+//! The plugin `RuntimeClass`: refuses pods with a runtime class that does not exist. As runtime classes are not served, none does.
 //!
 //! Follows `plugin/pkg/admission/runtimeclass/admission.go` (v1.37.1).
 
@@ -7,7 +7,7 @@ use crate::error::ApiResult;
 use crate::registry::text;
 use serde_json::Value;
 
-/// See the module.
+/// The plugin `RuntimeClass`.
 pub(super) struct RuntimeClass;
 
 impl Plugin for RuntimeClass {

@@ -1,4 +1,4 @@
-//! The plugin `TaintNodesByCondition`: a new node is not ready.
+//! The plugin `TaintNodesByCondition`: taints new nodes as not ready.
 //!
 //! Follows `plugin/pkg/admission/nodetaint/admission.go` (v1.37.1).
 
@@ -7,7 +7,7 @@ use crate::error::ApiResult;
 use crate::registry::{child, items};
 use serde_json::{Value, json};
 
-/// See the module.
+/// The plugin `TaintNodesByCondition`.
 pub(super) struct TaintNodesByCondition;
 
 impl Plugin for TaintNodesByCondition {

@@ -24,7 +24,7 @@ pub(super) enum Vertex {
     ResourceClaim,
 }
 
-/// Which nodes are related to which objects.
+/// The relation of nodes and objects.
 #[derive(Clone, Default)]
 pub(super) struct Graph {
     pods: HashMap<Key, Arc<PodEdges>>,

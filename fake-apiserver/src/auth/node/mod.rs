@@ -1,4 +1,4 @@
-//! The Node authorizer: what users in the group `system:nodes` that are called `system:node:<name>` may do.
+//! The Node authorizer: the rights of users in the group `system:nodes` with a name like `system:node:<name>`.
 //!
 //! A node may read the secrets, config maps and so on that its pods refer to (`graph.rs`), may act on certain objects of its own, and
 //! has the rules of the role `system:node`. Ports `plugin/pkg/auth/authorizer/node/node_authorizer.go` (v1.37.1) with the

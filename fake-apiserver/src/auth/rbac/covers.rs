@@ -1,4 +1,4 @@
-//! Whether some rules allow all that others do, and what they do not: users may not grant permissions that they lack.
+//! The difference of rules: permissions in some that others lack, because users may not grant permissions that they lack.
 //!
 //! Ports `Covers` of `k8s.io/component-helpers/auth/rbac/validation` (v0.37.1) and `CompactRules` of
 //! `pkg/registry/rbac/validation` (v1.37.1). Upstream breaks rules down into rules with one verb, group, resource and name each;
@@ -8,7 +8,7 @@ use super::rule::{ALL, Rule, compact, path_covers};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// One group, resource and name (none for all names) of a rule.
+/// A group, resource and name (`None` for all names) of a rule.
 type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 
 /// The most bytes that are told of permissions. A rule of a few lines can stand for millions of them.

@@ -1,4 +1,4 @@
-//! Roles, and who is bound to them, parsed: the rules that hold for a user. Pure.
+//! Parsed roles and bindings: the rules that hold for a user. Pure.
 //!
 //! Ports `DefaultRuleResolver` of `pkg/registry/rbac/validation/rule.go` (v1.37.1). Upstream visits bindings in no particular
 //! order; here by name.

@@ -1,5 +1,5 @@
 //! The tables of upstream's tests: `rbac_test.go`, `rule_test.go`, `policy_comparator_test.go`, `policy_compact_test.go`
-//! (v1.37.1), in a notation of their own, and what a changing store does to decisions.
+//! (v1.37.1), in a notation of their own, and decisions while the store changes.
 
 use super::covers::missing;
 use super::rule::path_covers;
@@ -66,13 +66,13 @@ fn allows(rule: &Rule, user: &User, request: &str, namespace: &str) -> bool {
     rule.allows(&Attributes::new(user, verb, target))
 }
 
-/// Takes in a role, as the store hands it out.
+/// Applies a role.
 fn set_role(policy: &mut Policy, namespace: &str, name: &str, rules: &[&str]) {
     let resource = if namespace.is_empty() { "clusterroles" } else { "roles" };
     apply(policy, draft(resource, namespace, name, &role(rules)));
 }
 
-/// Takes in a binding, as the store hands it out.
+/// Applies a binding.
 fn set_binding(policy: &mut Policy, namespace: &str, name: &str, role: &str, subjects: &[&str]) {
     let resource = if namespace.is_empty() { "clusterrolebindings" } else { "rolebindings" };
     apply(policy, draft(resource, namespace, name, &binding(role, subjects)));
@@ -298,7 +298,7 @@ fn covers() {
         (&["* - - - /apis/*"], &["get - - - /apis/v1/foo,/apis/v1"], &[]),
         (&["get v1 builds - /apis"], &["get v1 builds - /apis"], &[]),
         (&["get v1 builds"], &["get v1 builds - /apis"], &["get - - - /apis"]),
-        // What differs in its verbs alone is told as one.
+        // Rules that differ in their verbs alone are shown as one.
         (
             &[],
             &["get,list a x", "update a x", "get a x n", "list a x n", "get a,b y"],

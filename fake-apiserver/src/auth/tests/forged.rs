@@ -1,4 +1,4 @@
-//! Tokens that nobody issues: what is wrong with them, as a real server says.
+//! Tokens that no server issues, with a real server's errors.
 
 use super::*;
 

@@ -157,7 +157,7 @@ fn payload(token: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
 }
 
-/// What becomes of a token: "ok", or the reason of the refusal without its constant first element.
+/// The verdict on a token: "ok", or the reason of the refusal without its constant first element.
 fn verdict(outcome: Result<Authentication, super::Refusal>) -> String {
     match outcome {
         Ok(_) => "ok".into(),

@@ -1,4 +1,4 @@
-//! The node authorizer: what scenarios cannot show, for the kinds are not served or the store has to be seen to.
+//! The Node authorizer where scenarios cannot show it: kinds that are not served, and changes of the store.
 //!
 //! The table follows `TestNodeAuthorizer` of `plugin/pkg/auth/authorizer/node` (v1.37.1).
 
@@ -40,7 +40,7 @@ fn update(store: &Store, draft: Draft) {
     assert!(matches!(store.update(draft, expected), Ok(Updated::Changed(_))));
 }
 
-/// What a node may do, asked as `verb group/resource/subresource namespace/name`; the fields of a list come behind that.
+/// The decision about `verb group/resource/subresource namespace/name`, with the fields of a list behind that.
 fn decision(authorizer: &NodeAuthorizer, user: &User, question: &str) -> Decision {
     let words: Vec<&str> = question.split(' ').collect();
     let kind: Vec<&str> = words[1].split('/').collect();

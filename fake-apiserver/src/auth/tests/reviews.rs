@@ -1,4 +1,4 @@
-//! Reviews and refusals. Answers as a real server, but for who is allowed what.
+//! Reviews and refusals. Answers as a real server's, but for the authorizer.
 
 use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Rules, Target, forbidden};
@@ -101,7 +101,7 @@ fn what_may_i_do() {
     assert_eq!((error.code(), error.to_string().as_str()), (400, "no namespace on request"));
 }
 
-/// Allows what is in the list, and says why.
+/// An authorizer that allows what is in the list, with a reason.
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {

@@ -5,7 +5,7 @@ use super::*;
 const NOT_YET: &str = "service account token is not valid yet";
 const EXPIRED: &str = "service account token has expired";
 
-/// What a validator says whose clock shows `at` seconds after the token was issued.
+/// The verdict of a server whose clock shows `at` seconds after the token was issued.
 fn at(claims: &Value, at: i64) -> String {
     verdict(authenticator().token(&sign(claims), &[], after(at), &Cluster::new()))
 }

@@ -1,7 +1,7 @@
 //! Field selectors: `metadata.name=x,status.phase!=Running`.
 //!
-//! A port of `ParseSelector` of `k8s.io/apimachinery/pkg/fields/selector.go` (v0.37.1). Each version of a resource says which
-//! fields may be asked for; a selector is bound to them when it is read.
+//! A port of `ParseSelector` of `k8s.io/apimachinery/pkg/fields/selector.go` (v0.37.1). Each version of a resource has its
+//! selectable fields; a selector is resolved to them when it is parsed.
 
 use crate::error::{ApiError, ApiResult};
 use std::borrow::Cow;
@@ -10,26 +10,26 @@ use std::fmt;
 /// A selectable field.
 #[derive(Debug, Clone)]
 pub struct SelectableField {
-    /// As selectors over this version write it: `regarding.kind`.
+    /// Label in selectors of this version: `regarding.kind`.
     pub label: Cow<'static, str>,
-    /// As the storage version's do: `involvedObject.kind`.
+    /// Label in selectors of the storage version: `involvedObject.kind`.
     pub stored_as: Cow<'static, str>,
 }
 
-/// Terms that all must hold; none at all selects everything.
+/// Terms that all must hold; without terms everything is selected.
 #[derive(Debug, Clone, Default)]
 pub struct FieldSelector(Vec<Term>);
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// As the storage version calls the field.
+    /// The field's label in the storage version.
     label: Cow<'static, str>,
     value: String,
     equal: bool,
 }
 
 impl FieldSelector {
-    /// Reads a selector over objects of a version that has these fields of its own.
+    /// Parses a selector of objects of a version with these fields of its own.
     ///
     /// # Errors
     /// 400, if the text is malformed or asks for another field.
@@ -55,7 +55,7 @@ impl FieldSelector {
     }
 }
 
-/// The fields that must have a certain value, with that value, whatever kind it is about; none if the text is malformed.
+/// The fields that must have a certain value, with that value, whatever the kind; empty if the text is malformed.
 pub fn exact_fields(text: &str) -> Vec<(String, String)> {
     let terms = if text.is_empty() { Vec::new() } else { raw_terms(text).unwrap_or_default() };
     terms.into_iter().filter(|(_, equal, _)| *equal).map(|(label, _, value)| (label.to_string(), value)).collect()
@@ -74,7 +74,7 @@ fn raw_terms(text: &str) -> ApiResult<Vec<(&str, bool, String)>> {
     Ok(raw)
 }
 
-/// The field of a label, or the refusal: kinds with fields of their own word it differently.
+/// The field of a label, or the refusal, whose text depends on whether the kind has fields of its own.
 fn resolve(label: &str, selectable: &[SelectableField]) -> ApiResult<Cow<'static, str>> {
     let own = !selectable.is_empty();
     if let Some(field) = selectable.iter().find(|field| field.label == label) {

@@ -8,7 +8,7 @@ use crate::object::name;
 use serde_json::Value;
 use std::fmt;
 
-/// Requirements that all must hold; none at all selects everything.
+/// Requirements that all must hold; without requirements everything is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSelector(Vec<Requirement>);
 
@@ -34,10 +34,10 @@ pub(super) enum Operator {
 }
 
 impl LabelSelector {
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// # Errors
-    /// 400, saying where the text goes wrong.
+    /// 400, with the position of the error.
     pub fn parse(text: &str) -> ApiResult<Self> {
         Parser::new(text).selector().map_err(ApiError::bad_request).map(LabelSelector::of)
     }
@@ -96,7 +96,7 @@ impl Requirement {
         }
     }
 
-    /// A label that is no integer compares as false, either way.
+    /// Compares a label with a bound; false if the label is not an integer.
     fn compare(&self, found: Option<&str>, holds: fn(i64, i64) -> bool) -> bool {
         let integer = |text: &str| text.parse::<i64>().ok();
         let bound = self.values.first().and_then(|value| integer(value));
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
         let key = self.identifier()?;
         let objections = name::label_key(key);
         if !objections.is_empty() {
-            // The real server has no path for it, and says so.
+            // The real server's error has no path.
             return Err(FieldError::invalid("<nil>", &Value::from(key), objections.join("; ")).to_string());
         }
         if absent {

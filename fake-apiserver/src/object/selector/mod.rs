@@ -1,4 +1,4 @@
-//! Selectors of lists and watches: by label, and by the few fields that a kind offers.
+//! Selectors of lists and watches: by labels, and by the selectable fields of a kind.
 
 mod field;
 mod label;

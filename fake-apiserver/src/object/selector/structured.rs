@@ -1,4 +1,4 @@
-//! Label selectors as objects hold them: `{"matchLabels": {...}, "matchExpressions": [...]}`.
+//! Label selectors in objects: `{"matchLabels": {...}, "matchExpressions": [...]}`.
 //!
 //! Ports `ValidateLabelSelector` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation` and `LabelSelectorAsSelector` of
 //! `pkg/apis/meta/v1/helpers.go` (v0.37.1).
@@ -12,8 +12,8 @@ use serde_json::Value;
 pub fn validate(at: Path<'_>, selector: &Value, errors: &mut Errors) {
     for (key, value) in selector["matchLabels"].as_object().into_iter().flatten() {
         let (at, value) = (at.child("matchLabels"), value.as_str().unwrap_or_default());
-        errors.objections(at, key, name::label_key(key));
-        errors.objections(at, value, name::label_value(value));
+        errors.invalid_each(at, key, name::label_key(key));
+        errors.invalid_each(at, value, name::label_value(value));
     }
     for (index, expression) in selector["matchExpressions"].as_array().into_iter().flatten().enumerate() {
         requirement(at.item("matchExpressions", index), expression, errors);
@@ -33,9 +33,9 @@ fn requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
         "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
         other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
     }
-    errors.objections(at.child("key"), key, name::label_key(key));
+    errors.invalid_each(at.child("key"), key, name::label_key(key));
     for (index, value) in values.iter().enumerate() {
-        errors.objections(at.item("values", index), value, name::label_value(value));
+        errors.invalid_each(at.item("values", index), value, name::label_value(value));
     }
 }
 

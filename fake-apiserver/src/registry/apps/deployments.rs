@@ -1,11 +1,11 @@
-//! Deployments: replica sets that follow each other, one by one.
+//! Deployments.
 //!
 //! Follows `pkg/registry/apps/deployment/strategy.go`, `ValidateDeployment` of `pkg/apis/apps/validation/validation.go` and
 //! `SetDefaults_Deployment` of `pkg/apis/apps/v1/defaults.go` (v1.37.1). Not ported: `rollbackTo`, which `apps/v1` lacks.
 
 use super::{
-    CONTAINERS, IMAGES, SPEC, default_replicas, immutable_selector, number_or_zero, reset_status,
-    selector_and_template, selector_text, status_counts, warnings,
+    CONTAINERS, IMAGES, SPEC, WORKLOAD, default_replicas, immutable_selector, number_or_zero, selector_and_template,
+    selector_text, status_counts,
 };
 use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
@@ -16,8 +16,6 @@ use serde_json::Value;
 
 const STRATEGY: Strategy = Strategy {
     default,
-    prepare_create: reset_status,
-    prepare_update: |new, old| carry_over(new, old, "status"),
     validate: |deployment| Errors::of(|errors| spec(&deployment["spec"], errors)),
     validate_update: |new, old| {
         Errors::of(|errors| {
@@ -25,8 +23,7 @@ const STRATEGY: Strategy = Strategy {
             immutable_selector(new, old, errors);
         })
     },
-    warnings,
-    ..Strategy::NONE
+    ..WORKLOAD
 };
 
 pub(in crate::registry) const RULES: Rules = Rules {

@@ -1,4 +1,4 @@
-//! Workloads of `apps/v1`, and what they share: pods that are made of a template and found by a selector.
+//! Workloads of `apps/v1`, and their common part: pods with a template and a selector.
 //!
 //! Follows `ValidateReplicaSetSpec` and `ValidatePodTemplateSpecForReplicaSet` of `pkg/apis/apps/validation/validation.go`
 //! (v1.37.1).
@@ -6,9 +6,9 @@
 pub(super) mod deployments;
 pub(super) mod replica_sets;
 
-use super::rules::Cell;
+use super::rules::{Cell, Strategy};
 use super::types::{pod_template_spec, pod_warnings};
-use super::{default_to, number, text};
+use super::{carry_over, child, default_to, number, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};
@@ -17,9 +17,17 @@ use serde_json::{Map, Value, json};
 /// Path of the spec of a workload.
 const SPEC: Path<'static> = Path::new("spec");
 
-/// One replica, unless it is said how many.
+/// The common strategy of workloads: only `/status` writes the status.
+const WORKLOAD: Strategy = Strategy {
+    prepare_create: |workload| *child(workload, "status") = Map::new().into(),
+    prepare_update: |new, old| carry_over(new, old, "status"),
+    warnings,
+    ..Strategy::NONE
+};
+
+/// Sets `replicas` to 1 by default.
 fn default_replicas(workload: &mut Value) {
-    default_to(super::child(workload, "spec"), "replicas", 1);
+    default_to(child(workload, "spec"), "replicas", 1);
 }
 
 /// Rules for the selector and for the template that has to match it.
@@ -143,9 +151,4 @@ pub(crate) fn selector_text(workload: &Value) -> Option<String> {
         None => Some(String::new()),
         Some(selector) => LabelSelector::structured(selector).map(|selector| selector.to_string()),
     }
-}
-
-/// Makes the status of a new workload empty.
-fn reset_status(workload: &mut Value) {
-    *super::child(workload, "status") = Value::Object(Map::new());
 }

@@ -1,11 +1,11 @@
-//! Replica sets: a number of equal pods.
+//! Replica sets.
 //!
 //! Follows `pkg/registry/apps/replicaset/strategy.go`, `ValidateReplicaSet` of `pkg/apis/apps/validation/validation.go` and
 //! `SetDefaults_ReplicaSet` of `pkg/apis/apps/v1/defaults.go` (v1.37.1).
 
 use super::{
-    CONTAINERS, IMAGES, SPEC, default_replicas, immutable_selector, number_or_zero, reset_status,
-    selector_and_template, selector_text, status_counts, warnings,
+    CONTAINERS, IMAGES, SPEC, WORKLOAD, default_replicas, immutable_selector, number_or_zero, selector_and_template,
+    selector_text, status_counts,
 };
 use crate::error::Errors;
 use crate::registry::columns::or;
@@ -16,8 +16,6 @@ use serde_json::Value;
 
 const STRATEGY: Strategy = Strategy {
     default,
-    prepare_create: reset_status,
-    prepare_update: |new, old| carry_over(new, old, "status"),
     validate: |set| Errors::of(|errors| spec(&set["spec"], errors)),
     validate_update: |new, old| {
         Errors::of(|errors| {
@@ -25,8 +23,7 @@ const STRATEGY: Strategy = Strategy {
             immutable_selector(new, old, errors);
         })
     },
-    warnings,
-    ..Strategy::NONE
+    ..WORKLOAD
 };
 
 pub(in crate::registry) const RULES: Rules = Rules {
@@ -51,7 +48,7 @@ pub(in crate::registry) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// Counts in a status, in the order in which the real server looks at them.
+/// Counts in a status, in the order in which the real server checks them.
 const COUNTS: [&str; 6] = [
     "replicas",
     "fullyLabeledReplicas",

@@ -1,4 +1,4 @@
-//! Events as they are stored, in the words of the core group, which asks for little unless they carry an `eventTime`.
+//! Events of the core group, as they are stored. It has few rules for those without an `eventTime`.
 //!
 //! Follows `legacyValidateEvent` of `pkg/apis/core/validation/events.go` (v1.37.1).
 
@@ -30,7 +30,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// What core calls the component that reports an event.
+/// The core group's field for the component that reports an event.
 const REPORTER: &str = "reportingComponent";
 
 const CELLS: &[(&str, Cell)] = &[
@@ -88,7 +88,7 @@ fn source(event: &Value) -> String {
 const LIMITS: &[(&str, usize, bool)] =
     &[("reportingInstance", 128, true), ("action", 128, true), ("reason", 128, true), ("message", 1024, false)];
 
-/// `legacyValidateEvent`, which calls the reporter as the version of the request does.
+/// `legacyValidateEvent`, with the reporter's field as in the version of the request.
 fn validate(event: &Value, reporter_field: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let involved = text(event, "/involvedObject/namespace");
@@ -110,7 +110,7 @@ fn validate(event: &Value, reporter_field: &str) -> Vec<FieldError> {
     if reporter.is_empty() {
         errors.push(FieldError::required(reporter_field, ""));
     }
-    errors.extend(object::objections(reporter_field, reporter, name::label_key(reporter)));
+    errors.extend(object::invalid_each(reporter_field, reporter, name::label_key(reporter)));
     for (field, most, required) in LIMITS {
         let length = event.get(*field).and_then(Value::as_str).map_or(0, str::len);
         if length == 0 && *required {

@@ -20,7 +20,7 @@ pub(super) const VERSION: VersionRules = VersionRules {
     validate,
 };
 
-/// Fields that are called otherwise in the core group.
+/// Fields with other names in the core group.
 const FIELDS: &[(&str, &str)] = &[
     ("deprecatedCount", "count"),
     ("deprecatedFirstTimestamp", "firstTimestamp"),
@@ -31,7 +31,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("reportingController", "reportingComponent"),
 ];
 
-/// What `ValidateObjectMeta` is told here, other than for events of the core group.
+/// The rules for metadata, which differ from those for events of the core group.
 const META: MetaRules = MetaRules { namespaced: true, name_rule: NameRule::Subdomain, qualified_finalizers: true };
 
 /// Fields that an update may not change: as stored, and as findings call them.
@@ -60,7 +60,7 @@ fn validate(event: &Value, old: Option<&Value>) -> Vec<FieldError> {
     errors
 }
 
-/// What `ValidateEventCreate` adds for this version.
+/// The findings that `ValidateEventCreate` adds for this version.
 fn created(event: &Value) -> Vec<FieldError> {
     let mut errors = metadata(event, &META);
     errors.extend(series(event));
@@ -80,7 +80,7 @@ fn created(event: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// What `ValidateEventUpdate` adds for this version.
+/// The findings that `ValidateEventUpdate` adds for this version.
 fn updated(event: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = metadata_update(event, old, &META);
     if event.get("series") != old.get("series") {
@@ -130,7 +130,7 @@ fn series(event: &Value) -> Vec<FieldError> {
     errors
 }
 
-/// Whether Go has its zero value for it.
+/// Whether it is Go's zero value.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Null => true,

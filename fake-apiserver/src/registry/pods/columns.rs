@@ -25,7 +25,7 @@ pub(super) const CELLS: &[(&str, Cell)] = &[
     ("Readiness Gates", |pod, _| readiness_gates(pod).into()),
 ];
 
-/// That a pod has come to its end (`podSuccessConditions`, `podFailedConditions`).
+/// The condition of the row of a finished pod (`podSuccessConditions`, `podFailedConditions`).
 pub(super) fn row_condition(pod: &Value) -> Option<RowCondition> {
     let (reason, message) = match text(pod, "/status/phase") {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
@@ -35,7 +35,7 @@ pub(super) fn row_condition(pod: &Value) -> Option<RowCondition> {
     Some(RowCondition { type_: "Completed", status: "True", reason, message })
 }
 
-/// What the first columns are made of.
+/// The values of the first columns.
 struct Summary {
     ready: usize,
     total: usize,
@@ -43,7 +43,7 @@ struct Summary {
     restarts: Restarts,
 }
 
-/// How often containers restarted, and when one last ended before it did ("" if never).
+/// The number of restarts of containers, and the time of the last termination before one ("" if never).
 #[derive(Default)]
 struct Restarts {
     count: i64,
@@ -76,7 +76,7 @@ fn is_true(pod: &Value, type_: &str) -> bool {
     condition(pod, type_).is_some_and(|condition| text(condition, "/status") == "True")
 }
 
-/// Why a container ended.
+/// The reason why a container ended.
 fn ended(terminated: &Value) -> String {
     let number = |field: &str| terminated.get(field).and_then(Value::as_i64).unwrap_or_default();
     match (text(terminated, "/reason"), number("signal")) {

@@ -26,7 +26,7 @@ pub(super) fn default(pod: &mut Value) {
     visit(pod, "status", &mut sync_pod_ips);
 }
 
-/// A limit without a request is one.
+/// Sets requests to the limits where they are absent.
 fn requests_from_limits(container: &mut Value) {
     let Some(limits) = container.pointer("/resources/limits").and_then(Value::as_object).cloned() else { return };
     let requests = child(child(container, "resources"), "requests");

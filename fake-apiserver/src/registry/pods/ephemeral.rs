@@ -1,4 +1,4 @@
-//! Containers that join a running pod, through a subresource of their own: they come, and neither change nor go.
+//! The subresource `ephemeralcontainers`: containers can be added to a pod, but neither changed nor removed.
 //!
 //! Follows `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go` and
 //! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1). Where the real server
@@ -26,7 +26,7 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     }
 }
 
-/// Findings about what joins a pod.
+/// Findings about the added containers.
 pub(super) fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
     if is_mirror_pod(old) {
         return vec![FieldError::forbidden("[]", "static pods do not support ephemeral containers")];

@@ -1,4 +1,4 @@
-//! Pods: the rules of a `PodSpec` are in `types/`, here is what only pods have.
+//! Pods. The rules of a `PodSpec` are in `types/`.
 //!
 //! Follows `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
@@ -15,7 +15,7 @@ use super::{carry_over, child, flag, items, text};
 use crate::object::meta;
 use serde_json::{Value, json};
 
-/// `MirrorPodAnnotationKey`: such a pod is the shadow of one that a kubelet runs of its own accord.
+/// `MirrorPodAnnotationKey`: the annotation of mirror pods, which stand for static pods.
 pub(crate) const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
 pub(crate) fn is_mirror_pod(pod: &Value) -> bool {
@@ -77,7 +77,7 @@ fn prepare_create(pod: &mut Value) {
 
 fn prepare_update(new: &mut Value, old: &Value) {
     carry_over(new, old, "status");
-    // Clients that know nothing of pod-level resources drop them.
+    // Clients that do not know pod-level resources drop them.
     if let Some(resources) = old.pointer("/spec/resources")
         && new.pointer("/spec/resources").is_none()
     {
@@ -100,7 +100,7 @@ fn prepare_status_update(new: &mut Value, old: &Value) {
     }
 }
 
-/// Kubelets get time to stop what they run.
+/// The grace period, in which the kubelet stops the containers.
 fn grace_period(pod: &Value, asked: Option<i64>) -> Option<i64> {
     let default = || pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
     let idle = text(pod, "/spec/nodeName").is_empty() || ["Failed", "Succeeded"].contains(&text(pod, "/status/phase"));
@@ -111,7 +111,7 @@ fn grace_period(pod: &Value, asked: Option<i64>) -> Option<i64> {
     })
 }
 
-/// The other fields hold what they are selected by; `status.podIPs` is a list, which the real server finds empty in every pod.
+/// The fields whose text for selectors is not their own. `status.podIPs` is a list, which the real server takes for empty.
 const FIELDS: &[(&str, FieldText)] = &[
     ("spec.hostNetwork", |pod| flag(pod, "/spec/hostNetwork").to_string().into()),
     ("status.podIP", |pod| text(pod, "/status/podIPs/0/ip").into()),

@@ -1,4 +1,4 @@
-//! Quality of service that a pod's resources buy: which pods are the last to be evicted.
+//! The quality of service class of a pod, from its resources.
 //!
 //! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1). Not ported: pod-level resources.
 

@@ -1,4 +1,4 @@
-//! What a pod refers to by name.
+//! The secrets and config maps that a pod refers to by name.
 //!
 //! Ports `VisitPodSecretNames` and `VisitPodConfigmapNames` of `pkg/api/pod/util.go` (v1.37.1).
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const CONTAINERS: [&str; 3] = ["/spec/initContainers", "/spec/containers", "/spec/ephemeralContainers"];
 
-/// Where a volume names a secret. Those of projected volumes are a level deeper.
+/// The places where a volume names a secret. Those of projected volumes are a level deeper.
 const VOLUME_SECRETS: [&str; 10] = [
     "/azureFile/secretName",
     "/cephfs/secretRef/name",
@@ -42,7 +42,7 @@ pub(crate) fn config_maps(pod: &Value) -> impl Iterator<Item = &str> {
     environments.chain(volumes).filter(|name| !name.is_empty())
 }
 
-/// What stands at those places of all `envFrom` and of all `env` of all containers.
+/// The texts at `source` of all `envFrom` and at `variable` of all `env` of all containers.
 fn environments<'p>(pod: &'p Value, source: &'static str, variable: &'static str) -> impl Iterator<Item = &'p str> {
     let containers = CONTAINERS.into_iter().flat_map(|list| items(pod, list));
     containers.flat_map(move |container| {

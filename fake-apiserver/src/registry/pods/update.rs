@@ -1,4 +1,4 @@
-//! What may change in a pod: little of its spec, and of its status what kubelets report.
+//! The allowed changes of a pod: a few fields of its spec, and of its status what kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 //! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: node affinity of
@@ -60,7 +60,7 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-/// `activeDeadlineSeconds` may be set, and lowered. Tells whether to look no further.
+/// Rule for `activeDeadlineSeconds`, which may be set, and lowered. True if the validation ends there.
 fn deadline(errors: &mut Errors, new: &Value, old: &Value) -> bool {
     let at = SPEC.child("activeDeadlineSeconds");
     let of = |pod: &Value| number(pod, "/spec/activeDeadlineSeconds");
@@ -138,13 +138,13 @@ pub(super) fn status(new: &Value, old: &Value) -> Vec<FieldError> {
         for (index, condition) in items(new, "/status/conditions").iter().enumerate() {
             let type_ = text(condition, "/type");
             if !["PodScheduled", "Ready", "Initialized"].contains(&type_) {
-                errors.objections(at.item("conditions", index).child("Type"), type_, name::label_key(type_));
+                errors.invalid_each(at.item("conditions", index).child("Type"), type_, name::label_key(type_));
             }
         }
         let nominated = text(new, "/status/nominatedNodeName");
         if !nominated.is_empty() && nominated != text(old, "/status/nominatedNodeName") {
             let at = at.child("nominatedNodeName");
-            errors.objections(at, nominated, name::dns_subdomain(nominated));
+            errors.invalid_each(at, nominated, name::dns_subdomain(nominated));
             if !text(old, "/spec/nodeName").is_empty() {
                 errors.forbidden(at, "may not be set on pods that are already bound to a node");
             }

@@ -88,20 +88,20 @@ fn node_selector_term(at: Path<'_>, term: &Value, strict: bool, errors: &mut Err
             other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
         }
         let key = text(requirement, "/key");
-        errors.objections(at.child("key"), key, name::label_key(key));
+        errors.invalid_each(at.child("key"), key, name::label_key(key));
         for (index, value) in values.iter().filter_map(Value::as_str).enumerate().filter(|_| strict) {
-            errors.objections(at.item("values", index), value, name::label_value(value));
+            errors.invalid_each(at.item("values", index), value, name::label_value(value));
         }
     }
 }
 
 fn pod_affinity_term(at: Path<'_>, term: &Value, errors: &mut Errors) {
     for namespace in items(term, "/namespaces").iter().filter_map(Value::as_str) {
-        errors.objections(at.child("namespace"), namespace, name::dns_label(namespace));
+        errors.invalid_each(at.child("namespace"), namespace, name::dns_label(namespace));
     }
     let key = text(term, "/topologyKey");
     if key.is_empty() {
         errors.required(at.child("topologyKey"), "can not be empty");
     }
-    errors.objections(at.child("topologyKey"), key, name::label_key(key));
+    errors.invalid_each(at.child("topologyKey"), key, name::label_key(key));
 }

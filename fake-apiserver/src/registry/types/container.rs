@@ -15,7 +15,7 @@ use crate::registry::{items, text};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What the rules of a container must know of its pod.
+/// The part of a pod that the rules of its containers need.
 pub(super) struct Scope<'s> {
     /// Names of the volumes that can be mounted.
     pub(super) volumes: HashSet<&'s str>,
@@ -72,7 +72,7 @@ pub(super) fn init_containers(at: Path<'_>, all: &[Value], regular: &[Value], sc
 pub(super) fn common(at: Path<'_>, container: &Value, scope: &Scope<'_>, errors: &mut Errors) {
     match text(container, "/name") {
         "" => errors.required(at.child("name"), ""),
-        name => errors.objections(at.child("name"), name, name::dns_label(name)),
+        name => errors.invalid_each(at.child("name"), name, name::dns_label(name)),
     }
     errors.set(at.child("image"), text(container, "/image"));
     let policy = text(container, "/terminationMessagePolicy");

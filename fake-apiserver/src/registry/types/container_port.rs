@@ -17,7 +17,7 @@ pub(super) fn container_ports(at: Path<'_>, ports: &[Value], errors: &mut Errors
         if !name.is_empty() {
             let bad = port_name(name);
             if !bad.is_empty() {
-                errors.objections(at.child("name"), name, bad);
+                errors.invalid_each(at.child("name"), name, bad);
             } else if !names.insert(name) {
                 errors.duplicate(at.child("name"), name);
             }

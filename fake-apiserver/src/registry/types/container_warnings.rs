@@ -1,6 +1,6 @@
 //! Warnings about the containers of a pod: annotations, resources, variables and ports.
 //!
-//! Follows what `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1) says of each container.
+//! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1), as far as it is about containers.
 
 use super::pod_warnings::fractional;
 use crate::error::Path;
@@ -81,7 +81,7 @@ fn app_armor_profile(annotation: &str) -> Value {
     }
 }
 
-/// Variables that take the place of an earlier one without referring to it.
+/// Variables that override an earlier one without referring to it.
 fn hidden_variables(at: Path<'_>, variables: &[Value], warnings: &mut Vec<String>) {
     let mut names = HashSet::new();
     for (index, variable) in variables.iter().enumerate() {
@@ -142,7 +142,7 @@ impl<'s> Alike<'s> {
     }
 }
 
-/// Ports that several definitions give.
+/// Ports that are defined several times.
 fn overlapping_ports(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<String>) {
     let enough = warnings.len() + MAX_SHOWN;
     let mut known: HashMap<(i64, &str), Alike<'_>> = HashMap::new();

@@ -54,7 +54,7 @@ pub(super) fn dns_config(at: Path<'_>, policy: &str, config: Option<&Value>, err
     }
     for (index, search) in searches.into_iter().enumerate().filter(|(_, search)| *search != ".") {
         let search = search.strip_suffix('.').unwrap_or(search);
-        errors.objections(at.item("searches", index), search, name::dns_subdomain_with_underscores(search));
+        errors.invalid_each(at.item("searches", index), search, name::dns_subdomain_with_underscores(search));
     }
     for (index, option) in items(config, "/options").iter().enumerate() {
         if text(option, "/name").is_empty() {
@@ -69,7 +69,7 @@ pub(super) fn host_aliases(at: Path<'_>, aliases: &[Value], errors: &mut Errors)
         let at = at.index(index);
         ip(at.child("ip"), text(alias, "/ip"), errors);
         for (index, host) in items(alias, "/hostnames").iter().filter_map(Value::as_str).enumerate() {
-            errors.objections(at.item("hostnames", index), host, name::dns_subdomain(host));
+            errors.invalid_each(at.item("hostnames", index), host, name::dns_subdomain(host));
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn env(at: Path<'_>, variables: &[Value], errors: &mut Errors) {
         let at = at.index(index);
         let name = text(variable, "/name");
         errors.set(at.child("name"), name);
-        errors.objections(at.child("name"), name, variable_name(name));
+        errors.invalid_each(at.child("name"), name, variable_name(name));
         if let Some(from) = variable.get("valueFrom") {
             env_var_source(at.child("valueFrom"), from, !text(variable, "/value").is_empty(), errors);
         }
@@ -57,10 +57,10 @@ fn env_var_source(at: Path<'_>, from: &Value, has_value: bool, errors: &mut Erro
 /// Rules for a key of a secret or a config map.
 fn key_selector(at: Path<'_>, reference: &Value, errors: &mut Errors) {
     let object = text(reference, "/name");
-    errors.objections(at.child("name"), object, name::dns_subdomain(object));
+    errors.invalid_each(at.child("name"), object, name::dns_subdomain(object));
     match text(reference, "/key") {
         "" => errors.required(at.child("key"), ""),
-        key => errors.objections(at.child("key"), key, name::data_key(key)),
+        key => errors.invalid_each(at.child("key"), key, name::data_key(key)),
     }
 }
 
@@ -69,14 +69,14 @@ pub(super) fn env_from(at: Path<'_>, sources: &[Value], errors: &mut Errors) {
     for (index, source) in sources.iter().enumerate() {
         let item = at.index(index);
         let prefix = text(source, "/prefix");
-        errors.objections(item.child("prefix"), prefix, variable_name(prefix));
+        errors.invalid_each(item.child("prefix"), prefix, variable_name(prefix));
         let mut count = 0;
         for (field, reference) in ["configMapRef", "secretRef"].iter().filter_map(|one| Some((one, source.get(one)?))) {
             count += 1;
             let at = item.child(field);
             match text(reference, "/name") {
                 "" => errors.required(at.child("name"), ""),
-                object => errors.objections(at.child("name"), object, name::dns_subdomain(object)),
+                object => errors.invalid_each(at.child("name"), object, name::dns_subdomain(object)),
             }
         }
         let detail = match count {

@@ -54,7 +54,7 @@ pub(super) fn ephemeral_containers(at: Path<'_>, spec: &Value, scope: &Scope<'_>
     }
 }
 
-/// Whether Go would not take the field for its zero value. Resources and lists may be there and hold nothing.
+/// Whether the field is not Go's zero value. Resources and lists may be present and empty.
 fn is_set(container: &Value, field: &str) -> bool {
     match &container[field] {
         Value::Null => false,

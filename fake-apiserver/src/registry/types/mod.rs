@@ -1,4 +1,4 @@
-//! Rules by Go type: what upstream defaults and refuses in a `PodSpec`, a `Container` or a `Volume`, wherever one stands.
+//! Rules by Go type: defaults and validation of a `PodSpec`, a `Container` or a `Volume`, wherever one stands.
 //!
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 

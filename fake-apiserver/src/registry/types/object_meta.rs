@@ -15,15 +15,15 @@ fn texts(map: &Value) -> impl Iterator<Item = (&String, &str)> {
 /// Rules for labels.
 pub(super) fn labels(at: Path<'_>, labels: &Value, errors: &mut Errors) {
     for (key, value) in texts(labels) {
-        errors.objections(at, key, name::label_key(key));
-        errors.objections(at, value, name::label_value(value));
+        errors.invalid_each(at, key, name::label_key(key));
+        errors.invalid_each(at, value, name::label_value(value));
     }
 }
 
 /// Rules for annotations.
 pub(super) fn annotations(at: Path<'_>, annotations: &Value, errors: &mut Errors) {
     for (key, _) in texts(annotations) {
-        errors.objections(at, key, name::label_key(&key.to_lowercase()));
+        errors.invalid_each(at, key, name::label_key(&key.to_lowercase()));
     }
     let size: usize = texts(annotations).map(|(key, value)| key.len() + value.len()).sum();
     if size > TOTAL_ANNOTATION_SIZE_LIMIT {

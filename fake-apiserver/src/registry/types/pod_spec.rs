@@ -19,7 +19,7 @@ use crate::registry::{flag, items, number, text};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// What has a pod's spec, which decides about a few rules (`PodValidationOptions`).
+/// The holder of a pod's spec, on which a few rules depend (`PodValidationOptions`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::registry) enum Holder {
     /// A pod.
@@ -75,7 +75,7 @@ pub(in crate::registry) fn active_deadline_seconds(at: Path<'_>, spec: &Value, l
     }
 }
 
-/// A pod cannot share its own processes and see the host's.
+/// Rule: a pod cannot share its own process namespace and use the host's.
 fn shared_processes(at: Path<'_>, spec: &Value, errors: &mut Errors) {
     if flag(spec, "/shareProcessNamespace") && flag(spec, "/hostPID") {
         let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
@@ -83,7 +83,7 @@ fn shared_processes(at: Path<'_>, spec: &Value, errors: &mut Errors) {
     }
 }
 
-/// A pod with users of its own is apart from the host in all else too.
+/// Rule: a pod with a user namespace of its own uses no other namespace of the host.
 fn own_users(at: Path<'_>, spec: &Value, errors: &mut Errors) {
     if spec["hostUsers"] != Value::Bool(false) {
         return;
@@ -98,7 +98,7 @@ fn own_users(at: Path<'_>, spec: &Value, errors: &mut Errors) {
 fn readiness_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
     for (index, gate) in gates.iter().enumerate() {
         let condition = text(gate, "/conditionType");
-        errors.objections(at.index(index).child("conditionType"), condition, name::label_key(condition));
+        errors.invalid_each(at.index(index).child("conditionType"), condition, name::label_key(condition));
     }
 }
 
@@ -106,7 +106,7 @@ fn scheduling_gates(at: Path<'_>, gates: &[Value], errors: &mut Errors) {
     let mut names = HashSet::new();
     for (index, gate) in gates.iter().enumerate() {
         let name = text(gate, "/name");
-        errors.objections(at.index(index), name, name::label_key(name));
+        errors.invalid_each(at.index(index), name, name::label_key(name));
         if !names.insert(name) {
             errors.duplicate(at.index(index), name);
         }

@@ -6,7 +6,7 @@
 use crate::registry::default_to;
 use serde_json::{Map, Value};
 
-/// What to fill in.
+/// A default value.
 #[derive(Clone, Copy)]
 enum Fill {
     Text(&'static str),
@@ -134,7 +134,7 @@ fn sync_service_account(spec: &mut Value) {
     }
 }
 
-/// `latest`, also by omission, is pulled always. What is not a reference has no tag.
+/// Sets the pull policy: `Always` for the tag `latest`, also if implied. A text that is not a reference has no tag.
 fn default_pull_policy(at: &mut Value, image: &str, policy: &str) {
     let reference = at.get(image).and_then(Value::as_str).unwrap_or_default();
     let name = reference.rsplit_once('/').map_or(reference, |(_, name)| name);

@@ -1,4 +1,4 @@
-//! `PodTemplateSpec`: metadata and spec of pods to be made.
+//! `PodTemplateSpec`: metadata and spec of pods to create.
 //!
 //! Follows `ValidatePodTemplateSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: annotations with a
 //! meaning.

@@ -11,7 +11,7 @@ use crate::registry::{items, number, text};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Annotations that do nothing any more, and what to use instead.
+/// Annotations without effect, with their replacements.
 const DEPRECATED_ANNOTATIONS: [(&str, &str); 3] = [
     (
         "scheduler.alpha.kubernetes.io/critical-pod",
@@ -24,7 +24,7 @@ const DEPRECATED_ANNOTATIONS: [(&str, &str); 3] = [
 /// `SeccompPodAnnotationKey`.
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 
-/// Volume plugins that are deprecated, in the order in which the real server looks for them.
+/// Deprecated volume plugins, in the order in which the real server checks them.
 const DEPRECATED_VOLUMES: [(&str, &str); 9] = [
     ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
     ("gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
@@ -117,7 +117,7 @@ fn repeated(at: Path<'_>, list: &[Value], field: &str, warnings: &mut Vec<String
     }
 }
 
-/// Bytes come whole.
+/// Warnings about fractions of bytes.
 pub(super) fn fractional(at: Path<'_>, resources: &Value, warnings: &mut Vec<String>) {
     for resource in ["memory", "ephemeral-storage"] {
         let Some(amount) = resources[resource].as_str() else { continue };

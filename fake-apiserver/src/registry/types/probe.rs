@@ -1,4 +1,4 @@
-//! `Probe` and `Lifecycle`: what is called in a container, and when.
+//! `Probe` and `Lifecycle`: probes and hooks of a container.
 //!
 //! Follows `validateProbe` and `validateLifecycle` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
@@ -58,7 +58,7 @@ fn handler(at: Path<'_>, handlers: &Value, known: &[&str], errors: &mut Errors) 
 /// A port by number or by name.
 fn port(at: Path<'_>, port: &Value, errors: &mut Errors) {
     match port {
-        Value::String(name) => errors.objections(at, name, port_name(name)),
+        Value::String(name) => errors.invalid_each(at, name, port_name(name)),
         number => port_number(at, number.as_i64().unwrap_or_default(), errors),
     }
 }

@@ -1,4 +1,4 @@
-//! `ResourceRequirements`: what a container asks for, and the most that it gets.
+//! `ResourceRequirements`: requests and limits of a container.
 //!
 //! Follows `validateResourceRequirements` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: huge pages,
 //! claims.
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// `standardContainerResources`.
 const FOR_CONTAINERS: &[&str] = &["cpu", "memory", "ephemeral-storage"];
-/// Names that need no domain, yet are no container's (`standardResources`).
+/// Names that need no domain, but are not for containers (`standardResources`).
 const FOR_OTHERS: &[&str] = &[
     "pods",
     "services",
@@ -73,7 +73,7 @@ pub(super) fn resource_requirements(at: Path<'_>, resources: &Value, errors: &mu
 
 /// `ValidateContainerResourceName`.
 fn resource_name(at: Path<'_>, resource: &str, errors: &mut Errors) {
-    errors.objections(at, resource, name::label_key(resource));
+    errors.invalid_each(at, resource, name::label_key(resource));
     if resource.contains('/') || FOR_CONTAINERS.contains(&resource) || resource.starts_with("hugepages-") {
         return;
     }

@@ -1,4 +1,4 @@
-//! `PodSecurityContext` and `SecurityContext`: who a pod and its containers run as.
+//! `PodSecurityContext` and `SecurityContext`: users, groups and privileges of a pod and its containers.
 //!
 //! Follows `validatePodSpecSecurityContext` and `ValidateSecurityContext` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 //! Not ported: seccomp, AppArmor, Windows, policies.

@@ -1,4 +1,4 @@
-//! `Toleration`: taints that a pod endures.
+//! `Toleration`: taints that a pod tolerates.
 //!
 //! Follows `ValidateTolerations` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 

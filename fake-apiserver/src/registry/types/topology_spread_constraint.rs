@@ -1,4 +1,4 @@
-//! `TopologySpreadConstraint`: how evenly pods are spread.
+//! `TopologySpreadConstraint`: the spread of pods over a topology.
 //!
 //! Follows `validateTopologySpreadConstraints` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported:
 //! selectors of pods, and keys of labels to match.
@@ -9,7 +9,7 @@ use crate::registry::{number, text};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The pair by which constraints must differ.
+/// The pair that must be unique among constraints.
 fn identity(constraint: &Value) -> (&str, &str) {
     (text(constraint, "/topologyKey"), text(constraint, "/whenUnsatisfiable"))
 }
@@ -23,7 +23,7 @@ pub(super) fn topology_spread_constraints(at: Path<'_>, all: &[Value], errors: &
         positive(at.child("maxSkew"), number(constraint, "/maxSkew").unwrap_or_default(), errors);
         match key {
             "" => errors.required(at.child("topologyKey"), "can not be empty"),
-            _ => errors.objections(at.child("topologyKey"), key, name::label_key(key)),
+            _ => errors.invalid_each(at.child("topologyKey"), key, name::label_key(key)),
         }
         errors.supported(at.child("whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
         if last[&(key, action)] > index {

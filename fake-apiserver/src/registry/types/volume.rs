@@ -10,7 +10,7 @@ use crate::registry::text;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Rules for `volumes`; the names of those with which nothing is wrong, for others cannot be mounted.
+/// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
 pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Errors) -> HashSet<&'s str> {
     let mut sound = HashSet::new();
     for (index, volume) in volumes.iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Error
         match name {
             "" => errors.required(at.child("name"), ""),
             _ => {
-                errors.objections(at.child("name"), name, name::dns_label(name));
+                errors.invalid_each(at.child("name"), name, name::dns_label(name));
                 if sound.contains(name) {
                     errors.duplicate(at.child("name"), name);
                 }
@@ -34,7 +34,7 @@ pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Error
     sound
 }
 
-/// In the order in which the real server looks, since only the first counts.
+/// Rules for the source of a volume, in the real server's order, because only the first source counts.
 fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
     let sources = volume.as_object().into_iter().flat_map(Map::keys).filter(|key| *key != "name");
     let mut sources: Vec<&str> = sources.map(String::as_str).collect();

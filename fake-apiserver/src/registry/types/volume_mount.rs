@@ -1,4 +1,4 @@
-//! `VolumeMount`: where a container sees a volume.
+//! `VolumeMount`: the mount of a volume in a container.
 //!
 //! Follows `ValidateVolumeMounts` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 

@@ -1,4 +1,4 @@
-//! Which labels a node may give itself: those of its own that kubelets know, and those that are not Kubernetes'.
+//! The labels that a node may set on itself: those of kubelets, and those outside of Kubernetes' domains.
 //!
 //! Ports `getForbiddenLabels` and `k8s.io/kubelet/pkg/apis/well_known_labels.go` (v0.37.1).
 
@@ -21,9 +21,9 @@ const KUBELET_LABELS: [&str; 11] = [
 ];
 /// `kubeletLabelNamespaces`.
 const KUBELET_DOMAINS: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-/// Kubernetes' own.
+/// Kubernetes' own domains.
 const DOMAINS: [&str; 2] = ["kubernetes.io", "k8s.io"];
-/// `LabelNamespaceNodeRestriction`: what nodes may not say of themselves.
+/// `LabelNamespaceNodeRestriction`: the domain of labels that nodes may not set on themselves.
 const RESTRICTED: &str = "node-restriction.kubernetes.io";
 
 /// The labels that differ and that a node may not set, listed; "" if there are none.

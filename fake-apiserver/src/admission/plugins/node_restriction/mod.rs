@@ -1,6 +1,6 @@
-//! The plugin `NodeRestriction`: a node changes nothing but itself, its lease, and the pods that run on it.
+//! The plugin `NodeRestriction`: a node may change only itself, its lease, and the pods that run on it.
 //!
-//! It is the other half of the node authorizer, which knows of a write only what its URL says. Ports
+//! It completes the Node authorizer, which sees only the URL of a write. Ports
 //! `plugin/pkg/admission/noderestriction/admission.go` (v1.37.1) for the kinds that are served; evictions, claims, CSI nodes,
 //! resource slices, certificate and pod certificate requests are not.
 
@@ -16,7 +16,7 @@ use crate::schema::quote;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// See the module.
+/// The plugin `NodeRestriction`.
 pub(super) struct NodeRestriction;
 
 impl Plugin for NodeRestriction {
@@ -42,16 +42,16 @@ impl Plugin for NodeRestriction {
     }
 }
 
-/// What a node is about to do.
+/// A write of a node.
 struct Write<'a> {
     node: &'a str,
     attributes: &'a Attributes<'a>,
-    /// As it will be; null if it is being deleted.
+    /// The new object; null for a delete.
     object: &'a Value,
 }
 
 impl Write<'_> {
-    /// As it was; null if it is being created.
+    /// The old object; null for a create.
     fn old(&self) -> &Value {
         self.attributes.old.unwrap_or(&Value::Null)
     }
@@ -65,7 +65,7 @@ impl Write<'_> {
         Err(self.attributes.forbidden(self.object, why))
     }
 
-    /// An object as it is now. `singular` is what the 404 calls the resource, as upstream's listers do.
+    /// An object as it is now. `singular` names the resource in the 404, as upstream's listers do.
     fn live(&self, resource: &str, singular: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
         let missing = || ApiError::not_found(Qualified { group: "", resource: singular }, name);
         self.attributes.objects.object(resource, namespace, name).ok_or_else(missing)
@@ -75,7 +75,7 @@ impl Write<'_> {
         self.live("pods", "pod", self.attributes.namespace, name)
     }
 
-    /// Whether something that may be absent is as it was. An empty list is none.
+    /// Whether the value at `pointer` is unchanged. An empty list equals an absent one.
     fn leaves(&self, pointer: &str) -> bool {
         let at = |object: &Value| match object.pointer(pointer) {
             Some(Value::Array(items)) if items.is_empty() => Value::Null,

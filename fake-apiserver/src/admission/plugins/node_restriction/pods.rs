@@ -1,4 +1,4 @@
-//! Pods of a node: it makes mirrors of those that it runs without being told, tells how its pods are, and deletes them.
+//! The writes of a node to its pods: it creates mirrors of static pods, updates the status of its pods, and deletes them.
 
 use super::Write;
 use crate::admission::Operation;
@@ -67,7 +67,7 @@ fn check_owner(write: &Write<'_>, owner: &Value, owned: impl Fn(&str) -> ApiResu
     }
 }
 
-/// Volumes that refer to an API object, and what each refers to.
+/// Volumes that refer to an API object, each with the kind of that object.
 const REFERRING: [(&str, &str); 7] = [
     ("configMap", "configmaps (via configmap volumes)"),
     ("secret", "secrets (via secret volumes)"),

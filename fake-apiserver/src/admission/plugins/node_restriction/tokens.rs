@@ -1,7 +1,7 @@
-//! Tokens that a node asks for: only for its pods, and for audiences that these have a use for.
+//! Tokens that a node requests: only for its pods, and for audiences that their volumes have.
 //!
-//! Ports `admitServiceAccount` with its default feature gates. Volumes that in-tree plugins would turn into CSI volumes are not
-//! looked at, and there are no CSI drivers, no claims and no volumes.
+//! Ports `admitServiceAccount` with its default feature gates. Volumes that in-tree plugins would convert into CSI volumes are
+//! ignored, and neither CSI drivers nor persistent volumes and claims are served.
 
 use super::Write;
 use crate::auth::authorizer::{Attributes, Decision, Target};
@@ -63,7 +63,7 @@ fn check_audience(write: &Write<'_>, pod: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether a volume of the pod wants a token for that audience: `podReferencesAudience`.
+/// Whether a volume of the pod has a token for that audience: `podReferencesAudience`.
 fn uses(pod: &Value, audience: &str) -> Result<bool, String> {
     let mut missing = Vec::new();
     for volume in items(pod, "/spec/volumes") {

@@ -1,7 +1,7 @@
-//! The plugin `ServiceAccount`: every pod acts as a service account, and is given its token.
+//! The plugin `ServiceAccount`: every pod has a service account, and gets a token of it mounted.
 //!
 //! Ports `plugin/pkg/admission/serviceaccount/admission.go` (v1.37.1). Where that asks for the account `default` ten
-//! times, sleeping in between, the chain here waits until it is created.
+//! times with pauses, the chain here waits until it is created.
 
 mod mount;
 mod policy;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const DEFAULT: &str = "default";
 
 pub(super) struct ServiceAccounts {
-    /// Where pods get their tokens from.
+    /// The kind of tokens to mount.
     pub(super) tokens: Tokens,
 }
 
@@ -60,7 +60,7 @@ impl Plugin for ServiceAccounts {
             }
             Operation::Update if attributes.is_about("pods", "ephemeralcontainers") => {
                 let account = account(attributes, pod)?;
-                // Upstream forgets to give this error a type.
+                // Upstream's error has no type here.
                 policy::limit_ephemeral(&account, pod).map_err(ApiError::untyped)
             }
             _ => Ok(()),
@@ -86,7 +86,7 @@ impl ServiceAccounts {
     }
 }
 
-/// The account that the pod acts as. 403 without.
+/// The service account of the pod; 403 if it does not exist.
 fn account(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Arc<Value>> {
     let (namespace, name) = (attributes.namespace, text(pod, "/spec/serviceAccountName"));
     if name.is_empty() {
@@ -101,19 +101,19 @@ fn account(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Arc<Value>> {
     })
 }
 
-/// A service account as the replica sees it or, if it sees none, as it is stored.
+/// A service account in the replica's view or else in the store.
 fn find(attributes: &Attributes<'_>, name: &str) -> Option<Arc<Value>> {
     let live = || attributes.objects.object("serviceaccounts", attributes.namespace, name);
     attributes.seen(ids::SERVICE_ACCOUNTS, name).or_else(live)
 }
 
-/// `shouldAutomount`: the pod's wish, else the account's, else yes.
+/// `shouldAutomount`: the pod's field, else the account's, else yes.
 fn automount(account: &Value, pod: &Value) -> bool {
     let wishes = [&pod["spec"]["automountServiceAccountToken"], &account["automountServiceAccountToken"]];
     wishes.into_iter().find_map(Value::as_bool).unwrap_or(true)
 }
 
-/// What a kubelet runs of its own accord it runs without any credentials, and so must its mirror be.
+/// Refuses mirror pods with a service account, secrets or tokens, because static pods have no credentials.
 fn mirror(pod: &Value) -> Result<(), &'static str> {
     if !text(pod, "/spec/serviceAccountName").is_empty() {
         return Err("a mirror pod may not reference service accounts");

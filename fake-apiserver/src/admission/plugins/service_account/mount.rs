@@ -1,6 +1,6 @@
-//! Where a pod's token comes from, and how it gets into the containers.
+//! The volume with a pod's token, and its mounts in the containers.
 //!
-//! Ports `mountServiceAccountToken` (v1.37.1), and of v1.20 what it did before there were bound tokens.
+//! Ports `mountServiceAccountToken` (v1.37.1), and for tokens in secrets its form of v1.20.
 
 use crate::admission::Attributes;
 use crate::error::{ApiError, ApiResult, Qualified};
@@ -8,7 +8,7 @@ use crate::object::meta;
 use crate::registry::{child, ids, items, text};
 use serde_json::{Value, json};
 
-/// `ServiceAccountVolumeName`, and what parts it from the random rest.
+/// `ServiceAccountVolumeName`, with the dash before the random suffix.
 const VOLUME_PREFIX: &str = "kube-api-access-";
 /// `DefaultAPITokenMountPath`.
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -16,18 +16,18 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 const EXPIRATION_SECONDS: i64 = crate::auth::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 const SERVICE_ACCOUNTS: Qualified<'static> = Qualified { group: "", resource: "serviceaccounts" };
 
-/// What kind of token pods are given.
+/// The kind of token that pods get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tokens {
-    /// One that the kubelet asks for, bound to the pod.
+    /// A token that the kubelet requests, bound to the pod.
     #[default]
     Bound,
-    /// That of a secret which the account refers to, as before v1.21. Without such a secret there is no pod.
+    /// The token of a secret that the account refers to, as before v1.21. Without such a secret the pod is refused.
     InSecrets,
 }
 
 impl Tokens {
-    /// Lets each container of the pod find a token of its account.
+    /// Mounts a token of the account in each container of the pod.
     pub(super) fn mount(self, attributes: &Attributes<'_>, account: &Value, pod: &mut Value) -> ApiResult<()> {
         let ids = attributes.ids;
         match self {
@@ -41,7 +41,7 @@ impl Tokens {
                 let ours = |volume: &&Value| text(volume, "/secret/secretName") == secret;
                 let existing = items(pod, "/spec/volumes").iter().find(ours).map(name);
                 let new_name = |volumes: &[Value]| {
-                    // A volume's name may hold no dots.
+                    // A volume's name must not contain dots.
                     let own = secret.replace('.', "-");
                     let taken = volumes.iter().any(|volume| text(volume, "/name") == own);
                     if taken { ids.name(&format!("{own}-")) } else { own }
@@ -57,7 +57,7 @@ fn name(volume: &Value) -> String {
     text(volume, "/name").to_string()
 }
 
-/// Mounts the volume in all containers that have nothing there, and adds it if one of them needs it.
+/// Mounts the volume in all containers without a mount at that path, and adds it to the pod if one of them needs it.
 fn add(
     pod: &mut Value,
     existing: Option<String>,
@@ -100,8 +100,8 @@ fn projected() -> Value {
     ] })
 }
 
-/// `getReferencedServiceAccountToken`: the first of the account's secrets that holds a token of it. Unlike the account,
-/// a secret that the replica has not seen yet does not exist.
+/// `getReferencedServiceAccountToken`: the first of the account's secrets that holds a token of it. Unlike for the account,
+/// only the replica's view counts.
 fn token_secret(attributes: &Attributes<'_>, account: &Value) -> Option<String> {
     let names = items(account, "/secrets").iter().map(|reference| text(reference, "/name"));
     names
@@ -118,7 +118,7 @@ fn is_token_of(secret: &Value, account: &Value) -> bool {
         && (uid.is_empty() || uid == meta::uid(account))
 }
 
-/// 500, to be tried again: somebody is about to make the token.
+/// 500 with a hint to retry: the tokens controller may be about to create the token.
 fn missing(account: &str) -> ApiError {
     ApiError::server_timeout(SERVICE_ACCOUNTS, "create pod", 1).with_message(|_| {
         format!(

@@ -1,4 +1,4 @@
-//! Which secrets a pod may mention, where its account limits that.
+//! The limit of a pod's references to the secrets of its account.
 //!
 //! Ports `limitSecretReferences` and `limitEphemeralContainerSecretReferences` (v1.37.1).
 
@@ -49,7 +49,7 @@ impl<'a> Allowed<'a> {
     }
 }
 
-/// A new pod may refer to its account's secrets only, if the account says so.
+/// Refuses a new pod that refers to other secrets, if the account enforces the limit.
 pub(super) fn limit(account: &Value, pod: &Value) -> Result<(), String> {
     let Some(allowed) = Allowed::by(account, "/secrets") else { return Ok(()) };
     for volume in items(pod, "/spec/volumes").iter().filter(|volume| volume.get("secret").is_some()) {
@@ -74,14 +74,14 @@ pub(super) fn limit(account: &Value, pod: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Containers that join a pod later may do so no more than others.
+/// The same for ephemeral containers.
 pub(super) fn limit_ephemeral(account: &Value, pod: &Value) -> Result<(), String> {
     let Some(allowed) = Allowed::by(account, "/secrets") else { return Ok(()) };
     let mut containers = items(pod, "/spec/ephemeralContainers").iter();
     containers.try_for_each(|container| allowed.environment(container, "ephemeral container"))
 }
 
-/// Whether the annotation is true in the eyes of `strconv.ParseBool`.
+/// Whether `strconv.ParseBool` reads the annotation as true.
 fn enforced(account: &Value) -> bool {
     let value = meta::annotations(account).get(ENFORCE).unwrap_or_default();
     matches!(value, "1" | "t" | "T" | "true" | "TRUE" | "True")
