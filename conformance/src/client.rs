@@ -53,7 +53,7 @@ impl Endpoint {
     /// Sends JSON (`null` for no body), with a bearer token if there is one, and waits for the whole response.
     ///
     /// # Errors
-    /// If there is no response, or its status is not 2xx.
+    /// If there is no response, its status is not 2xx, or its body is not JSON.
     pub async fn ask(&self, token: Option<&str>, method: &str, path: &str, body: &Value) -> Result<Value> {
         self.ask_for(token, "application/json", method, path, body).await
     }
@@ -61,7 +61,7 @@ impl Endpoint {
     /// The same with an `Accept` header.
     ///
     /// # Errors
-    /// If there is no response, or its status is not 2xx.
+    /// If there is no response, its status is not 2xx, or its body is not JSON.
     pub async fn ask_for(
         &self,
         token: Option<&str>,

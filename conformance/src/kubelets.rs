@@ -6,7 +6,6 @@ use crate::subject::Cluster;
 use crate::subject::controllers::{client, config};
 use anyhow::{Context as _, Result, anyhow};
 use conformance_judge::observation::Item;
-use controller::clock::Clock as Now;
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use kube::Client;
@@ -161,7 +160,7 @@ fn read(folder: &Path, head: &str, version: Option<&str>, items: &mut Vec<Item>)
 
 /// The cluster's clock, as a node reads it.
 struct NodeClock {
-    now: Now,
+    now: controller::clock::Clock,
     offset: SignedDuration,
     moved: watch::Receiver<()>,
 }

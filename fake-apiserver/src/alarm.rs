@@ -1,16 +1,16 @@
 //! A waker that remembers that it was woken, so that one reason to be polled can be told from others.
 //!
-//! A task that waits for several things is polled when any of them has come, and would ask each of them every time. What rarely
-//! comes wakes it through an alarm, and is asked only if that rang.
+//! A task that waits for several sources is polled when any of them is ready, and would poll each of them every time. A rare
+//! source wakes the task through an alarm, and is polled only if that rang.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
 
-/// Passes on wake-ups to a task, and remembers them.
+/// An alarm: passes wake-ups on to a task, and remembers them.
 pub(crate) struct Alarm {
     bell: Arc<Bell>,
-    /// The task as the bell knows it.
+    /// The waker of the task.
     task: Waker,
 }
 
@@ -20,14 +20,14 @@ struct Bell {
 }
 
 impl Alarm {
-    /// An alarm that counts as rung, or not.
+    /// An alarm that has rung already, or not.
     pub(crate) fn new(rung: bool) -> Self {
         let task = Waker::noop().clone();
         let bell = Bell { rung: AtomicBool::new(rung), task: Mutex::new(task.clone()) };
         Alarm { bell: Arc::new(bell), task }
     }
 
-    /// Wakes that task from now on.
+    /// Sets the task to wake.
     pub(crate) fn wakes(&mut self, task: &Context<'_>) {
         if !self.task.will_wake(task.waker()) {
             self.task = task.waker().clone();
@@ -35,17 +35,17 @@ impl Alarm {
         }
     }
 
-    /// Whether it has rung since this was last asked.
+    /// Whether it has rung since the last call.
     pub(crate) fn has_rung(&self) -> bool {
         self.bell.rung.load(Ordering::Acquire) && self.bell.rung.swap(false, Ordering::AcqRel)
     }
 
-    /// Lets it count as rung, without waking the task.
+    /// Rings it without waking the task.
     pub(crate) fn ring(&self) {
         self.bell.rung.store(true, Ordering::Release);
     }
 
-    /// What rings it.
+    /// The waker that rings it.
     pub(crate) fn waker(&self) -> Waker {
         self.bell.clone().into()
     }

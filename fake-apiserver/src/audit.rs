@@ -1,4 +1,4 @@
-//! What the server was asked, in order: kept for tests, and written to a file for programs in other languages.
+//! The record of requests, in order: kept for tests, and written to a file for programs in other languages.
 //!
 //! The file has the real server's form, one `audit.k8s.io/v1` Event a line at stage ResponseComplete.
 
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tokio::sync::watch;
 
-/// A request and the outcome of it.
+/// A request and its outcome.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RequestRecord {

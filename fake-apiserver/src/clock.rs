@@ -1,10 +1,10 @@
-//! Wall-clock time, injected. The only module that reads it.
+//! The injected wall clock. This is the only module that reads the time.
 
 use jiff::{SignedDuration, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Tells what time it is.
+/// A source of the current time.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told otherwise. Clones share the same hands.
+/// A clock that stands still until it is moved. Clones share the same time.
 #[derive(Debug, Clone)]
 pub struct ManualClock(Arc<Mutex<Timestamp>>);
 
@@ -37,7 +37,7 @@ impl ManualClock {
         ManualClock(Arc::new(Mutex::new(start)))
     }
 
-    /// Moves the hands by `by`, backwards if negative.
+    /// Advances the clock by `by`, backwards if negative.
     ///
     /// # Panics
     /// If the result is out of `Timestamp`'s range.
@@ -46,7 +46,7 @@ impl ManualClock {
         *now += by;
     }
 
-    /// Sets the hands.
+    /// Sets the time.
     pub fn set(&self, to: Timestamp) {
         *self.0.lock().expect("no holder of this lock can panic") = to;
     }
@@ -58,7 +58,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Another clock, seen with a constant error: what a replica with a wrong clock reads. It stands still at the ends of time.
+/// A clock with a constant offset from another: the clock of a replica whose time is wrong. It stops at the limits of [`Timestamp`].
 #[derive(Clone)]
 pub struct OffsetClock {
     inner: Arc<dyn Clock>,
@@ -71,7 +71,7 @@ impl OffsetClock {
         OffsetClock { inner, offset_seconds: Arc::new(AtomicI64::new(offset_seconds)) }
     }
 
-    /// Changes the error while the clock runs: a time service that steps in.
+    /// Changes the offset, as a time service would.
     pub fn set_offset(&self, seconds: i64) {
         self.offset_seconds.store(seconds, Ordering::Relaxed);
     }

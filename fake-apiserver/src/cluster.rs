@@ -1,4 +1,4 @@
-//! What all replicas of one control plane share.
+//! The state that all replicas of one control plane share.
 
 use crate::admission::Chain;
 use crate::audit::RequestLog;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) struct Cluster {
-    /// To be read; what is written goes through `commits`.
+    /// The store, for reads; writes go through `commits`.
     pub(crate) store: Store,
     pub(crate) commits: Commits,
     pub(crate) ids: Arc<Ids>,
@@ -27,17 +27,17 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
-    /// Roles and bindings, if they mean anything here.
+    /// The authorizer by roles and bindings, in mode RBAC.
     pub(crate) rbac: Option<Arc<Rbac>>,
-    /// What follows from a write.
+    /// The reconcilers, which react to writes.
     pub(crate) reconcilers: Arc<Reconcilers>,
     /// The objects that authentication depends on.
     pub(crate) parsed: ParsedObjects,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
-    /// What is served, and the documents that say so. Replaced as a whole.
+    /// The served resources, and the documents about them. Replaced as a whole.
     pub(crate) catalog: Arc<ArcSwap<Catalog>>,
-    /// How many resources were ever added.
+    /// The number of resources that were ever added.
     pub(crate) added: AtomicU32,
 }
 
@@ -45,13 +45,12 @@ pub(crate) struct Cluster {
 const FIRST_ADDED: u32 = 0x1_0000;
 
 impl Cluster {
-    /// What is served now. A request takes it once.
+    /// The catalog of the served resources. A request takes it once.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalog.load_full()
     }
 
-    /// Serves the resource from now on, and returns its id, which no other has ever had; `None` if what is served there is
-    /// something else.
+    /// Serves the resource from now on, and returns its id, which is never reused; `None` if another resource is served there.
     pub(crate) fn add_resource(&self, description: Description) -> Option<ResourceId> {
         let id = ResourceId(FIRST_ADDED + self.added.fetch_add(1, Ordering::Relaxed));
         let resource = Arc::new(description.resource(id));
@@ -71,8 +70,8 @@ impl Cluster {
         (!taken).then_some(id)
     }
 
-    /// Serves an added resource no longer: paths and documents do not know it any more, its objects are removed, finalizers or
-    /// not, and its watches end. What follows from the removals is done before the next request is answered.
+    /// Stops serving an added resource: it is removed from paths and documents, its objects are removed, finalizers or not, and
+    /// its watches end. The reconcilers react to the removals before the next request is answered.
     ///
     /// # Panics
     /// If the resource is built in.

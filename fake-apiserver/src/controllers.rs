@@ -44,7 +44,7 @@ use tokio_util::task::TaskTracker;
 /// Workers on each queue of the tokens controller: kube-controller-manager's default.
 const TOKEN_WORKERS: usize = 5;
 
-/// Which controllers run, and how.
+/// The controllers to run, and their options.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) kinds: BTreeSet<Controller>,
@@ -75,15 +75,15 @@ pub struct Controllers {
     running: TaskTracker,
 }
 
-/// The server as its controllers see it.
+/// The context of the controllers: the server's address, keys and clock.
 pub(crate) struct ControllerContext {
-    /// How to reach it.
+    /// The configuration of clients.
     pub(crate) config: Config,
-    /// Whose key signs tokens.
+    /// The cluster, whose key signs tokens.
     pub(crate) cluster: Arc<Cluster>,
-    /// What its clients trust; nothing without TLS, which is then what is published, as upstream would.
+    /// The certificate authority that clients trust; empty without TLS, and then published so, as upstream would.
     pub(crate) ca_pem: String,
-    /// What time it has.
+    /// The clock of the server.
     pub(crate) clock: Clock,
     /// Cancelled when the server stops.
     pub(crate) stop: CancellationToken,
@@ -128,30 +128,30 @@ impl Controllers {
         Controllers { fleet, observer: context.client("observer"), stop: context.stop, running }
     }
 
-    /// Lets a controller begin nothing new; waits until what it does has ended. What happens meanwhile waits for it.
+    /// Pauses a controller; waits until its syncs in progress have ended. Events are queued meanwhile.
     ///
     /// # Errors
-    /// If it does not run here.
+    /// If the controller does not run.
     pub async fn pause(&self, controller: Controller) -> Result<(), ControllersError> {
         self.get(controller)?.pause().await;
         Ok(())
     }
 
-    /// Lets a paused controller go on.
+    /// Resumes a paused controller.
     ///
     /// # Errors
-    /// If it does not run here.
+    /// If the controller does not run.
     pub fn resume(&self, controller: Controller) -> Result<(), ControllersError> {
         self.get(controller)?.resume();
         Ok(())
     }
 
-    /// Lets a paused controller do the next thing there is for it to do, and says what that was: a namespace, `secret a/b`, or
-    /// whatever it works on. `None` if it knows all there is to know and nothing is left to do. What failed before comes last,
-    /// without the wait that there would be; the cleaner of legacy tokens always has something to do.
+    /// Syncs the next key of a paused controller, and returns it: a namespace, `secret a/b`, and so on. `None` if the controller
+    /// has caught up with the server and its queues are empty. Failed keys come last, without the delay of a retry; the legacy
+    /// token cleaner always has a key.
     ///
     /// # Errors
-    /// If it does not run here, or is not paused, or what there is cannot be listed.
+    /// If the controller does not run or is not paused, or its objects cannot be listed.
     pub async fn step(&self, controller: Controller) -> Result<Option<String>, ControllersError> {
         let running = self.get(controller)?;
         if !running.is_paused() {
@@ -160,15 +160,15 @@ impl Controllers {
         Ok(running.step(&self.observer).await?)
     }
 
-    /// Waits until all controllers that are not paused know all there is to know, and nothing is left for them to do.
+    /// Waits until all controllers that are not paused have caught up with the server, and have nothing left to do.
     ///
     /// # Errors
-    /// If what there is cannot be listed.
+    /// If the controllers' objects cannot be listed.
     pub async fn quiet(&self) -> Result<(), ControllersError> {
         Ok(self.fleet.quiet(&self.observer).await?)
     }
 
-    /// Stops all controllers for good; waits until what they do has ended.
+    /// Stops all controllers; waits until the syncs in progress have ended.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         self.running.wait().await;
@@ -185,7 +185,7 @@ impl fmt::Debug for Controllers {
     }
 }
 
-/// Signs as the server does.
+/// The server's signing key, as a generator of tokens.
 struct ServerKey(Arc<Cluster>);
 
 impl TokenGenerator for ServerKey {

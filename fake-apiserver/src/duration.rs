@@ -6,10 +6,10 @@ use std::time::Duration;
 const UNITS: [(&str, f64); 7] =
     [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Reads what `time.ParseDuration` reads; a negative duration counts as none at all.
+/// Parses as `time.ParseDuration` does; a negative duration counts as zero.
 ///
 /// # Errors
-/// Go's text for what is no duration.
+/// Go's text for an invalid duration.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let (negative, mut rest) = match text.strip_prefix('-') {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A pattern of requests. What it does not mention matches everything.
+/// A pattern of requests. Attributes that are not set match everything.
 ///
 /// ```
 /// use fake_apiserver::On;
@@ -69,7 +69,7 @@ impl On {
         On::default()
     }
 
-    /// Requests with a verb (`get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`), for whatever.
+    /// Requests with a verb (`get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`), for any resource or path.
     pub fn verb(verb: &str) -> On {
         On { verb: Some(verb.into()), ..On::default() }
     }
@@ -105,7 +105,7 @@ impl On {
         self
     }
 
-    /// Only requests of a user, by name; an impersonated one counts, not who impersonates.
+    /// Only requests of a user, by name: of the impersonated user, if there is one.
     #[must_use]
     pub fn user(mut self, user: &str) -> On {
         self.user = Some(user.into());
@@ -124,7 +124,7 @@ impl On {
         Fault { on: self, action: Action::Status { code, retry_after_seconds: None }, times: None }
     }
 
-    /// A fault that serves such requests only after a while.
+    /// A fault that delays such requests.
     pub fn delay(self, delay: Duration) -> Fault {
         Fault { on: self, action: Action::Delay(delay), times: None }
     }
@@ -150,14 +150,14 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Ends the fault after so many requests; without it there is no limit.
+    /// Limits the fault to that number of requests; the default is no limit.
     #[must_use]
     pub fn times(mut self, times: u32) -> Fault {
         self.times = Some(times);
         self
     }
 
-    /// The `Retry-After` header of the answer, in seconds. A delay has no answer of its own, and stays as it is.
+    /// Sets the `Retry-After` header of the answer, in seconds. It has no effect on a delay.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Fault {
         if let Action::Status { retry_after_seconds, .. } = &mut self.action {
@@ -167,7 +167,7 @@ impl Fault {
     }
 }
 
-/// Identifies a fault that was injected.
+/// The id of an injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FaultId(u64);
 
@@ -178,7 +178,7 @@ pub struct Faults(Mutex<Rules>);
 #[derive(Debug, Default)]
 struct Rules {
     next_id: u64,
-    /// In the order of their ids. Those that are used up stay, for their hits.
+    /// The rules in the order of their ids. Used-up ones stay, for their hits.
     rules: Vec<Rule>,
 }
 
@@ -189,7 +189,7 @@ struct Rule {
     hits: u32,
 }
 
-/// What a fault does to a request.
+/// The effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Answers with that status, and `Retry-After` if there are seconds.
@@ -198,7 +198,7 @@ pub(crate) enum Action {
     Delay(Duration),
 }
 
-/// A request as faults see it; what it does not have is "".
+/// The attributes of a request that faults match; absent ones are "".
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FaultTarget<'r> {
     pub(crate) verb: &'r str,
@@ -220,7 +220,7 @@ impl Faults {
         id
     }
 
-    /// The number of requests that met a fault; 0 if it was removed.
+    /// The number of requests that a fault was applied to; 0 if it was removed.
     pub fn hits(&self, id: FaultId) -> u32 {
         self.rules().rules.iter().find(|rule| rule.id == id).map_or(0, |rule| rule.hits)
     }

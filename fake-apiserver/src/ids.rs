@@ -8,17 +8,17 @@ const SUFFIX_LENGTH: usize = 5;
 /// `maxGeneratedNameLength` of `k8s.io/apiserver/pkg/storage/names`: 63 less the suffix.
 const MAX_BASE: usize = 58;
 
-/// The source of everything random that ends up in an object.
+/// The source of all random parts of objects.
 #[derive(Debug)]
 pub struct Ids(Mutex<fastrand::Rng>);
 
 impl Ids {
-    /// Different on every start.
+    /// Ids that differ on every start.
     pub fn random() -> Self {
         Ids(Mutex::new(fastrand::Rng::new()))
     }
 
-    /// The same sequence on every start.
+    /// Ids that are the same sequence on every start.
     pub fn seeded(seed: u64) -> Self {
         Ids(Mutex::new(fastrand::Rng::with_seed(seed)))
     }
@@ -28,7 +28,7 @@ impl Ids {
         uuid(self.rng().u128(..))
     }
 
-    /// `base`, cut to leave room, and a random suffix: what `generateName` makes.
+    /// A name for `generateName`: `base`, truncated if necessary, with a random suffix.
     pub fn name(&self, base: &str) -> String {
         let mut end = base.len().min(MAX_BASE);
         while !base.is_char_boundary(end) {

@@ -1,10 +1,10 @@
-//! JSON as Go writes it: `<`, `>` and `&` escaped, and indented when a person looks.
+//! JSON as Go writes it: `<`, `>` and `&` escaped, and indented for `?pretty`.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io;
 
-/// The compact JSON of a document. Raw values go through as they are.
+/// The compact JSON of a document. Raw values are written as they are.
 pub(crate) fn encode(document: &impl Serialize) -> Vec<u8> {
     let mut json = Vec::new();
     document
@@ -13,7 +13,7 @@ pub(crate) fn encode(document: &impl Serialize) -> Vec<u8> {
     json
 }
 
-/// The same JSON, indented by two spaces: `json.Indent` of Go. What is not JSON comes out somehow.
+/// The same JSON, indented by two spaces: `json.Indent` of Go. Errors in the input are not detected.
 pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
     let mut indented = Vec::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

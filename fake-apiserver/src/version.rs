@@ -1,4 +1,4 @@
-//! The version of Kubernetes that is emulated: stated here, and nowhere else.
+//! The emulated version of Kubernetes, stated nowhere else.
 
 /// Major version.
 pub const MAJOR: u32 = 1;
@@ -7,7 +7,7 @@ pub const MINOR: u32 = 37;
 /// Patch version.
 pub const PATCH: u32 = 1;
 
-/// `v1.37.1` and the like, as `gitVersion` shows it.
+/// The version as in `gitVersion`, such as `v1.37.1`.
 pub fn git_version() -> String {
     format!("v{MAJOR}.{MINOR}.{PATCH}")
 }

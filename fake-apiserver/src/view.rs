@@ -1,4 +1,4 @@
-//! How far a replica sees: everything that happens, or, held, only what there was when it was told to stand still.
+//! A replica's view of the store: the present, or, while it is held, the state at that moment.
 //!
 //! ```text
 //!           hold                            release
@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// What one replica sees of the store.
+/// The view of one replica.
 pub(crate) struct View {
-    /// The revision that it stands still at, or the last there can be. What every event is held against without the lock.
+    /// The revision at which the view is held, or the greatest possible one. Events are compared with it without the lock.
     horizon: AtomicU64,
     state: Mutex<State>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct View {
 #[derive(Default)]
 struct State {
     held: Option<Snapshot>,
-    /// Watches that owe events from beyond what is seen.
+    /// Watches with events beyond the view.
     waiting: Vec<Waker>,
 }
 
@@ -34,12 +34,12 @@ impl Default for View {
 }
 
 impl View {
-    /// Stands still at what the store holds now, also if it stood still before.
+    /// Holds the view at the store's present state, also if it was held before.
     pub(crate) fn hold(&self, store: &Store) {
         self.look(Some(store.snapshot()));
     }
 
-    /// Sees everything again.
+    /// Releases the view.
     pub(crate) fn release(&self) {
         self.look(None);
     }
@@ -54,17 +54,17 @@ impl View {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// What it stands still at, if it does.
+    /// The state at which the view is held, if it is.
     pub(crate) fn held(&self) -> Option<Snapshot> {
         self.lock().held.clone()
     }
 
-    /// Everything as it is seen.
+    /// The state that the replica sees.
     pub(crate) fn snapshot(&self, store: &Store) -> Snapshot {
         self.held().unwrap_or_else(|| store.snapshot())
     }
 
-    /// Ready once the event of that revision is seen; the caller is woken when it may be.
+    /// Ready once the event of that revision is in the view; the caller is woken when that may be so.
     pub(crate) fn poll_sees(&self, revision: u64, context: &Context<'_>) -> Poll<()> {
         if revision <= self.horizon.load(Ordering::Acquire) {
             return Poll::Ready(());

@@ -39,7 +39,7 @@ pub(crate) fn records<'a>(
     own.filter(|record| !matches!(record.verb.as_str(), "list" | "watch"))
 }
 
-/// `verb resource/namespace/name`, what `more` says of the body, and the code if it is no success.
+/// A call as `verb resource/namespace/name`, with what `more` returns for the body, and the status unless it is 2xx.
 pub(crate) fn line(record: &RequestRecord, more: impl Fn(&Value) -> String) -> String {
     let body = record.body.as_ref().unwrap_or(&Value::Null);
     let name = if record.verb == "create" { text(body, "/metadata/name") } else { record.name.clone() };

@@ -26,7 +26,7 @@ fn config(identity: &str) -> ElectionConfig {
     }
 }
 
-/// Somebody who takes part.
+/// A candidate of the election.
 struct Candidate {
     stop: CancellationToken,
     leads: oneshot::Receiver<()>,

@@ -232,7 +232,7 @@ async fn it_looks_at_once_and_then_after_each_interval() {
             noon(TODAY)
         }
     });
-    // Nobody listens there, so reading the config map fails at once.
+    // The port is closed, so reading the config map fails at once.
     let config = kube::Config::new("http://127.0.0.1:1".parse().expect("an address"));
     let client = controller::client_go::client::new(config, USER_AGENT).expect("a sound configuration");
     let controller = legacy_token_cleaner::controller(client.clone(), stores, clock, Options::default());

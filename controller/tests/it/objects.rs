@@ -5,7 +5,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{Secret, ServiceAccount};
 use serde_json::{from_value, json};
 
-/// Where everything is.
+/// The namespace of all objects.
 pub(crate) const NAMESPACE: &str = "default";
 /// The name of the service account.
 pub(crate) const ACCOUNT: &str = "builder";
@@ -20,7 +20,7 @@ pub(crate) const TOKEN: &str = "ABC";
 /// The root CA that the controller is given.
 pub(crate) const ROOT_CA: &str = "CA Data";
 
-/// What is in a token secret; `None` is left out.
+/// The data of a token secret; `None` is left out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenData {
     pub(crate) token: Option<&'static str>,
@@ -32,14 +32,14 @@ pub(crate) struct TokenData {
 pub(crate) const COMPLETE: TokenData =
     TokenData { token: Some(TOKEN), root_ca: Some(ROOT_CA), namespace: Some(NAMESPACE) };
 
-/// The service account with these references, as nobody but the cache knows it.
+/// The service account with these references, at a revision that only the cache has.
 pub(crate) fn account(references: &[&str]) -> ServiceAccount {
     let references: Vec<_> = references.iter().map(|name| json!({ "name": name })).collect();
     let metadata = json!({"namespace": NAMESPACE, "name": ACCOUNT, "uid": CACHED_ACCOUNT_UID, "resourceVersion": "1"});
     from_value(json!({"metadata": metadata, "secrets": references})).expect("a service account")
 }
 
-/// The token secret of the service account of that uid, as nobody but the cache knows it.
+/// The token secret of the service account of that uid, at a revision that only the cache has.
 pub(crate) fn token_secret(data: TokenData, account_uid: &str) -> Secret {
     let annotations = json!({SERVICE_ACCOUNT_NAME_KEY: ACCOUNT, SERVICE_ACCOUNT_UID_KEY: account_uid});
     let metadata = json!({

@@ -83,7 +83,7 @@ async fn health_is_for_everybody_and_metrics_for_those_whom_the_api_server_lets(
     );
     assert_eq!(get(address, "/configz", Some(admin)).await.map_err(|(code, _)| code), Err(404));
 
-    // Without an answer of the API server, nobody passes.
+    // Without an answer of the API server no request is authenticated.
     server.faults().add(fake_apiserver::On::verb("create").status(500));
     assert_eq!(get(address, "/metrics", Some(admin)).await.map_err(|(code, _)| code), Err(401));
     assert_eq!(get(address, "/metrics", None).await.map_err(|(code, _)| code), Err(500));
@@ -105,7 +105,7 @@ async fn a_leader_that_does_not_renew_its_lease_is_ill() {
     let status = elector.status();
     let mut registry = Registry::default();
     status.register("kube-controller-manager", &mut registry);
-    // No time at all is tolerated, so whoever leads is ill.
+    // The tolerance is zero, so a leader is not healthy.
     let (address, _serving) = serve(Site { election: Some((status, Duration::ZERO)), ..site(&server, registry) }).await;
     let master = async || {
         let metrics = get(address, "/metrics", Some(server.admin_token())).await.expect("the administrator may");

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How the controller under test calls itself.
+/// The user agent of the controller under test.
 pub(crate) const USER_AGENT: &str = "controller-under-test";
 
 /// A server that remembers its requests.
@@ -154,7 +154,7 @@ impl Setup {
         fail(&self.server, verb, resource, code, times);
     }
 
-    /// A controller on the informers as they are now: what they hold so far is no event to it.
+    /// A controller on the informers as they are now: it gets no events about the present objects.
     pub(crate) fn controller(&self) -> Controller {
         self.controller_that_wrote([])
     }

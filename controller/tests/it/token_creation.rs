@@ -10,7 +10,7 @@ use kube::api::PostParams;
 
 type References = &'static [&'static str];
 
-/// What the informers report.
+/// The event that the informers report.
 #[derive(Debug, Clone, Copy)]
 enum When {
     AccountAdded(References),
@@ -27,7 +27,7 @@ struct Case {
     name: &'static str,
     /// The service account that the server has.
     live_account: Option<References>,
-    /// It changed since the cache saw it.
+    /// Whether the live account is newer than the cached one.
     live_account_is_newer: bool,
     /// The token secret that the server has.
     live_secret: Option<TokenData>,

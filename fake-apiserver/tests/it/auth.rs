@@ -17,7 +17,7 @@ fn review(token: &str) -> Value {
     json!({"spec": {"token": token}})
 }
 
-/// Whom the server takes the bearer of a token for.
+/// The user info of a request with that token.
 pub(crate) async fn who(client: &mut Client, token: &str) -> Value {
     let admin = std::mem::replace(&mut client.token, token.into());
     let answer = client.post(SELF, &json!({})).await;
@@ -155,7 +155,7 @@ async fn impersonation_is_recorded() {
     let mut client = Client::new(&server).await;
     let as_bob = [("impersonate-user", "bob"), ("impersonate-extra-Example.com%2FScopes", "view")];
     client.ask("GET", CONFIG_MAPS, &as_bob, Bytes::new()).await.expect(200);
-    // Without a name there is nobody to be, and an empty one is none.
+    // An empty `Impersonate-User` counts as absent; with other headers alone the request is refused.
     client.ask("GET", CONFIG_MAPS, &[("impersonate-user", "")], Bytes::new()).await.expect(200);
     let answer =
         client.ask("GET", CONFIG_MAPS, &[("impersonate-user", ""), ("impersonate-uid", "1")], Bytes::new()).await;

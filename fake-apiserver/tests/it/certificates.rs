@@ -57,7 +57,7 @@ fn trusting(authority: &Authority) -> Builder {
     FakeApiServer::builder().record_requests(true).client_ca_pem(&authority.pem())
 }
 
-/// What the server makes of a certificate and a token: the user info, or the status code.
+/// The user info of a request with a certificate and a token, or its status code.
 async fn who(server: &FakeApiServer, certificate: &Certificate, token: &str) -> Result<Value, u16> {
     let mut client = Client::connect(server, 0, Protocol::Http2, Some(again(certificate))).await;
     client.token = token.into();
@@ -69,7 +69,7 @@ async fn ask(client: &mut Client) -> Result<Value, u16> {
     if answer.code == 201 { Ok(answer.json()["status"]["userInfo"].clone()) } else { Err(answer.code) }
 }
 
-/// Why the last request was nobody's.
+/// The reason why the last request was not authenticated.
 fn complaint(server: &FakeApiServer) -> String {
     server.requests().last().and_then(|request| request.authentication_error.clone()).unwrap_or_default()
 }
@@ -97,7 +97,7 @@ async fn the_subject_is_the_user() {
     // system:masters are those who say so.
     let masters = issue(&authority, &[(name.clone(), "system:anonymous"), (group.clone(), "system:masters")], |_| {});
     assert_eq!(who(&server, &masters, "").await.unwrap()["groups"], json!(["system:masters"]));
-    // A group alone is nobody.
+    // Without a common name the client is anonymous.
     let nameless = issue(&authority, &[(group, "devs")], |_| {});
     assert_eq!(who(&server, &nameless, "").await, Err(403));
     assert_eq!(who(&server, &nameless, server.admin_token()).await.unwrap()["username"], "admin");

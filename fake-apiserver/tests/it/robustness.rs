@@ -107,7 +107,7 @@ async fn bodies_that_break_off() {
     survivor.still_serves().await;
 }
 
-/// Bodies that are no objects, whatever they are taken for.
+/// Bodies that are not objects in any content type.
 fn bad_bodies() -> Vec<Vec<u8>> {
     let deep = 100_000;
     let mut bodies: Vec<Vec<u8>> = [
@@ -212,7 +212,7 @@ async fn too_much() {
             ("RequestEntityTooLarge".into(), format!("Request entity too large: limit is {LIMIT}"))
         );
     }
-    // Nobody says beforehand how long a body in pieces is.
+    // A chunked body does not announce its length.
     let token = survivor.server.admin_token();
     let head = format!(
         "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\

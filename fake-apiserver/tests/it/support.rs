@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Longer than anything takes; what takes longer never comes.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Time after which a wait has failed.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
@@ -30,7 +30,7 @@ pub(crate) const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 
 /// Waits, but not for ever.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future).await.expect("nothing takes that long")
+    tokio::time::timeout(WAIT_TIMEOUT, future).await.expect("nothing takes that long")
 }
 
 /// A server on plain HTTP.
@@ -191,7 +191,7 @@ where
         }
         Protocol::Http2 => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
-            // So that whoever does not read is soon noticed.
+            // Small windows, so that a client that does not read soon blocks its streams.
             builder.initial_stream_window_size(65_535).initial_connection_window_size(1_000_000);
             let (sender, connection) = builder.handshake(io).await.expect("a connection");
             tokio::spawn(connection);
