@@ -3,6 +3,8 @@
 use super::stream::WatchBody;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::EXPECT;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use std::convert::Infallible;
@@ -21,11 +23,26 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may pause while it sends an unread body.
 const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The body of a request, as it comes.
+pub(crate) struct RequestBody {
+    incoming: Incoming,
+    /// The client sends it only if it is asked to, which reading does.
+    waits: bool,
+}
+
+impl RequestBody {
+    pub(crate) fn new(headers: &HeaderMap, incoming: Incoming) -> Self {
+        let waits = headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+        RequestBody { incoming, waits }
+    }
+}
+
 /// Reads a request's body.
 ///
 /// # Errors
 /// 413 if it is too large; 400 if it breaks off.
-pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
+pub(crate) async fn read(body: &mut RequestBody) -> ApiResult<Bytes> {
+    let incoming = &mut body.incoming;
     if incoming.is_end_stream() {
         return Ok(Bytes::new());
     }
@@ -33,6 +50,7 @@ pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
     if incoming.size_hint().lower() > MAX_REQUEST_BYTES as u64 {
         return Err(too_large());
     }
+    body.waits = false;
     match Limited::new(incoming, MAX_REQUEST_BYTES).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -41,8 +59,13 @@ pub(crate) async fn read(incoming: &mut Incoming) -> ApiResult<Bytes> {
 }
 
 /// Reads on to the end of a body that was refused, within limits: a client that writes its whole request before it reads, and
-/// an HTTP/2 client that takes the reset behind an early answer for a failure, would miss the answer.
-pub(crate) async fn drain(incoming: &mut Incoming) {
+/// an HTTP/2 client that takes the reset behind an early answer for a failure, would miss the answer. A client that waits with its
+/// body is not asked for it.
+pub(crate) async fn drain(body: &mut RequestBody) {
+    if body.waits {
+        return;
+    }
+    let incoming = &mut body.incoming;
     let mut rest = DRAIN_LIMIT;
     let read = async {
         while rest > 0

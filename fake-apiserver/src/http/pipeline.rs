@@ -5,7 +5,7 @@
 //!             401             400, 403       403          any       413      api/, discovery
 //! ```
 
-use super::body::{self, ReplyBody};
+use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
 use super::issuer;
 use super::negotiate::Preferences;
@@ -70,7 +70,8 @@ pub(crate) async fn serve(
     certificate: Option<Arc<ClientCertificate>>,
     request: Request<Incoming>,
 ) -> Response<ReplyBody> {
-    let (parts, mut incoming) = request.into_parts();
+    let (parts, incoming) = request.into_parts();
+    let mut incoming = RequestBody::new(&parts.headers, incoming);
     let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer(&mut incoming, &mut trace).await;
@@ -118,7 +119,7 @@ impl<'r> Exchange<'r> {
         selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
     }
 
-    async fn answer(&self, incoming: &mut Incoming, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
+    async fn answer(&self, incoming: &mut RequestBody, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded also if it is refused.
         self.replica.cluster.reconcilers.settle(self.now).await;
@@ -296,7 +297,7 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    async fn body(&self, incoming: &mut Incoming) -> ApiResult<Body<'r>> {
+    async fn body(&self, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {
         let content_type = header(self.parts, CONTENT_TYPE);
         let bytes = match self.parts.method {
             Method::GET | Method::HEAD => Bytes::new(),

@@ -1,15 +1,12 @@
-//! Connections: accepted, wrapped in TLS, served over HTTP/1.1 or HTTP/2, and let go at the end.
+//! Connections: accepted, wrapped in TLS, and served.
 
+use super::connection;
 use super::gathered::Gathered;
+use super::lifetime::HEAD;
 use crate::auth::ClientCertificate;
 use crate::http::{Replica, serve};
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use rustls::ServerConfig;
-use std::convert::Infallible;
+use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,16 +15,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Time for a TLS handshake.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for the head of an HTTP/1.1 request.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time for requests under way to end once the server stops.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 /// Pause when no connection can be accepted: descriptors come back when other connections end.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
-/// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
-const MAX_STREAMS: u32 = 1000;
+/// How long a connection may be silent before its client is asked whether it is still there (`defaultKeepAlivePeriod`).
+const KEEP_ALIVE: Duration = Duration::from_secs(3 * 60);
 
 pub(super) struct Listener {
     pub(super) listener: TcpListener,
@@ -58,10 +49,14 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "unable to turn off Nagle's algorithm");
     }
+    let keep_alive = TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE);
+    if let Err(error) = SockRef::from(&stream).set_tcp_keepalive(&keep_alive) {
+        tracing::debug!(%error, "unable to keep the connection alive");
+    }
     let Some(acceptor) = acceptor else { return serve_connection(stream, None, replica, stop).await };
     let handshake = tokio::select! {
         () = stop.cancelled() => return,
-        handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)) => handshake,
+        handshake = tokio::time::timeout(HEAD, acceptor.accept(stream)) => handshake,
     };
     match handshake {
         Ok(Ok(stream)) => {
@@ -83,26 +78,6 @@ async fn serve_connection(
     replica: Arc<Replica>,
     stop: CancellationToken,
 ) {
-    let service = service_fn(move |request: Request<Incoming>| {
-        let (replica, certificate) = (replica.clone(), certificate.clone());
-        async move { Ok::<Response<_>, Infallible>(serve(replica, certificate, request).await) }
-    });
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS);
-    let connection = builder.serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = &mut connection => ended,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            match tokio::time::timeout(SHUTDOWN_GRACE, connection).await {
-                Ok(ended) => ended,
-                Err(_) => return,
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(error, "connection ended early");
-    }
+    let answer = move |request| serve(replica.clone(), certificate.clone(), request);
+    connection::serve(stream, answer, stop).await;
 }

@@ -1,8 +1,10 @@
 //! A running server: started by its builder, stopped when told or dropped.
 
 mod builder;
+mod connection;
 mod gathered;
 mod kubeconfig;
+mod lifetime;
 mod listener;
 mod replica;
 mod tls;

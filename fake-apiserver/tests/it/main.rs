@@ -7,6 +7,7 @@ mod cluster_roles;
 mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod heads;
 mod kinds;
 mod legacy_tokens;
 mod library;

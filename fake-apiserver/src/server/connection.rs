@@ -1,0 +1,78 @@
+//! One connection: HTTP/1.1 or HTTP/2, with the limits of a real server, from its first byte to its end.
+
+use super::lifetime::{Expired, Lifetime, OpenBody, Watched};
+use bytes::Bytes;
+use http::{Request, Response};
+use hyper::body::{Body, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use std::convert::Infallible;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+/// Time for requests under way to end once the server stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
+/// Time for an idle client to hear that its connection ends (`goAwayTimeout` of Go's server).
+const GO_AWAY_GRACE: Duration = Duration::from_secs(1);
+/// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
+const MAX_STREAMS: u32 = 1000;
+/// Bytes of the head of a request (`MaxHeaderBytes`).
+const MAX_HEAD_BYTES: u32 = 1 << 20;
+/// Headers of an HTTP/1.1 request. Go counts only their bytes; here room is made for so many before a head is read.
+const MAX_HEADERS: usize = 1024;
+
+/// Serves `stream` with the answers of `answer` until it ends, is silent for too long, or `stop`.
+pub(super) async fn serve<A, B>(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    answer: impl Fn(Request<Incoming>) -> A,
+    stop: CancellationToken,
+) where
+    A: Future<Output = Response<B>> + Send + 'static,
+    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
+{
+    let lifetime = Lifetime::new();
+    let service = service_fn(|request| {
+        let open = lifetime.request();
+        let answer = answer(request);
+        async move { Ok::<_, Infallible>(answer.await.map(|body| OpenBody::new(body, open))) }
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    // The lifetime sees to it that heads do not take for ever.
+    let head_bytes = MAX_HEAD_BYTES as usize;
+    builder.http1().header_read_timeout(None).max_headers(MAX_HEADERS).max_buf_size(head_bytes);
+    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HEAD_BYTES);
+    let stream = TokioIo::new(Watched::new(stream, lifetime.clone()));
+    let mut connection = pin!(builder.serve_connection(stream, service));
+    let grace = tokio::select! {
+        ended = &mut connection => return log(ended),
+        () = stop.cancelled() => SHUTDOWN_GRACE,
+        expired = lifetime.expired() => match expired {
+            Expired::Head => return,
+            Expired::Idle => GO_AWAY_GRACE,
+        },
+    };
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        ended = connection => log(ended),
+        () = tokio::time::sleep(grace) => {}
+        () = stopped_for(&stop, SHUTDOWN_GRACE) => {}
+    }
+}
+
+/// Resolves so long after `stop`.
+async fn stopped_for(stop: &CancellationToken, time: Duration) {
+    stop.cancelled().await;
+    tokio::time::sleep(time).await;
+}
+
+fn log(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
+    if let Err(error) = ended {
+        tracing::debug!(error, "connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests;
