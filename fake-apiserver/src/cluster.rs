@@ -16,6 +16,8 @@ use arc_swap::ArcSwap;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::sync::Semaphore;
 
 pub(crate) struct Cluster {
     /// The store, for reads; writes go through `commits`.
@@ -25,6 +27,10 @@ pub(crate) struct Cluster {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) admission: Chain,
+    /// The most time that a request may take, unless it is a watch.
+    pub(crate) request_timeout: Duration,
+    /// One permit for each long computation that may be under way.
+    pub(crate) workers: Arc<Semaphore>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
     /// The authorizer by roles and bindings, in mode RBAC.

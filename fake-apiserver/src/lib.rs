@@ -60,6 +60,7 @@ mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod deadline;
 mod discovery;
 mod duration;
 mod error;

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const CLIENT_CA_FILE: &str = "client-ca-file";
 const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
@@ -59,6 +60,10 @@ pub struct Flags {
     /// Admission plugins that are off, separated by commas
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
+
+    /// Longest time of a request that is no watch, such as 30s; 1m by default, and never more than 34s for writes
+    #[arg(long, value_name = "DURATION", value_parser = request_timeout)]
+    request_timeout: Option<Duration>,
 
     /// Only BoundServiceAccountTokenVolume exists: false lets ServiceAccount mount token secrets, as before Kubernetes 1.21
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = feature_gate)]
@@ -191,6 +196,7 @@ impl Flags {
         builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
+        builder = given(builder, self.request_timeout, Builder::request_timeout);
         Ok(given(builder, self.seed, Builder::seed))
     }
 
@@ -272,6 +278,10 @@ fn max_token_expiration(text: &str) -> Result<i64, String> {
         Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
         _ => Err("must be between 1 hour and 2^32 seconds".into()),
     }
+}
+
+fn request_timeout(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(|| "not a duration such as 30s".into())
 }
 
 fn clock_offset(text: &str) -> Result<(usize, i64), String> {
@@ -368,6 +378,10 @@ mod tests {
             (
                 "--service-account-max-token-expiration=-1h",
                 format!("error: invalid value '-1h' {EXPIRATION}: not a duration such as 24h"),
+            ),
+            (
+                "--request-timeout=-1s",
+                "error: invalid value '-1s' for '--request-timeout <DURATION>': not a duration such as 30s".into(),
             ),
             (
                 "--clock-offset=1",

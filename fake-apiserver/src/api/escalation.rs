@@ -69,7 +69,10 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 }
 
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
-    let confirmed = rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource);
+    let deadline = &request.deadline;
+    let confirmed =
+        rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource, deadline);
+    deadline.check()?;
     confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 

@@ -14,6 +14,7 @@ use super::continue_token::{ContinueToken, INCONSISTENT};
 use super::request::options::{ListOptions, ResourceVersion, VersionMatch};
 use super::selection::Selection;
 use super::{Reply, Request};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::store::{Entry, Run, Snapshot};
 use std::sync::Arc;
@@ -81,7 +82,7 @@ pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selectio
             (resumed(request, options, &token)?, start, options.limit)
         }
     };
-    Ok(page(&snapshot, selection, &start, limit))
+    page(&snapshot, selection, &start, limit, &request.deadline)
 }
 
 fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
@@ -139,7 +140,13 @@ fn require(revision: u64, current: u64) -> ApiResult<()> {
     Err(ApiError::timeout(why, 1).with_cause("ResourceVersionTooLarge", "Too large resource version", ""))
 }
 
-fn page(snapshot: &Snapshot, selection: &Selection, start: &str, limit: usize) -> Listing {
+fn page(
+    snapshot: &Snapshot,
+    selection: &Selection,
+    start: &str,
+    limit: usize,
+    deadline: &Deadline,
+) -> ApiResult<Listing> {
     let scope = selection.scope();
     let limit = if limit == 0 { usize::MAX } else { limit };
     let (items, remaining, more) = if selection.is_everything() {
@@ -147,7 +154,9 @@ fn page(snapshot: &Snapshot, selection: &Selection, start: &str, limit: usize) -
         (Items::Neighbours(runs), Some(remaining), remaining > 0)
     } else {
         let mut range = snapshot.range(&scope, start);
-        let selected: Vec<_> = range.by_ref().filter(|entry| selection.matches(entry)).take(limit).cloned().collect();
+        let in_time = range.by_ref().take_while(|_| deadline.check().is_ok());
+        let selected: Vec<_> = in_time.filter(|entry| selection.matches(entry)).take(limit).cloned().collect();
+        deadline.check()?;
         // As upstream, which does not look whether what follows is selected.
         let more = selected.len() == limit && range.next().is_some();
         (Items::Selected(selected), None, more)
@@ -159,5 +168,5 @@ fn page(snapshot: &Snapshot, selection: &Selection, start: &str, limit: usize) -
         listing.continue_token = Some(ContinueToken::after(path, revision).encode());
         listing.remaining = remaining;
     }
-    listing
+    Ok(listing)
 }

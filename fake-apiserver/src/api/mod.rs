@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod delete_collection;
 mod escalation;
+mod estimate;
 mod get;
 mod list;
 mod patch;
@@ -17,6 +18,7 @@ mod update;
 mod watch;
 mod write;
 
+pub(crate) use estimate::{LONG_BODY, is_long};
 pub(crate) use list::{Items, Listing};
 pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};

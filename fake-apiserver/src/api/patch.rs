@@ -51,7 +51,7 @@ impl<'k> Patch<'k> {
         let current = self.expected.shown(old)?;
         let (patched, findings) = match self.format {
             PatchFormat::Json => {
-                let (patched, unknown) = patch::json::apply(current, &self.document, checked)?;
+                let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
                 let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())
             }

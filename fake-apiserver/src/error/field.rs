@@ -4,10 +4,14 @@ use super::Cause;
 use crate::schema::quote;
 use serde_json::Value;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+/// The length of the beginning of a value by which findings are told apart before they are compared, in bytes.
+const HASHED_BYTES: usize = 4096;
+
 /// One finding of validation: `field.Error` of apimachinery.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     path: String,
     kind: FieldErrorKind,
@@ -151,6 +155,15 @@ impl FieldError {
 
     pub(super) fn cause(&self) -> Cause {
         Cause { reason: self.kind.reason().into(), message: self.text(), field: self.path.clone() }
+    }
+}
+
+/// Of a long value, which several findings may show, only the beginning is hashed.
+impl Hash for FieldError {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let FieldError { path, kind, value, detail, privileged } = self;
+        let value = value.as_ref().map(|value| (value.len(), &value.as_bytes()[..value.len().min(HASHED_BYTES)]));
+        (path, kind, value, detail, privileged).hash(state);
     }
 }
 

@@ -110,7 +110,7 @@ impl fmt::Display for Qualified<'_> {
 }
 
 /// The most bytes that a message tells of findings. Some show the whole list that they are about, once for each of its items.
-const MAX_TOLD_BYTES: usize = 16 << 20;
+const MAX_TOLD_BYTES: usize = 10 << 20;
 
 /// Text of the conflict that every optimistic client retries.
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
@@ -278,6 +278,11 @@ impl ApiError {
         error
     }
 
+    /// 504: the handler's own time is up.
+    pub fn deadline_exceeded() -> Self {
+        Self::timeout("request did not complete within requested timeout - context deadline exceeded", 0)
+    }
+
     /// Any status, injected by a fault rule.
     pub fn injected(code: u16, retry_after_seconds: u32) -> Self {
         let reason = match code {
@@ -379,5 +384,40 @@ pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
     match messages.as_slice() {
         [one] => one.clone(),
         many => format!("[{}]", many.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+    use std::sync::Arc;
+
+    /// It would not end in our time if each were compared with all before it.
+    #[test]
+    fn many_messages_are_aggregated() {
+        let messages = || (0..400_000).map(|number| (number % 300_000).to_string());
+        assert_eq!(
+            aggregate(messages()).len(),
+            "[]".len() + (0..300_000).map(|n: u32| n.to_string().len() + 2).sum::<usize>() - 2
+        );
+        assert_eq!(aggregate(["b", "a", "b"].map(String::from)), "[b, a]");
+        assert_eq!(aggregate(["b", "b"].map(String::from)), "b");
+    }
+
+    /// Each shows all of them.
+    #[test]
+    fn findings_are_told_within_bounds() {
+        let shown: Arc<str> = "x".repeat(1 << 20).into();
+        let finding =
+            |at: usize| FieldError::invalid(format!("list[{at}]"), &Value::Null, "bad").printed_as(shown.clone());
+        let findings: Vec<FieldError> = (0..10_000).map(finding).collect();
+        let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings);
+        let causes = error.status().details.as_ref().map_or(0, |details| details.causes.len());
+        assert!((5..MAX_TOLD_BYTES >> 20).contains(&causes), "{causes}");
+        assert!(error.to_string().len() < MAX_TOLD_BYTES + 1000);
+        assert!(error.to_string().ends_with(&format!(", {} more findings, too many to be told]", 10_000 - causes)));
+        let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings[..3]);
+        assert!(error.to_string().ends_with("bad]"));
     }
 }

@@ -3,6 +3,7 @@
 //! The bytes of neighbours are put together once and sent to all who list them, until one of them changes.
 
 use crate::api::{Items, Listing};
+use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::registry::Version;
 use crate::store::{Entry, FormId};
@@ -21,16 +22,22 @@ const LARGE_BYTES: usize = 16 * 1024;
 /// The body of a plain list response, in chunks.
 ///
 /// # Errors
-/// 500, if a stored object is not JSON.
-pub(super) fn encode(version: &Version, listing: &Listing) -> ApiResult<Vec<Bytes>> {
+/// 500, if a stored object is not JSON; 504, if the time is up.
+pub(super) fn encode(version: &Version, listing: &Listing, deadline: &Deadline) -> ApiResult<Vec<Bytes>> {
     let mut chunks = vec![Bytes::from(head(version, listing))];
     match &listing.items {
         items if version.conversion.is_some() => {
             for entry in items.iter() {
+                deadline.check()?;
                 chunks.push(converted(version, entry)?);
             }
         }
-        Items::Neighbours(runs) => runs.iter().for_each(|run| chunks.extend_from_slice(&run.rendered(ITEMS, items))),
+        Items::Neighbours(runs) => {
+            for run in runs {
+                deadline.check()?;
+                chunks.extend_from_slice(&run.rendered(ITEMS, items));
+            }
+        }
         Items::Selected(entries) => chunks.extend(items(entries)),
     }
     // The first item needs no comma.

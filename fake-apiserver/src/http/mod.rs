@@ -6,6 +6,7 @@ mod health;
 mod issuer;
 mod list;
 mod negotiate;
+mod offload;
 mod openapi;
 mod pipeline;
 mod protobuf;
@@ -15,10 +16,12 @@ mod route;
 mod served;
 mod stream;
 mod table;
+mod time_limit;
 mod version;
 mod warnings;
 
 use crate::json;
 
+pub(crate) use offload::workers;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;

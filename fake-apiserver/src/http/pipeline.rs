@@ -9,10 +9,12 @@ use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
 use super::issuer;
 use super::negotiate::Preferences;
+use super::offload::{self, Late, Offload};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal};
 use super::route::{ResourcePath, Route, route, verb};
 use super::served::{endpoint, target};
+use super::time_limit::TimeLimit;
 use super::warnings;
 use crate::api;
 use crate::api::request::Body;
@@ -29,13 +31,16 @@ use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::registry::Served;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tokio::time::timeout;
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// A request whose path is understood.
 struct Exchange<'r> {
@@ -43,6 +48,7 @@ struct Exchange<'r> {
     parts: &'r Parts,
     certificate: Option<&'r ClientCertificate>,
     now: Timestamp,
+    audit_id: HeaderValue,
     resource: Option<ResourcePath<'r>>,
     verb: &'static str,
     query: Query<'r>,
@@ -71,22 +77,35 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> Response<ReplyBody> {
     let (parts, incoming) = request.into_parts();
+    if !offload::may_be_long(&parts) {
+        return exchange(replica, certificate, parts, incoming, Offload::default()).await;
+    }
+    let (offload, workers) = (Offload::possible(), replica.cluster.workers.clone());
+    offload::drive(exchange(replica, certificate, parts, incoming, offload.clone()), offload, workers).await
+}
+
+/// Serves one request, on this thread unless it is taken to another.
+async fn exchange(
+    replica: Arc<Replica>,
+    certificate: Option<Arc<ClientCertificate>>,
+    parts: Parts,
+    incoming: Incoming,
+    offload: Offload,
+) -> Response<ReplyBody> {
     let mut incoming = RequestBody::new(&parts.headers, incoming);
     let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
     let mut trace = Trace::default();
-    let answer = exchange.answer(&mut incoming, &mut trace).await;
+    let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
     let mut response = match answer {
         Ok(response) => response,
         Err(error) => exchange.refused(&error, trace.nosniff),
     };
-    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
     warnings::add(response.headers_mut(), &trace.warnings);
-    let audit_id = audit_id(&parts);
+    response = exchange.with_common_headers(response);
     if replica.cluster.log.is_on() {
-        exchange.record(trace, audit_id.to_str().unwrap_or_default(), response.status().as_u16());
+        exchange.record(trace, response.status().as_u16());
     }
-    response.headers_mut().insert("audit-id", audit_id);
     if parts.method == Method::HEAD {
         response = response.map(ReplyBody::without_content);
     }
@@ -106,7 +125,17 @@ impl<'r> Exchange<'r> {
         let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
             && matches!(verb, "list" | "watch" | "deletecollection");
         let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
-        Exchange { replica, parts, certificate, now: replica.clock.now(), resource, verb, query, fields }
+        Exchange {
+            replica,
+            parts,
+            certificate,
+            now: replica.clock.now(),
+            audit_id: audit_id(parts),
+            resource,
+            verb,
+            query,
+            fields,
+        }
     }
 
     /// The name that authorizers and auditors see: who lists or watches no more than one object asks for that.
@@ -119,7 +148,44 @@ impl<'r> Exchange<'r> {
         selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
     }
 
-    async fn answer(&self, incoming: &mut RequestBody, trace: &mut Trace) -> ApiResult<Response<ReplyBody>> {
+    /// The time that the request has; none for a watch, which has all that it wants.
+    fn time_limit(&self) -> ApiResult<Option<TimeLimit>> {
+        if self.verb == "watch" {
+            return Ok(None);
+        }
+        let writes = self.resource.is_some() && !matches!(self.parts.method, Method::GET | Method::HEAD);
+        TimeLimit::of(self.replica.cluster.request_timeout, self.query.get("timeout"), writes).map(Some)
+    }
+
+    fn with_common_headers(&self, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
+        response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
+        response.headers_mut().insert(AUDIT_ID, self.audit_id.clone());
+        response
+    }
+
+    async fn answer_in_time(
+        &self,
+        incoming: &mut RequestBody,
+        trace: &mut Trace,
+        offload: &Offload,
+    ) -> ApiResult<Response<ReplyBody>> {
+        let Some(limit) = self.time_limit()? else { return self.answer(incoming, trace, offload, None).await };
+        let exceeded = || limit.exceeded(self.preferences().refusal());
+        if limit.is_over() {
+            return Ok(exceeded());
+        }
+        timeout(limit.duration, self.answer(incoming, trace, offload, Some(limit)))
+            .await
+            .unwrap_or_else(|_| Ok(exceeded()))
+    }
+
+    async fn answer(
+        &self,
+        incoming: &mut RequestBody,
+        trace: &mut Trace,
+        offload: &Offload,
+        limit: Option<TimeLimit>,
+    ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded also if it is refused.
         self.replica.cluster.reconcilers.settle(self.now).await;
@@ -130,7 +196,6 @@ impl<'r> Exchange<'r> {
             trace.body = self.body(incoming).await?.bytes;
             return Err(fault);
         }
-        check_timeout(&self.query)?;
         let catalog = self.replica.cluster.catalog();
         let Some(path) = &self.resource else { return self.document(&catalog) };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
@@ -159,12 +224,20 @@ impl<'r> Exchange<'r> {
             subresource,
             query: &self.query,
             body,
+            deadline: offload.deadline.clone(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
             shutdown: &self.replica.shutdown,
         };
+        if let Some(limit) = limit
+            && api::is_long(&request, self.verb, output.is_made_of_each_object())
+        {
+            let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
+            offload.leave(|| Late { after: limit.duration, answer: answer() }).await;
+        }
         let result = api::dispatch(&mut request, self.verb).await;
-        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
+        let deadline = &offload.deadline;
+        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now, deadline };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),
@@ -306,12 +379,12 @@ impl<'r> Exchange<'r> {
         Ok(Body { content_type, bytes })
     }
 
-    fn record(&self, trace: Trace, audit_id: &str, code: u16) {
+    fn record(&self, trace: Trace, code: u16) {
         let path = self.resource.clone().unwrap_or_default();
         let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
         self.replica.cluster.log.add(RequestRecord {
             replica: self.replica.index,
-            audit_id: audit_id.into(),
+            audit_id: self.audit_id.to_str().unwrap_or_default().into(),
             received: self.now,
             user: trace.user,
             impersonated: trace.impersonated,
@@ -333,20 +406,10 @@ impl<'r> Exchange<'r> {
     }
 }
 
-/// 400 for a `timeout` that is no Go duration. A request that the server holds no longer than it computes cannot time out.
-fn check_timeout(query: &Query<'_>) -> ApiResult<()> {
-    let text = query.get("timeout");
-    if text.is_empty() {
-        return Ok(());
-    }
-    let refusal = |why| ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}"));
-    crate::duration::parse(text).map(drop).map_err(refusal)
-}
-
 /// The id of the request: the client's, if it sent one, or a random one. Not from the cluster's ids, for those must not
 /// depend on who asks what.
 fn audit_id(parts: &Parts) -> HeaderValue {
-    if let Some(id) = parts.headers.get("audit-id") {
+    if let Some(id) = parts.headers.get(AUDIT_ID) {
         return id.clone();
     }
     let bits = fastrand::u128(..);
@@ -354,6 +417,6 @@ fn audit_id(parts: &Parts) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("none"))
 }
 
-fn header(parts: &Parts, name: http::header::HeaderName) -> &str {
+fn header(parts: &Parts, name: HeaderName) -> &str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }

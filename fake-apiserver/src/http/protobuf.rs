@@ -4,6 +4,7 @@
 
 use super::table::ListMeta;
 use crate::api::{Items, Listing};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema::{self, TypeRef};
@@ -14,6 +15,8 @@ use std::sync::Arc;
 
 /// Items of a list.
 const ITEMS: FormId = FormId(1);
+/// How many selected items are put together.
+const CHUNK: usize = 64;
 
 /// The body of a response, of its JSON.
 ///
@@ -39,23 +42,31 @@ pub(super) fn frame(name: &str, json: &[u8]) -> ApiResult<Bytes> {
 /// The body of a plain list response, in chunks.
 ///
 /// # Errors
-/// 500, if a stored object is not JSON.
-pub(super) fn list(version: &Version, listing: &Listing) -> ApiResult<Vec<Bytes>> {
+/// 500, if a stored object is not JSON; 504, if the time is up.
+pub(super) fn list(version: &Version, listing: &Listing, deadline: &Deadline) -> ApiResult<Vec<Bytes>> {
     let kind = format!("{}List", version.kind);
     let metadata = json!({ "metadata": ListMeta::of(listing) });
     let mut message = vec![schema::encode_protobuf_message(&metadata, known(&version.api_version, &kind)?).into()];
     match &listing.items {
         items if version.conversion.is_some() => {
             for entry in items.iter() {
+                deadline.check()?;
                 let json = version.converted(entry.json())?;
                 message.push(item(version, &json.map_or_else(|| Ok(entry.object()), |json| parse(&json))?).into());
             }
         }
         Items::Neighbours(runs) => {
-            runs.iter()
-                .for_each(|run| message.extend_from_slice(&run.rendered(ITEMS, |entries| items(version, entries))));
+            for run in runs {
+                deadline.check()?;
+                message.extend_from_slice(&run.rendered(ITEMS, |entries| items(version, entries)));
+            }
         }
-        Items::Selected(entries) => message.extend(items(version, entries)),
+        Items::Selected(entries) => {
+            for entries in entries.chunks(CHUNK) {
+                deadline.check()?;
+                message.extend(items(version, entries));
+            }
+        }
     }
     Ok(schema::encode_protobuf(&version.api_version, &kind, message))
 }

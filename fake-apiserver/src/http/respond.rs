@@ -9,6 +9,7 @@ use super::replica::Replica;
 use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use bytes::Bytes;
@@ -30,6 +31,7 @@ pub(super) struct Rendering<'r> {
     /// The query parameter, which matters for tables only.
     pub(super) include_object: &'r str,
     pub(super) now: Timestamp,
+    pub(super) deadline: &'r Deadline,
 }
 
 impl Rendering<'_> {
@@ -62,16 +64,17 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         if let Some(transformation) = self.transformation()? {
-            let objects = listing.items.iter().map(|entry| entry.line());
+            let objects = listing.items.iter().map(|entry| entry.line()).take_while(|_| self.deadline.check().is_ok());
             let json = transformation.list(&ListMeta::of(&listing), objects, self.now)?;
+            self.deadline.check()?;
             return self.document(200, end_line(json));
         }
         let (content_type, chunks) = match self.output.encoding {
-            Encoding::Json { pretty: false } => (JSON, list::encode(self.version, &listing)?),
+            Encoding::Json { pretty: false } => (JSON, list::encode(self.version, &listing, self.deadline)?),
             Encoding::Json { pretty: true } => {
-                return self.document(200, list::encode(self.version, &listing)?.concat().into());
+                return self.document(200, list::encode(self.version, &listing, self.deadline)?.concat().into());
             }
-            Encoding::Protobuf => (PROTOBUF, protobuf::list(self.version, &listing)?),
+            Encoding::Protobuf => (PROTOBUF, protobuf::list(self.version, &listing, self.deadline)?),
         };
         Ok(with_headers(200, content_type, ReplyBody::chunks(chunks)))
     }

@@ -53,4 +53,12 @@ mod tests {
             assert_eq!(spec_differs(&new, &old), differs, "{new}");
         }
     }
+
+    /// It would not end if each level were looked at twice.
+    #[test]
+    fn depth_is_no_obstacle() {
+        let nested = |innermost| (0..100).fold(json!({"a": innermost}), |inner, _| json!({ "a": inner }));
+        assert!(equal(Some(&nested(1)), Some(&nested(1))));
+        assert!(!equal(Some(&nested(1)), Some(&nested(2))));
+    }
 }

@@ -26,7 +26,7 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
 }
 
 /// The most that is written of findings, repeated ones included: long keys must not be written for each field below them.
-const MAX_TOLD_BYTES: usize = 8 << 20;
+const MAX_TOLD_BYTES: usize = 1 << 20;
 
 /// An error that ends decoding at once.
 pub(super) enum Failure {

@@ -11,6 +11,7 @@ mod heads;
 mod kinds;
 mod legacy_tokens;
 mod library;
+mod limits;
 mod list;
 mod oidc;
 mod protobuf;

@@ -12,6 +12,7 @@ pub(crate) use query::Query;
 use crate::auth::User;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
+use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::registry::{Resource, Subresource, Version};
 use crate::store::Key;
@@ -49,6 +50,8 @@ pub(crate) struct Request<'r> {
     pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
     pub(crate) body: Body<'r>,
+    /// The time that computations for it have.
+    pub(crate) deadline: Deadline,
     /// To be sent as `Warning` headers.
     pub(crate) warnings: Vec<String>,
     /// For the audit event.

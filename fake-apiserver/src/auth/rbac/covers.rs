@@ -5,6 +5,7 @@
 //! here these are walked without being made.
 
 use super::rule::{ALL, Rule, compact, path_covers};
+use crate::deadline::Deadline;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -15,9 +16,9 @@ type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 const MAX_TOLD_BYTES: usize = 16 << 20;
 
 /// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking. Of very many,
-/// only the first.
-pub(super) fn missing(owned: &[&Rule], wanted: &[Rule]) -> Vec<String> {
-    let mut missing = Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_TOLD_BYTES };
+/// only the first, as if the time is up meanwhile.
+pub(super) fn missing(owned: &[&Rule], wanted: &[Rule], deadline: &Deadline) -> Vec<String> {
+    let mut missing = Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_TOLD_BYTES, deadline };
     let _ = wanted.iter().try_for_each(|rule| missing.look_at(owned, rule));
     missing.descriptions()
 }
@@ -30,6 +31,7 @@ struct Missing<'r> {
     paths: Vec<(&'r str, &'r str)>,
     /// How many more bytes are told.
     room: usize,
+    deadline: &'r Deadline,
 }
 
 impl<'r> Missing<'r> {
@@ -40,6 +42,7 @@ impl<'r> Missing<'r> {
             for resource in &rule.resources {
                 let owned = narrowed(&owned, |owned| covers_resource(owned, resource));
                 let mut look_at = |name: Option<&'r str>| {
+                    self.go_on()?;
                     let owned = narrowed(&owned, |owned| covers_name(owned, name));
                     let lacking: Vec<&str> = lacking_verbs(&owned, rule).collect();
                     if lacking.is_empty() {
@@ -57,6 +60,7 @@ impl<'r> Missing<'r> {
             }
         }
         for path in &rule.paths {
+            self.go_on()?;
             let covers = |owned: &Rule| owned.paths.iter().any(|owned| path_covers(owned, path));
             let owned = narrowed(owned, |owned| owned.resource_names.is_empty() && covers(owned));
             for verb in lacking_verbs(&owned, rule) {
@@ -65,6 +69,10 @@ impl<'r> Missing<'r> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        self.deadline.check().map_or_else(|_| ControlFlow::Break(()), ControlFlow::Continue)
     }
 
     fn told(&mut self, bytes: usize) -> ControlFlow<()> {

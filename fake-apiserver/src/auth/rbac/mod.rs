@@ -16,6 +16,7 @@ pub use rule::Rule;
 
 use super::User;
 use super::authorizer::{Attributes, Authorizer, Decision, PathRule, ResourceRule, Rules, Target};
+use crate::deadline::Deadline;
 use crate::error::aggregate;
 use crate::index::Live;
 use crate::schema::quote;
@@ -55,17 +56,18 @@ impl Rbac {
     /// that the user writes.
     ///
     /// # Errors
-    /// A message with the permissions that the user lacks.
+    /// A message with the permissions that the user lacks; with some of them, if the time is up.
     pub fn confirm_no_escalation(
         &self,
         user: &User,
         namespace: &str,
         rules: &[Rule],
         resource: &str,
+        deadline: &Deadline,
     ) -> Result<(), String> {
         let policy = self.policy.current();
         let (owned, unresolved) = policy.rules_for(user, namespace);
-        let missing = missing(&owned, rules);
+        let missing = missing(&owned, rules, deadline);
         if missing.is_empty() {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use super::rule::path_covers;
 use super::{Policy, Rbac, Rule, Unresolved};
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
+use crate::deadline::Deadline;
 use crate::index::Index;
 use crate::registry::{RBAC_GROUP, Registry};
 use crate::store::{Draft, Key, Meta, Store};
@@ -308,7 +309,11 @@ fn covers() {
         let mut lacking: Vec<String> = lacking.iter().map(|text| rule(text).to_string()).collect();
         lacking.sort();
         let owned = rules(owned);
-        assert_eq!(missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted)), lacking, "{owned:?} {wanted:?}");
+        assert_eq!(
+            missing(&owned.iter().collect::<Vec<_>>(), &rules(wanted), &Deadline::default()),
+            lacking,
+            "{owned:?} {wanted:?}"
+        );
     }
     let shown = "{APIGroups:[\"\"], Resources:[\"pods\"], ResourceNames:[\"a\"], Verbs:[\"get\" \"list\"]}";
     assert_eq!(rule("get,list \"\" pods a").to_string(), shown);

@@ -6,6 +6,7 @@
 
 use super::go_type;
 use super::tree::{Content, Items, Node};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::schema::{MAX_DEPTH, MAX_FINDINGS};
 use serde_json::Value;
@@ -23,8 +24,9 @@ const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 /// their type, and what they have too many of is returned: the findings of strict validation.
 ///
 /// # Errors
-/// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep.
-pub fn apply(document: Value, patch: &Value, checked: bool) -> ApiResult<(Value, Vec<String>)> {
+/// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep;
+/// 504, if the time is up.
+pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Value, Vec<String>)> {
     let operations = match (patch, checked) {
         (Value::Array(operations), _) => operations.as_slice(),
         (Value::Null, _) => &[],
@@ -44,6 +46,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool) -> ApiResult<(Value,
     let mut root = Node::from(document);
     let mut copied_bytes = 0;
     for operation in operations {
+        deadline.check()?;
         // The real server keeps the reason to itself.
         step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
@@ -276,7 +279,7 @@ mod tests {
             (json!(null), document()),
         ];
         for (patch, outcome) in table {
-            match apply(document(), &patch, true) {
+            match apply(document(), &patch, true, &Deadline::default()) {
                 Ok((patched, findings)) => assert_eq!((patched, findings.len()), (outcome, 0), "{patch}"),
                 Err(error) => {
                     assert_eq!((error.code(), outcome), (422, Value::Null), "{patch}");
@@ -308,7 +311,7 @@ mod tests {
             ),
         ];
         for (patch, checked, message) in table {
-            let error = apply(document(), &patch, checked).unwrap_err();
+            let error = apply(document(), &patch, checked, &Deadline::default()).unwrap_err();
             assert_eq!((error.code(), error.to_string().as_str()), (400, message));
         }
         assert_eq!(super::super::parse(b"{} x").unwrap_err().to_string(), "invalid JSON patch");
@@ -320,7 +323,7 @@ mod tests {
 
     /// Whether a patch applies, by itself and whatever it does after that.
     fn applies(operations: &[Value]) -> bool {
-        match apply(document(), &operations.into(), true) {
+        match apply(document(), &operations.into(), true, &Deadline::default()) {
             Ok((patched, _)) => {
                 // Can be read again, and dropped.
                 crate::schema::parse_json(patched.to_string().as_bytes()).unwrap();
@@ -387,14 +390,14 @@ mod tests {
     #[test]
     fn length_is_bounded_and_extra_fields_are_found() {
         let operation = json!({"op": "test", "path": "/data/a", "value": "1"});
-        let error = apply(document(), &vec![operation; 10_001].into(), true).unwrap_err();
+        let error = apply(document(), &vec![operation; 10_001].into(), true, &Deadline::default()).unwrap_err();
         assert_eq!(error.code(), 413);
         assert_eq!(
             error.to_string(),
             "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
         );
         let extra = json!([{"op": "add", "path": "/data/x", "value": "1", "bogus": 1}]);
-        let (_, findings) = apply(document(), &extra, true).unwrap();
+        let (_, findings) = apply(document(), &extra, true, &Deadline::default()).unwrap();
         assert_eq!(findings, ["json patch unknown field \"[0].bogus\""]);
     }
 }

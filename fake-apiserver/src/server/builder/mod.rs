@@ -5,6 +5,7 @@ mod authentication;
 mod authorization;
 #[cfg(feature = "controllers")]
 mod controllers;
+mod requests;
 
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
@@ -21,7 +22,7 @@ use crate::commit::Commits;
 use crate::controllers::Settings;
 use crate::discovery::Catalog;
 use crate::fault::Faults;
-use crate::http::Replica;
+use crate::http::{self, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
@@ -33,6 +34,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -42,6 +44,8 @@ const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 const DEFAULT_HISTORY: usize = 10_000;
 /// The largest number of replicas: each has its ports and tasks.
 const MOST_REPLICAS: usize = 100;
+/// Upstream's default of `--request-timeout`.
+const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The reason why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +153,7 @@ pub struct Builder {
     replicas: usize,
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
+    request_timeout: Duration,
     history: usize,
     seed: Option<u64>,
     record_requests: bool,
@@ -175,6 +180,7 @@ impl Default for Builder {
             replicas: 1,
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
+            request_timeout: DEFAULT_REQUEST_TIMEOUT,
             history: DEFAULT_HISTORY,
             seed: None,
             record_requests: false,
@@ -257,20 +263,6 @@ impl Builder {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
-        self
-    }
-
-    /// Keeps a record of all requests in memory.
-    #[must_use]
-    pub fn record_requests(mut self, record: bool) -> Self {
-        self.record_requests = record;
-        self
-    }
-
-    /// Appends all requests to a file, as `audit.k8s.io/v1` events.
-    #[must_use]
-    pub fn audit_log(mut self, path: impl Into<PathBuf>) -> Self {
-        self.audit_log = Some(path.into());
         self
     }
 
@@ -373,6 +365,8 @@ impl Builder {
             authenticator: Authenticator::new(authentication)?,
             admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
+            request_timeout: self.request_timeout,
+            workers: http::workers(),
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),

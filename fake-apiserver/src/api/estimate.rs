@@ -1,0 +1,33 @@
+//! Whether a request is going to take long, at a glance.
+
+use super::Request;
+use crate::registry::RBAC_GROUP;
+use crate::store::Scope;
+
+/// The length of a body, or of an object that is changed, that takes long, in bytes.
+pub(crate) const LONG_BODY: usize = 64 * 1024;
+/// The number of objects that take long when they are looked at one by one.
+const MANY: usize = 1000;
+
+/// Whether the request is going to take longer than others should wait. `whole` answers are made of each object anew.
+pub(crate) fn is_long(request: &Request<'_>, verb: &str, whole: bool) -> bool {
+    let long_body = || request.body.bytes.len() >= LONG_BODY;
+    let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
+    // What a few lines of a role allow may be long to tell.
+    let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
+    let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));
+    match verb {
+        "create" => long_body() || escalates(),
+        "update" | "patch" | "delete" => long_body() || escalates() || long_object(),
+        "list" => (whole || selects()) && is_many(request),
+        "deletecollection" => is_many(request),
+        _ => false,
+    }
+}
+
+fn is_many(request: &Request<'_>) -> bool {
+    let namespace = Some(request.namespace).filter(|namespace| !namespace.is_empty()).map(Into::into);
+    let scope = Scope { resource: request.kind.id, namespace, name: None };
+    let (_, count) = request.cluster.store.snapshot().page(&scope, "", 0);
+    count >= MANY
+}
