@@ -3,13 +3,24 @@
 use crate::schema::quote;
 use std::time::Duration;
 
-const UNITS: [(&str, f64); 7] =
-    [("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+/// Units, and how many nanoseconds each has.
+const UNITS: [(&str, u64); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("\u{b5}s", 1_000),
+    ("\u{3bc}s", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60 * 1_000_000_000),
+    ("h", 3600 * 1_000_000_000),
+];
+/// The most nanoseconds of a negative duration; a positive one has one less.
+const MOST: u64 = 1 << 63;
 
-/// Parses as `time.ParseDuration` does; a negative duration counts as zero.
+/// Reads what `time.ParseDuration` of Go 1.26 reads; a negative duration counts as none at all.
 ///
 /// # Errors
-/// Go's text for an invalid duration.
+/// Go's text for what is no duration, or one of more than 2^63-1 ns.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let (negative, mut rest) = match text.strip_prefix('-') {
@@ -22,27 +33,54 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     if rest.is_empty() {
         return Err(invalid());
     }
-    let mut seconds = 0.0;
+    let mut total: u64 = 0;
     while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-        let number: f64 = rest[..end].parse().map_err(|_| invalid())?;
-        rest = &rest[end..];
-        let end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
-        seconds += number * unit(text, &rest[..end])?;
-        rest = &rest[end..];
+        let (digits, after) = leading_digits(rest);
+        let (fraction, after) = after.strip_prefix('.').map_or(("", after), leading_digits);
+        if digits.is_empty() && fraction.is_empty() {
+            return Err(invalid());
+        }
+        let whole: u64 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| invalid())? };
+        if whole > MOST {
+            return Err(invalid());
+        }
+        let end = after.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(after.len());
+        let unit = unit(text, &after[..end])?;
+        rest = &after[end..];
+        let whole = whole.checked_mul(unit).ok_or_else(invalid)?;
+        let sum = total.checked_add(whole).and_then(|sum| sum.checked_add(part_of(fraction, unit)));
+        total = sum.filter(|sum| *sum <= MOST).ok_or_else(invalid)?;
     }
-    let seconds = if negative { 0.0 } else { seconds };
-    Duration::try_from_secs_f64(seconds).map_err(|_| invalid())
+    match negative {
+        true => Ok(Duration::ZERO),
+        false if total == MOST => Err(invalid()),
+        false => Ok(Duration::from_nanos(total)),
+    }
 }
 
-/// Seconds of a unit in the duration `text`.
-fn unit(text: &str, unit: &str) -> Result<f64, String> {
+fn leading_digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+/// So many decimals of a unit, in nanoseconds. As in Go, the digits that no 63 bits hold do not count.
+fn part_of(decimals: &str, unit: u64) -> u64 {
+    let (mut value, mut scale) = (0_u64, 1.0);
+    for digit in decimals.bytes() {
+        let next = value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
+        let Some(next) = next.filter(|next| *next <= MOST) else { break };
+        (value, scale) = (next, scale * 10.0);
+    }
+    (value as f64 * (unit as f64 / scale)) as u64
+}
+
+/// Nanoseconds of a unit in the duration `text`.
+fn unit(text: &str, unit: &str) -> Result<u64, String> {
     if unit.is_empty() {
         return Err(format!("time: missing unit in duration {}", quote(text)));
     }
     let known = UNITS.iter().find(|(known, _)| *known == unit);
     known
-        .map(|(_, seconds)| *seconds)
+        .map(|(_, nanoseconds)| *nanoseconds)
         .ok_or_else(|| format!("time: unknown unit {} in duration {}", quote(unit), quote(text)))
 }
 
@@ -52,8 +90,19 @@ mod tests {
 
     #[test]
     fn what_go_reads() {
-        let cases =
-            [("32s", 32.0), ("1h30m", 5400.0), ("250ms", 0.25), ("1.5s", 1.5), (".5s", 0.5), ("0", 0.0), ("-3s", 0.0)];
+        let cases = [
+            ("32s", 32.0),
+            ("1h30m", 5400.0),
+            ("250ms", 0.25),
+            ("1.5s", 1.5),
+            (".5s", 0.5),
+            ("0", 0.0),
+            ("-3s", 0.0),
+            ("9223372036s", 9_223_372_036.0),
+            ("-9223372036854775808ns", 0.0),
+            ("1.99999999999999999999s", 2.0),
+            ("2\u{3bc}s", 2e-6),
+        ];
         for (text, expected) in cases {
             assert_eq!(parse(text).map(|duration| duration.as_secs_f64()), Ok(expected), "{text:?}");
         }
@@ -68,6 +117,12 @@ mod tests {
             ("s", "time: invalid duration \"s\""),
             (".s", "time: invalid duration \".s\""),
             ("3", "time: missing unit in duration \"3\""),
+            ("9223372036854775808ns", "time: invalid duration \"9223372036854775808ns\""),
+            ("2562048h", "time: invalid duration \"2562048h\""),
+            ("2562047h48m", "time: invalid duration \"2562047h48m\""),
+            ("-2562048h", "time: invalid duration \"-2562048h\""),
+            ("99999999999999999999s", "time: invalid duration \"99999999999999999999s\""),
+            ("1h-2m", "time: unknown unit \"h-\" in duration \"1h-2m\""),
             ("1y", "time: unknown unit \"y\" in duration \"1y\""),
         ];
         for (text, expected) in cases {

@@ -5,21 +5,22 @@ use crate::schema;
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// A decoded continue token.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct ContinueToken {
     v: String,
-    /// The revision of all pages; -1 for "the rest, as it is now".
+    /// The revision of all pages; below zero for "the rest, as it is now".
     pub(crate) rv: i64,
     start: String,
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// Asks for the rest at whatever revision is current.
-pub(crate) const INCONSISTENT: i64 = -1;
+const INCONSISTENT: i64 = -1;
 
 impl ContinueToken {
     /// Goes on behind `path` (relative to the listed scope) at `revision`.
@@ -41,6 +42,38 @@ impl ContinueToken {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).expect("a token is plain data"))
     }
 
+    /// Reads JSON, with the text of Go's `encoding/json` for values of another type.
+    fn read(json: &[u8]) -> Result<Self, String> {
+        let of = |value: &RawValue| match value.get().as_bytes()[0] {
+            b'"' => "string",
+            b'{' => "object",
+            b'[' => "array",
+            b't' | b'f' => "bool",
+            _ => "number",
+        };
+        let whole: Box<RawValue> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+        let fields: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(whole.get()).map_err(|_| {
+            format!("json: cannot unmarshal {} into Go value of type storage.continueToken", of(&whole))
+        })?;
+        let mut token = ContinueToken::default();
+        for (key, value) in fields.iter().flatten().filter(|(_, value)| value.get() != "null") {
+            let (name, ty, read) = match key.as_str() {
+                "v" => ("v", "string", serde_json::from_str(value.get()).map(|text| token.v = text)),
+                "rv" => ("rv", "int64", serde_json::from_str(value.get()).map(|number| token.rv = number)),
+                "start" => ("start", "string", serde_json::from_str(value.get()).map(|text| token.start = text)),
+                _ => continue,
+            };
+            let found = match of(value) {
+                "number" if ty == "int64" => format!("number {}", value.get()),
+                other => other.to_owned(),
+            };
+            read.map_err(|_| {
+                format!("json: cannot unmarshal {found} into Go struct field continueToken.{name} of type {ty}")
+            })?;
+        }
+        Ok(token)
+    }
+
     /// # Errors
     /// 400 for what is no token of ours.
     pub(crate) fn decode(text: &str) -> ApiResult<Self> {
@@ -48,7 +81,7 @@ impl ContinueToken {
         let not_valid = |why: String| invalid(format!("continue key is not valid: {why}"));
         let json = LENIENT.decode(text).map_err(|_| not_valid(illegal_base64(text)))?;
         schema::parse_json(&json).map_err(|error| not_valid(error.to_string()))?;
-        let token: ContinueToken = serde_json::from_slice(&json).map_err(|error| not_valid(error.to_string()))?;
+        let token = ContinueToken::read(&json).map_err(not_valid)?;
         if token.v != VERSION {
             let why = format!("continue key is not valid: server does not recognize this encoded version {}", token.v);
             return Err(invalid(why));

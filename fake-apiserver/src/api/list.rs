@@ -10,7 +10,7 @@
 //!   (continue)        -              the revision in the token
 //! ```
 
-use super::continue_token::{ContinueToken, INCONSISTENT};
+use super::continue_token::ContinueToken;
 use super::request::options::{ListOptions, ResourceVersion, VersionMatch};
 use super::selection::Selection;
 use super::{Reply, Request};
@@ -109,7 +109,7 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
         return Err(ApiError::bad_request("specifying resource version is not allowed when using continue"));
     }
     let store = &request.cluster.store;
-    if token.rv == INCONSISTENT {
+    if token.rv < 0 {
         return Ok(store.snapshot());
     }
     let revision = token.rv.unsigned_abs();
