@@ -123,6 +123,9 @@ pub struct Flags {
     /// Number of events that watches can go back; 10000 by default
     #[arg(long, value_name = "N")]
     history: Option<usize>,
+    /// Memory of those events in bytes, beyond which the oldest are forgotten; 256 MiB by default
+    #[arg(long, value_name = "BYTES")]
+    history_bytes: Option<usize>,
     /// Make uids, generated names and tokens the same on every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -197,6 +200,7 @@ impl Flags {
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
         builder = given(builder, self.request_timeout, Builder::request_timeout);
+        builder = given(builder, self.history_bytes, Builder::history_bytes);
         Ok(given(builder, self.seed, Builder::seed))
     }
 

@@ -29,6 +29,13 @@ impl Meta {
     pub fn field(&self, label: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| field == label).map(|(_, value)| &**value)
     }
+
+    /// What it keeps in memory, in bytes.
+    fn bytes(&self) -> usize {
+        let labels = self.labels.iter().map(|label| size_of_val(label) + label.0.len() + label.1.len());
+        let fields = self.fields.iter().map(|field| size_of_val(field) + field.1.len());
+        size_of::<Meta>() + self.uid.len() + labels.chain(fields).sum::<usize>()
+    }
 }
 
 /// An object that wants to be stored: complete but for the revision, which only the store can give.
@@ -101,6 +108,11 @@ impl Entry {
     /// How many bytes that is.
     pub fn body_len(&self) -> usize {
         self.body_range().len()
+    }
+
+    /// What it keeps in memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Entry>() + self.key.path().len() + self.line.len() + self.meta.bytes()
     }
 
     fn body_range(&self) -> Range<usize> {

@@ -1,5 +1,6 @@
 //! One change, with the object before and after it, so that a selector can tell what it means to a watcher.
 
+use super::cost::{Cost, Sum};
 use super::memo::Memo;
 use super::{Entry, Filter, FormId, Key};
 use bytes::Bytes;
@@ -29,12 +30,21 @@ pub struct Event {
     last: OnceLock<Arc<Entry>>,
     /// Serialised for the wire, made when the first watcher needs it and shared by all.
     frames: Memo<(Change, FormId), Option<Bytes>>,
+    cost: Cost,
 }
 
 impl Event {
-    pub(super) fn new(revision: u64, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Self {
+    /// An event that counts what it keeps into `sum`: at first the object before it, for the one after it is the store's, and then
+    /// the one before the next event.
+    pub(super) fn new(revision: u64, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>, sum: &Sum) -> Self {
         debug_assert!(before.is_some() || after.is_some());
-        Event { revision, before, after, last: OnceLock::new(), frames: Memo::default() }
+        let cost = Cost::new(size_of::<Event>() + before.as_ref().map_or(0, |before| before.bytes()), sum);
+        Event { revision, before, after, last: OnceLock::new(), frames: Memo::default(), cost }
+    }
+
+    /// Counts nothing any more.
+    pub(super) fn forget(&self) {
+        self.cost.forget();
     }
 
     /// The object's key.
@@ -58,9 +68,10 @@ impl Event {
     /// The object to show for `change`: for a deletion the last content, under the revision of the change.
     pub fn object(&self, change: Change) -> &Arc<Entry> {
         match (&self.before, &self.after) {
-            (Some(before), _) if change == Change::Deleted => {
-                self.last.get_or_init(|| Arc::new(before.at_revision(self.revision)))
-            }
+            (Some(before), _) if change == Change::Deleted => self.last.get_or_init(|| {
+                self.cost.add(before.bytes());
+                Arc::new(before.at_revision(self.revision))
+            }),
             (_, Some(after)) => after,
             (Some(before), None) => before,
             (None, None) => unreachable!("an event has an object before or after it"),
@@ -69,6 +80,11 @@ impl Event {
 
     /// The event as sent for `change` in a form, made by `render` the first time; none if the object cannot take that form.
     pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce(&Entry) -> Option<Bytes>) -> Option<Bytes> {
-        self.frames.get_or_make((change, form), || render(self.object(change))).clone()
+        let made = || {
+            let frame = render(self.object(change));
+            self.cost.add(frame.as_ref().map_or(0, Bytes::len));
+            frame
+        };
+        self.frames.get_or_make((change, form), made).clone()
     }
 }

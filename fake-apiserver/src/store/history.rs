@@ -1,4 +1,4 @@
-//! The bounded past: the last events, oldest first.
+//! The bounded past: the last events, oldest first. Their number is bounded, and what they keep in memory; the newest is always kept.
 //!
 //! ```text
 //!   forgotten │ events ...                │ future
@@ -7,6 +7,7 @@
 //! ```
 //! Whoever has seen everything up to `compacted` can go on; whoever has seen less cannot.
 
+use super::cost::Sum;
 use super::{Event, Expired};
 use imbl::Vector;
 use std::sync::Arc;
@@ -15,13 +16,22 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(super) struct History {
     events: Vector<Arc<Event>>,
+    /// How many events it holds at most.
     capacity: usize,
+    /// How many bytes they keep at most.
+    max_bytes: usize,
+    bytes: Sum,
     compacted: u64,
 }
 
 impl History {
-    pub(super) fn new(capacity: usize) -> Self {
-        History { events: Vector::new(), capacity, compacted: 0 }
+    pub(super) fn new(capacity: usize, max_bytes: usize) -> Self {
+        History { events: Vector::new(), capacity, max_bytes, bytes: Sum::default(), compacted: 0 }
+    }
+
+    /// What its events keep in memory.
+    pub(super) fn bytes(&self) -> &Sum {
+        &self.bytes
     }
 
     /// The newest revision whose event is forgotten.
@@ -31,7 +41,7 @@ impl History {
 
     pub(super) fn push(&mut self, event: Arc<Event>) {
         self.events.push_back(event);
-        while self.events.len() > self.capacity {
+        while self.events.len() > 1 && (self.events.len() > self.capacity || self.bytes.bytes() > self.max_bytes) {
             self.drop_oldest();
         }
     }
@@ -45,6 +55,7 @@ impl History {
 
     fn drop_oldest(&mut self) {
         if let Some(event) = self.events.pop_front() {
+            event.forget();
             self.compacted = event.revision;
         }
     }

@@ -15,6 +15,7 @@
 //! - The past is readable as far back as the window of events reaches, and not at all beyond.
 //! - A subscription sees every matching event exactly once, in order; if it is too slow for the window, it is told so.
 
+mod cost;
 mod entry;
 mod event;
 mod history;
@@ -35,6 +36,7 @@ pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
 pub use tree::Run;
 
+use history::History;
 use imbl::Vector;
 use state::State;
 use std::fmt;
@@ -118,11 +120,22 @@ pub struct Parent {
 }
 
 impl Store {
-    /// An empty store at revision 1 that remembers the last `history` events.
+    /// An empty store at revision 1 that remembers the last `history` events, however large they are.
     pub fn new(history: usize) -> Self {
-        let state = State::new(history);
+        Self::with_history(history, usize::MAX)
+    }
+
+    /// An empty store at revision 1 that remembers the last `events` events, or as many of them as keep no more than `bytes` bytes in
+    /// memory: the objects that they alone hold, and what was made of them for watchers. The last one is always remembered.
+    pub fn with_history(events: usize, bytes: usize) -> Self {
+        let state = State::new(History::new(events, bytes));
         let delivered = AtomicU64::new(state.revision());
         Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered }))
+    }
+
+    /// What the remembered events keep in memory, in bytes.
+    pub fn history_bytes(&self) -> usize {
+        self.state().history().bytes().bytes()
     }
 
     /// The newest revision whose events all subscriptions have. It is never behind a write that has returned.
@@ -215,7 +228,8 @@ impl Store {
         self.write(|state| state.compact(revision));
         let mut wakers = Vec::new();
         let watchers = self.watchers();
-        watchers.expire(self.state().compacted(), &mut wakers);
+        let compacted = self.state().compacted();
+        watchers.expire(compacted, &mut wakers);
         drop(watchers);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -225,7 +239,7 @@ impl Store {
         let mut watchers = self.watchers();
         let snapshot = self.snapshot();
         let watcher = Watcher::new(scope, filter, snapshot.revision);
-        (snapshot, self.enlist(&mut watchers, watcher.into()))
+        (snapshot, self.enlist(&mut watchers, watcher))
     }
 
     /// Subscribes to what happened in `scope` after `revision`, which may lie in the future.
@@ -238,20 +252,13 @@ impl Store {
         scope: Scope,
         filter: Option<Filter>,
     ) -> Result<Subscription, Expired> {
-        let mut watchers = self.watchers();
-        let (now, history) = {
-            let state = self.state();
-            (state.revision(), state.history())
-        };
-        let past = history.after(revision)?;
-        let watcher = Arc::new(Watcher::new(scope, filter, now.max(revision)));
-        let subscription = self.enlist(&mut watchers, watcher.clone());
-        drop(watchers);
-        watcher.owe_first(past);
+        let subscription = self.enlist(&mut self.watchers(), Watcher::behind(scope, filter, revision));
+        subscription.catch_up()?;
         Ok(subscription)
     }
 
-    fn enlist(&self, watchers: &mut Watchers, watcher: Arc<Watcher>) -> Subscription {
+    fn enlist(&self, watchers: &mut Watchers, watcher: Watcher) -> Subscription {
+        let watcher = Arc::new(watcher);
         if self.state().is_closed(watcher.scope.resource) {
             watcher.end();
         }
@@ -285,6 +292,12 @@ impl Store {
             watchers.offer(event, news.compacted, wakers);
         }
         self.0.delivered.store(news.revision, Ordering::Release);
+    }
+
+    /// The current revision, and the events up to it.
+    fn past(&self) -> (u64, History) {
+        let state = self.state();
+        (state.revision(), state.history())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

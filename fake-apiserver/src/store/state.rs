@@ -33,11 +33,11 @@ pub(super) struct News {
 }
 
 impl State {
-    pub(super) fn new(history: usize) -> Self {
+    pub(super) fn new(history: History) -> Self {
         State {
             revision: FIRST_REVISION,
             objects: Tree::new(),
-            history: History::new(history),
+            history,
             outbox: Vec::new(),
             last_changes: HashMap::new(),
             closed: HashSet::new(),
@@ -143,7 +143,7 @@ impl State {
     }
 
     fn record(&mut self, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Arc<Event> {
-        let event = Arc::new(Event::new(self.revision, before, after));
+        let event = Arc::new(Event::new(self.revision, before, after, self.history.bytes()));
         // Before the change can be seen in any other way.
         if let Some(last_change) = self.last_changes.get(&event.key().resource) {
             last_change.set(event.revision);

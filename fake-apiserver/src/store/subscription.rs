@@ -4,25 +4,33 @@
 //!            offer                 poll
 //!   ┌───────┐ ───▶ ┌────────────┐ ───▶ Delivery::Event ...
 //!   │ level │      │ owes events│
-//!   └───────┘ ◀─── └─────┬──────┘
-//!           queue empty  │ the window moved past the oldest one owed
-//!                        ▼
+//!   └───────┘ ◀─── └──┬──┬──────┘
+//!        queue empty  │  │ ▲ queue full: offers are passed over
+//!                     │  ▼ │ queue empty: it is filled from the window
+//!                     │ ┌──┴─────┐
+//!                     │ │ behind │
+//!                     │ └──┬─────┘
+//!                     ▼    ▼ the window moved past the oldest event owed
 //!                   ┌─────────┐
 //!                   │ expired │ ───▶ Delivery::Expired, and nothing more
 //!                   └─────────┘
 //! ```
 //! When its resource is closed, a watcher that owes nothing yields [`Delivery::Ended`].
 //!
-//! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window.
+//! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window. What is owed is the
+//! window's to keep: a queue holds none of it in memory, and is itself no longer than [`QUEUE`].
 
 use super::{Change, Entry, Event, Expired, Scope, Store};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
 
 /// Which objects a watcher wants to see.
 pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
+
+/// How many events a watcher's queue holds at most.
+const QUEUE: usize = 1000;
 
 /// What a subscription yields.
 #[derive(Debug)]
@@ -38,46 +46,69 @@ pub enum Delivery {
 pub(super) struct Watcher {
     pub(super) scope: Scope,
     filter: Option<Filter>,
-    /// Only later events are offered to it; this may lie in the future.
-    after: u64,
     queue: Mutex<Queue>,
 }
 
-#[derive(Default)]
 struct Queue {
-    owed: VecDeque<(Arc<Event>, Change)>,
+    owed: VecDeque<(u64, Weak<Event>, Change)>,
+    /// Only later events are offered to it; this may lie in the future.
+    after: u64,
+    /// If not all that is owed is in the queue: the revision after which the rest follows.
+    behind: Option<u64>,
     expired: Option<Expired>,
     ended: bool,
     waker: Option<Waker>,
 }
 
 impl Watcher {
+    /// A watcher of what is later than `after`.
     pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64) -> Self {
-        Watcher { scope, filter, after, queue: Mutex::default() }
+        let owed = VecDeque::new();
+        let queue = Queue { owed, after, behind: None, expired: None, ended: false, waker: None };
+        Watcher { scope, filter, queue: Mutex::new(queue) }
+    }
+
+    /// A watcher that owes all that is later than `revision`, and has to [catch up](Self::catch_up).
+    pub(super) fn behind(scope: Scope, filter: Option<Filter>, revision: u64) -> Self {
+        let mut watcher = Watcher::new(scope, filter, revision);
+        watcher.queue.get_mut().expect("it is not shared yet").behind = Some(revision);
+        watcher
     }
 
     /// Queues the event if it means something to this watcher. Returns whom to wake.
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64) -> Option<Waker> {
-        if event.revision <= self.after {
-            return None;
-        }
         let change = event.classify(self.filter.as_ref())?;
         let mut queue = self.lock();
+        if event.revision <= queue.after {
+            return None;
+        }
         queue.expire(compacted);
-        if queue.expired.is_none() {
-            queue.owed.push_back((event.clone(), change));
+        if queue.behind.is_none() && queue.expired.is_none() {
+            match queue.owed.len() {
+                QUEUE => queue.behind = Some(event.revision - 1),
+                _ => queue.owed.push_back((event.revision, Arc::downgrade(event), change)),
+            }
         }
         queue.waker.take()
     }
 
-    /// Puts what means something to this watcher before all that it was offered.
-    pub(super) fn owe_first(&self, past: impl IntoIterator<Item = Arc<Event>>) {
-        let in_scope = past.into_iter().filter(|event| self.scope.contains(event.key()));
-        let mut owed: VecDeque<_> =
-            in_scope.filter_map(|event| event.classify(self.filter.as_ref()).map(|change| (event, change))).collect();
-        let mut queue = self.lock();
-        owed.append(&mut queue.owed);
-        queue.owed = owed;
+    /// Fills the empty queue of a watcher that is behind from the window.
+    ///
+    /// # Errors
+    /// [`Expired`] if the window does not reach back to what is owed.
+    fn catch_up(&self, queue: &mut Queue, store: &Store) -> Result<(), Expired> {
+        let Some(behind) = queue.behind.take() else { return Ok(()) };
+        let (now, history) = store.past();
+        queue.after = now.max(behind);
+        for event in history.after(behind)?.iter().filter(|event| self.scope.contains(event.key())) {
+            let Some(change) = event.classify(self.filter.as_ref()) else { continue };
+            if queue.owed.len() == QUEUE {
+                queue.behind = Some(event.revision - 1);
+                break;
+            }
+            queue.owed.push_back((event.revision, Arc::downgrade(event), change));
+        }
+        Ok(())
     }
 
     /// Expires if an owed event is forgotten. Returns whom to wake.
@@ -101,10 +132,16 @@ impl Watcher {
 
 impl Queue {
     fn expire(&mut self, compacted: u64) {
-        if self.owed.front().is_some_and(|(event, _)| event.revision <= compacted) {
-            self.expired = Some(Expired { oldest: compacted });
-            self.owed = VecDeque::new();
+        if self.owed.front().is_some_and(|(revision, ..)| *revision <= compacted) {
+            self.forgotten(compacted);
         }
+    }
+
+    /// What it owes is not there any more.
+    fn forgotten(&mut self, compacted: u64) {
+        self.expired = Some(Expired { oldest: compacted });
+        self.owed = VecDeque::new();
+        self.behind = None;
     }
 }
 
@@ -120,6 +157,11 @@ impl Subscription {
         Subscription { store, id, watcher }
     }
 
+    /// Queues what the window holds for a watcher that begins in the past.
+    pub(super) fn catch_up(&self) -> Result<(), Expired> {
+        self.watcher.catch_up(&mut self.watcher.lock(), &self.store)
+    }
+
     /// The next delivery, if there is one already.
     pub fn try_next(&mut self) -> Option<Delivery> {
         match self.poll_next(&mut Context::from_waker(Waker::noop())) {
@@ -131,11 +173,19 @@ impl Subscription {
     /// The next delivery; the caller is woken when there is one.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut queue = self.watcher.lock();
+        if queue.owed.is_empty()
+            && let Err(expired) = self.watcher.catch_up(&mut queue, &self.store)
+        {
+            queue.expired = Some(expired);
+        }
+        if let Some((_, event, change)) = queue.owed.pop_front() {
+            match event.upgrade() {
+                Some(event) => return Poll::Ready(Delivery::Event(event, change)),
+                None => queue.forgotten(self.store.past().1.compacted()),
+            }
+        }
         if let Some(expired) = queue.expired {
             return Poll::Ready(Delivery::Expired(expired));
-        }
-        if let Some((event, change)) = queue.owed.pop_front() {
-            return Poll::Ready(Delivery::Event(event, change));
         }
         if queue.ended {
             return Poll::Ready(Delivery::Ended);
@@ -149,7 +199,8 @@ impl Subscription {
         // Read before the queue: all events up to it are then in the queue, or were taken from it.
         let revision = self.store.revision();
         let queue = self.watcher.lock();
-        (queue.owed.is_empty() && queue.expired.is_none() && revision >= self.watcher.after).then_some(revision)
+        let owes_nothing = queue.owed.is_empty() && queue.behind.is_none() && queue.expired.is_none();
+        (owes_nothing && revision >= queue.after).then_some(revision)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What readers, watchers and writers of one store may rely on.
 
 use super::*;
+use std::sync::Weak;
 
 const RESOURCE: ResourceId = ResourceId(0);
 
@@ -111,6 +112,77 @@ fn only_who_owes_matching_events_expires() {
     let last = create(&store, "n", "x", "rare");
     assert_eq!(delivered(&mut level), [(last, "x".into())]);
     assert_eq!(delivered(&mut slow)[0].1, "expired");
+}
+
+/// Writes an object anew, and returns what it was before.
+fn update(store: &Store, name: &str, label: &str) -> Weak<Entry> {
+    let before = store.get(&key("n", name)).expect("it is there");
+    store.update(draft("n", name, label), before.revision).expect("there is no other writer");
+    Arc::downgrade(&before)
+}
+
+#[test]
+fn the_window_is_bounded_in_bytes_too() {
+    const BYTES: usize = 1_000_000;
+    let store = Store::with_history(1_000_000, BYTES);
+    let begun = create(&store, "n", "x", "");
+    let (_, mut unread) = store.subscribe(everything(), None);
+    let large = ["a", "b"].map(|letter| letter.repeat(BYTES / 20));
+    let before: Vec<_> = (0..100).map(|turn| update(&store, "x", &large[turn % 2])).collect();
+    // Each label stands in the object and in what selectors read.
+    let kept = before.iter().filter(|entry| entry.strong_count() > 0).count();
+    assert_eq!(kept, 9);
+    assert_eq!(delivered(&mut unread)[0].1, "expired");
+    let expired = store.subscribe_after(begun, everything(), None).expect_err("it is forgotten");
+    assert_eq!(expired.oldest, begun + 91);
+    let mut rest = store.subscribe_after(expired.oldest, everything(), None).expect("it is remembered");
+    assert_eq!(delivered(&mut rest).len(), 9);
+    assert_eq!(store.snapshot_at(expired.oldest - 1).err(), Some(expired));
+}
+
+#[test]
+fn what_is_made_of_events_counts_until_they_are_forgotten() {
+    const FRAME: usize = 10_000;
+    let store = Store::with_history(1_000_000, 10 * FRAME);
+    let (_, mut first) = store.subscribe(everything(), None);
+    let (_, mut second) = store.subscribe(everything(), None);
+    let frame = |subscription: &mut Subscription| match subscription.try_next() {
+        Some(Delivery::Event(event, change)) => event.frame(change, FormId(0), |_| Some(vec![0; FRAME].into())),
+        other => panic!("{other:?}"),
+    };
+    create(&store, "n", "x", "");
+    for turn in 0..100 {
+        assert_eq!(frame(&mut first).map(|frame| frame.as_ptr()), frame(&mut second).map(|frame| frame.as_ptr()));
+        update(&store, "x", if turn % 2 == 0 { "a" } else { "b" });
+        assert!(store.history_bytes() < 10 * FRAME);
+    }
+    let oldest = store.subscribe_after(1, everything(), None).expect_err("it is forgotten").oldest;
+    assert!((store.revision() - 12..=store.revision() - 8).contains(&oldest), "{oldest} of {}", store.revision());
+    store.compact(store.revision());
+    assert_eq!(store.history_bytes(), 0);
+}
+
+#[test]
+fn a_watcher_that_is_far_behind_misses_nothing() {
+    let store = Store::new(100_000);
+    let (_, mut live) = store.subscribe(in_namespace("n"), labelled("yes"));
+    let begun = store.revision();
+    for number in 0..9000 {
+        create(&store, if number % 3 == 0 { "n" } else { "other" }, &number.to_string(), "yes");
+        create(&store, "n", &format!("{number}-no"), "no");
+    }
+    let mut late = store.subscribe_after(begun, in_namespace("n"), labelled("yes")).expect("it is remembered");
+    let all = |subscription: &mut Subscription| {
+        let mut names = Vec::new();
+        while let [first, rest @ ..] = &delivered(subscription)[..] {
+            names.extend([first].into_iter().chain(rest).map(|(_, name)| name.clone()));
+        }
+        names
+    };
+    let expected: Vec<_> = (0..9000).step_by(3).map(|number: u32| number.to_string()).collect();
+    assert_eq!(live.level(), None);
+    assert_eq!((all(&mut live), all(&mut late)), (expected.clone(), expected));
+    assert_eq!((live.level(), late.level()), (Some(store.revision()), Some(store.revision())));
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod legacy_tokens;
 mod library;
 mod limits;
 mod list;
+mod memory;
 mod oidc;
 mod protobuf;
 mod public_api;

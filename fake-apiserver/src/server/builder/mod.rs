@@ -42,6 +42,8 @@ use tokio_util::sync::CancellationToken;
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
 /// Number of events that are remembered by default.
 const DEFAULT_HISTORY: usize = 10_000;
+/// Memory of the events that are remembered by default.
+const DEFAULT_HISTORY_BYTES: usize = 256 * 1024 * 1024;
 /// The largest number of replicas: each has its ports and tasks.
 const MOST_REPLICAS: usize = 100;
 /// Upstream's default of `--request-timeout`.
@@ -155,6 +157,7 @@ pub struct Builder {
     clock_offsets: BTreeMap<usize, i64>,
     request_timeout: Duration,
     history: usize,
+    history_bytes: usize,
     seed: Option<u64>,
     record_requests: bool,
     audit_log: Option<PathBuf>,
@@ -182,6 +185,7 @@ impl Default for Builder {
             clock_offsets: BTreeMap::new(),
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
             history: DEFAULT_HISTORY,
+            history_bytes: DEFAULT_HISTORY_BYTES,
             seed: None,
             record_requests: false,
             audit_log: None,
@@ -252,10 +256,18 @@ impl Builder {
     }
 
     /// The number of events that are remembered, of all resources together; 10,000 by default. A watch that would begin
-    /// before the oldest of them gets 410.
+    /// before the oldest of them gets 410. The newest one is always remembered.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
+        self
+    }
+
+    /// The memory in bytes that those events may keep, of objects that are gone or replaced and of what watches were sent; 256 MiB by
+    /// default. Older events than that holds are forgotten, even if [`history`](Self::history) allows for more.
+    #[must_use]
+    pub fn history_bytes(mut self, bytes: usize) -> Self {
+        self.history_bytes = bytes;
         self
     }
 
@@ -348,7 +360,7 @@ impl Builder {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
-        let store = Store::new(self.history);
+        let store = Store::with_history(self.history, self.history_bytes);
         let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
         let options =
