@@ -46,7 +46,7 @@ fn protobuf(body: &[u8]) -> Result<Value> {
     let ty = schema::lookup(version, kind).with_context(|| format!("no type is known for {version} {kind}"))?;
     let object = schema::decode_protobuf_message(envelope.raw, ty)?;
     let message = schema::encode_protobuf_message(&object, ty);
-    let encoded = schema::encode_protobuf(api_version, kind, vec![message]).concat();
+    let encoded = schema::encode_protobuf(api_version, kind, &message);
     ensure!(encoded == body, "Go would write this {kind} otherwise");
     // Go's JSON shows more of the empty fields.
     let mut shown: Value = serde_json::from_slice(&schema::encode(&object, ty).json)?;
@@ -69,7 +69,7 @@ mod tests {
     const MESSAGE: &[u8] = b"\x0a\x12\x0a\x01a\x12\0\x1a\0\x22\0\x2a\x00\x32\x017\x38\0\x42\0";
 
     fn body(message: &[u8]) -> Vec<u8> {
-        schema::encode_protobuf("v1", "ConfigMap", vec![message.to_vec()]).concat()
+        schema::encode_protobuf("v1", "ConfigMap", message)
     }
 
     #[test]

@@ -15,42 +15,54 @@ pub(crate) fn encode(document: &impl Serialize) -> Vec<u8> {
 
 /// The same JSON, indented by two spaces: `json.Indent` of Go. Errors in the input are not detected.
 pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
-    let mut indented = Vec::with_capacity(json.len() * 2);
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    let mut previous = 0;
-    for &byte in json {
-        if in_string {
-            in_string = escaped || byte != b'"';
-            escaped = byte == b'\\' && !escaped;
-            indented.push(byte);
-            continue;
-        }
-        if byte.is_ascii_whitespace() {
-            continue;
-        }
-        let empty = matches!((previous, byte), (b'{', b'}') | (b'[', b']'));
-        match byte {
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                if !empty {
-                    new_line(&mut indented, depth);
-                }
+    Indent::default().next(json)
+}
+
+/// A document on its way to be indented, piece by piece.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Indent {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    previous: u8,
+}
+
+impl Indent {
+    /// The next piece, indented.
+    pub(crate) fn next(&mut self, json: &[u8]) -> Vec<u8> {
+        let mut indented = Vec::with_capacity(json.len() * 2);
+        for &byte in json {
+            if self.in_string {
+                self.in_string = self.escaped || byte != b'"';
+                self.escaped = byte == b'\\' && !self.escaped;
+                indented.push(byte);
+                continue;
             }
-            _ if matches!(previous, b'{' | b'[' | b',') => new_line(&mut indented, depth),
-            _ => {}
+            if byte.is_ascii_whitespace() {
+                continue;
+            }
+            let empty = matches!((self.previous, byte), (b'{', b'}') | (b'[', b']'));
+            match byte {
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if !empty {
+                        new_line(&mut indented, self.depth);
+                    }
+                }
+                _ if matches!(self.previous, b'{' | b'[' | b',') => new_line(&mut indented, self.depth),
+                _ => {}
+            }
+            indented.push(byte);
+            match byte {
+                b'{' | b'[' => self.depth += 1,
+                b':' => indented.push(b' '),
+                b'"' => self.in_string = true,
+                _ => {}
+            }
+            self.previous = byte;
         }
-        indented.push(byte);
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b':' => indented.push(b' '),
-            b'"' => in_string = true,
-            _ => {}
-        }
-        previous = byte;
+        indented
     }
-    indented
 }
 
 fn new_line(indented: &mut Vec<u8>, depth: usize) {
@@ -91,5 +103,8 @@ mod tests {
         let expected = "{\n  \"a\": {},\n  \"b\": [],\n  \"c\": [\n    1,\n    {\n      \"d\": \"x{,\\\"}:\\\\\"\n    }\n  ],\n  \"e\": null\n}";
         assert_eq!(String::from_utf8(indent(json)).unwrap(), expected);
         assert_eq!(indent(b"{}"), b"{}");
+        let mut pieces = Indent::default();
+        let in_pieces: Vec<u8> = json.chunks(3).flat_map(|piece| pieces.next(piece)).collect();
+        assert_eq!(String::from_utf8(in_pieces).unwrap(), expected);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Re
     let selection = Selection::parse(request, &list_options)?;
     let options = delete::options(request)?;
     let listing = list::listing(request, &list_options, &selection)?;
-    for entry in listing.items.iter() {
+    for entry in listing.items.clone() {
         match delete::delete_key(request, &entry.key, &options).await {
             // Not there any more; a plugin that looks for the object without a name says so, too.
             Err(error) if error.reason() == "NotFound" => {}

@@ -9,8 +9,8 @@ pub(crate) const LONG_BODY: usize = 64 * 1024;
 /// The number of objects that take long when they are looked at one by one.
 const MANY: usize = 1000;
 
-/// Whether the request is going to take longer than others should wait. `whole` answers are made of each object anew.
-pub(crate) fn is_long(request: &Request<'_>, verb: &str, whole: bool) -> bool {
+/// Whether the request is going to take longer than others should wait. (What lists say of their objects is made as it is sent.)
+pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_body = || request.body.bytes.len() >= LONG_BODY;
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // What a few lines of a role allow may be long to tell.
@@ -19,7 +19,7 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str, whole: bool) -> bool {
     match verb {
         "create" => long_body() || escalates(),
         "update" | "patch" | "delete" => long_body() || escalates() || long_object(),
-        "list" => (whole || selects()) && is_many(request),
+        "list" => selects() && is_many(request),
         "deletecollection" => is_many(request),
         _ => false,
     }
@@ -28,6 +28,5 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str, whole: bool) -> bool {
 fn is_many(request: &Request<'_>) -> bool {
     let namespace = Some(request.namespace).filter(|namespace| !namespace.is_empty()).map(Into::into);
     let scope = Scope { resource: request.kind.id, namespace, name: None };
-    let (_, count) = request.cluster.store.snapshot().page(&scope, "", 0);
-    count >= MANY
+    request.cluster.store.snapshot().slice(&scope, "").len() >= MANY
 }

@@ -16,7 +16,7 @@ use super::selection::Selection;
 use super::{Reply, Request};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::store::{Entry, Run, Snapshot};
+use crate::store::{Entry, Run, Slice, Snapshot};
 use std::sync::Arc;
 
 const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to display a consistent list result. You can \
@@ -34,28 +34,69 @@ pub(crate) struct Listing {
     pub(crate) items: Items,
 }
 
-/// The objects of a page.
-pub(crate) enum Items {
-    /// All there are in a part of the store.
-    Neighbours(Vec<Run>),
-    /// Those that selectors match.
-    Selected(Vec<Arc<Entry>>),
+/// The objects of a page, one after the other. They stay where the store has them; selectors look at each as it is taken.
+#[derive(Clone)]
+pub(crate) struct Items {
+    rest: Slice,
+    /// None if all of them are meant.
+    selection: Option<Arc<Selection>>,
 }
 
 impl Items {
-    /// The objects one by one.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        let (runs, selected) = match self {
-            Items::Neighbours(runs) => (&runs[..], &[][..]),
-            Items::Selected(entries) => (&[][..], &entries[..]),
-        };
-        runs.iter().flat_map(Run::entries).chain(selected)
+    /// What `selection` selects, from the first whose path is not before `start`.
+    pub(super) fn of(snapshot: &Snapshot, selection: &Selection, start: &str) -> Self {
+        let scope = selection.scope();
+        let all = selection.is_everything() && scope.is_range();
+        Items { rest: snapshot.slice(&scope, start), selection: (!all).then(|| Arc::new(selection.clone())) }
     }
 
-    fn last(&self) -> Option<&Arc<Entry>> {
-        match self {
-            Items::Neighbours(runs) => runs.last()?.entries().last(),
-            Items::Selected(entries) => entries.last(),
+    /// Neighbours whose objects are to be [selected](Self::selects) from.
+    pub(crate) fn next_run(&mut self) -> Option<Run> {
+        self.rest.next_run()
+    }
+
+    /// Whether all objects of the runs are meant.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.selection.is_none()
+    }
+
+    /// Whether an object of a run is meant.
+    pub(crate) fn selects(&self, entry: &Entry) -> bool {
+        self.selection.as_ref().is_none_or(|selection| selection.selects(entry))
+    }
+
+    /// Leaves out all but the first `limit` objects. Returns the last of those, and how many follow if that is known, if any do.
+    ///
+    /// # Errors
+    /// 504, if the time is up.
+    fn truncate(&mut self, limit: usize, deadline: &Deadline) -> ApiResult<Option<(Arc<Entry>, Option<usize>)>> {
+        let Some(selection) = &self.selection else {
+            let following = self.rest.len().saturating_sub(limit);
+            self.rest.truncate(limit);
+            return Ok(self.rest.last().filter(|_| following > 0).map(|last| (last.clone(), Some(following))));
+        };
+        let mut in_time = self.rest.iter().enumerate().take_while(|_| deadline.check().is_ok());
+        let last = in_time.by_ref().filter(|(_, entry)| selection.selects(entry)).nth(limit.saturating_sub(1));
+        let last = last.map(|(index, entry)| (index, entry.clone()));
+        // As upstream, which does not look whether what follows is selected.
+        let more = last.is_some() && in_time.any(|(_, entry)| selection.is_about(entry));
+        drop(in_time);
+        deadline.check()?;
+        let Some((index, last)) = last else { return Ok(None) };
+        self.rest.truncate(index + 1);
+        Ok(more.then_some((last, None)))
+    }
+}
+
+impl Iterator for Items {
+    type Item = Arc<Entry>;
+
+    fn next(&mut self) -> Option<Arc<Entry>> {
+        loop {
+            let entry = self.rest.next_entry()?;
+            if self.selects(&entry) {
+                return Some(entry);
+            }
         }
     }
 }
@@ -147,22 +188,10 @@ fn page(
     limit: usize,
     deadline: &Deadline,
 ) -> ApiResult<Listing> {
-    let scope = selection.scope();
-    let limit = if limit == 0 { usize::MAX } else { limit };
-    let (items, remaining, more) = if selection.is_everything() {
-        let (runs, remaining) = snapshot.page(&scope, start, limit);
-        (Items::Neighbours(runs), Some(remaining), remaining > 0)
-    } else {
-        let mut range = snapshot.range(&scope, start);
-        let in_time = range.by_ref().take_while(|_| deadline.check().is_ok());
-        let selected: Vec<_> = in_time.filter(|entry| selection.matches(entry)).take(limit).cloned().collect();
-        deadline.check()?;
-        // As upstream, which does not look whether what follows is selected.
-        let more = selected.len() == limit && range.next().is_some();
-        (Items::Selected(selected), None, more)
-    };
+    let mut items = Items::of(snapshot, selection, start);
+    let cut = if limit == 0 { None } else { items.truncate(limit, deadline)? };
     let mut listing = Listing { revision: snapshot.revision, continue_token: None, remaining: None, items };
-    if more && let Some(last) = listing.items.last() {
+    if let Some((last, remaining)) = cut {
         let path = last.key.path().strip_prefix(selection.prefix()).unwrap_or(last.key.path());
         let revision = i64::try_from(snapshot.revision).unwrap_or(i64::MAX);
         listing.continue_token = Some(ContinueToken::after(path, revision).encode());

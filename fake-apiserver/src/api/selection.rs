@@ -52,8 +52,14 @@ impl Selection {
         self.selectors.is_none()
     }
 
-    pub(crate) fn matches(&self, entry: &Entry) -> bool {
-        self.selectors.as_ref().is_none_or(|selectors| selectors.matches(entry))
+    /// Whether an object is in the part of the store to look at.
+    pub(crate) fn is_about(&self, entry: &Entry) -> bool {
+        self.scope.contains(&entry.key)
+    }
+
+    /// Whether an object is meant.
+    pub(crate) fn selects(&self, entry: &Entry) -> bool {
+        self.is_about(entry) && self.selectors.as_ref().is_none_or(|selectors| selectors.matches(entry))
     }
 
     /// The selectors as a store takes them.

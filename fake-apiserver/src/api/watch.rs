@@ -10,19 +10,18 @@
 //! ```
 //! The bookmark that ends the initial events is sent only if bookmarks are allowed.
 
-use super::list::{require_revision, seen};
+use super::list::{Items, require_revision, seen};
 use super::request::options::{ListOptions, ResourceVersion};
 use super::selection::Selection;
 use super::{Reply, Request};
 use crate::error::{ApiError, ApiResult};
-use crate::store::{Entry, Expired, Snapshot, Subscription};
-use std::sync::Arc;
+use crate::store::{Expired, Snapshot, Subscription};
 use std::time::Duration;
 
 /// A watch that can begin.
 pub(crate) struct Watch {
     /// To be sent as ADDED.
-    pub(crate) initial: Vec<Arc<Entry>>,
+    pub(crate) initial: Option<Items>,
     /// The revision of the bookmark that ends the initial events.
     pub(crate) initial_end: Option<u64>,
     /// What follows; or why nothing can.
@@ -51,14 +50,14 @@ pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let (initial, initial_end, events) = if from_state {
         let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
         let (snapshot, events) = state(request, &selection, asked)?;
-        (matching(&snapshot, &selection), options.allow_bookmarks.then_some(snapshot.revision), events)
+        (Some(Items::of(&snapshot, &selection, "")), options.allow_bookmarks.then_some(snapshot.revision), events)
     } else {
         let after = match version {
             ResourceVersion::At(revision) => revision,
             ResourceVersion::Latest | ResourceVersion::Any => request.view.snapshot(store).revision,
         };
         let subscription = store.subscribe_after(after, selection.scope(), selection.filter());
-        (Vec::new(), None, subscription.map_err(|expired| too_old(after, expired)))
+        (None, None, subscription.map_err(|expired| too_old(after, expired)))
     };
     let timeout = timeout(&options, request);
     Ok(Reply::Watch(Watch { initial, initial_end, events, bookmarks: options.allow_bookmarks, timeout }))
@@ -81,10 +80,6 @@ fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<
 /// What a watcher is told whose past is forgotten.
 pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
     ApiError::expired(format!("too old resource version: {revision} ({})", expired.oldest))
-}
-
-fn matching(snapshot: &Snapshot, selection: &Selection) -> Vec<Arc<Entry>> {
-    snapshot.range(&selection.scope(), "").filter(|entry| selection.matches(entry)).cloned().collect()
 }
 
 fn timeout(options: &ListOptions<'_>, request: &Request<'_>) -> Duration {

@@ -1,5 +1,6 @@
 //! Bodies, as they come and as they go.
 
+use super::list::ListBody;
 use super::stream::WatchBody;
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
@@ -7,7 +8,6 @@ use http::HeaderMap;
 use http::header::EXPECT;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -80,48 +80,48 @@ pub(crate) async fn drain(body: &mut RequestBody) {
 
 /// A response's body.
 pub(crate) enum ReplyBody {
-    /// Of known length.
-    Chunks(std::vec::IntoIter<Bytes>),
+    Whole(Option<Bytes>),
+    List(Box<ListBody>),
     Watch(Box<WatchBody>),
 }
 
 impl ReplyBody {
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self::chunks(vec![bytes])
-    }
-
-    pub(crate) fn chunks(chunks: Vec<Bytes>) -> Self {
-        ReplyBody::Chunks(chunks.into_iter())
+        ReplyBody::Whole(Some(bytes))
     }
 
     /// The answer to HEAD.
     pub(crate) fn without_content(self) -> Self {
-        Self::chunks(Vec::new())
+        ReplyBody::Whole(None)
     }
 }
 
 impl HttpBody for ReplyBody {
     type Data = Bytes;
-    type Error = Infallible;
+    /// What breaks an answer off.
+    type Error = ApiError;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ApiResult<Frame<Bytes>>>> {
         let bytes = match self.get_mut() {
-            ReplyBody::Chunks(chunks) => Poll::Ready(chunks.next()),
-            ReplyBody::Watch(watch) => watch.poll_next(context),
+            ReplyBody::Whole(bytes) => Poll::Ready(bytes.take().map(Ok)),
+            ReplyBody::List(list) => list.poll_next(context),
+            ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
         };
-        bytes.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+        bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, ReplyBody::Chunks(chunks) if chunks.as_slice().is_empty())
+        match self {
+            ReplyBody::Whole(bytes) => bytes.is_none(),
+            ReplyBody::List(list) => list.is_empty(),
+            ReplyBody::Watch(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            ReplyBody::Chunks(chunks) => {
-                SizeHint::with_exact(chunks.as_slice().iter().map(|chunk| chunk.len() as u64).sum())
-            }
-            ReplyBody::Watch(_) => SizeHint::default(),
+            ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            ReplyBody::List(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }
 }

@@ -1,94 +1,174 @@
-//! A plain list: what stored objects say beside what the list says for all of them, between commas.
+//! The body of a list: made as it is sent, so that a list under way holds no more than a piece of itself.
 //!
-//! The bytes of neighbours are put together once and sent to all who list them, until one of them changes.
+//! ```text
+//!   protobuf ──▶ measuring ──┐ what stands first says how long the rest is
+//!   JSON ────────────────────┴▶ sending ──▶ ended
+//! ```
+//! A small list is sent as one body.
 
-use crate::api::{Items, Listing};
-use crate::deadline::Deadline;
+use super::body::ReplyBody;
+use super::items::{ListForm, Pieces, Step};
+use super::json::Indent;
+use crate::api::Items;
 use crate::error::ApiResult;
-use crate::registry::Version;
-use crate::store::{Entry, FormId};
 use bytes::Bytes;
-use serde_json::json;
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-/// Items of a list, each after a comma.
-const ITEMS: FormId = FormId(0);
-const END: &[u8] = b"]}\n";
-/// How much of small items is put into one chunk.
-const CHUNK_BYTES: usize = 64 * 1024;
-/// What is as long as that is sent as it is stored.
-const LARGE_BYTES: usize = 16 * 1024;
+/// A list that is no longer than that is sent as one body.
+const SMALL_BYTES: usize = 16 * 1024;
+/// How many steps are made at once: none takes in more than a leaf of the store.
+const STEPS: usize = 16;
 
-/// The body of a plain list response, in chunks.
+pub(crate) struct ListBody {
+    form: Arc<ListForm>,
+    pieces: Pieces,
+    stage: Stage,
+    ready: VecDeque<Bytes>,
+    /// Whether there was an item.
+    begun: bool,
+    indent: Option<Indent>,
+}
+
+enum Stage {
+    Measuring {
+        rest: Pieces,
+        bytes: usize,
+        /// All that was measured, if that is little.
+        seen: Vec<Bytes>,
+    },
+    Sending,
+    Ended,
+}
+
+/// The body of a list.
 ///
 /// # Errors
-/// 500, if a stored object is not JSON; 504, if the time is up.
-pub(super) fn encode(version: &Version, listing: &Listing, deadline: &Deadline) -> ApiResult<Vec<Bytes>> {
-    let mut chunks = vec![Bytes::from(head(version, listing))];
-    match &listing.items {
-        items if version.conversion.is_some() => {
-            for entry in items.iter() {
-                deadline.check()?;
-                chunks.push(converted(version, entry)?);
-            }
+/// 500, if a stored object is not JSON.
+pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
+    let form = Arc::new(form);
+    let pieces = Pieces::new(form.clone(), items);
+    let stage = match form.protobuf {
+        Some(_) => Stage::Measuring { rest: pieces.clone(), bytes: 0, seen: Vec::new() },
+        None => Stage::Sending,
+    };
+    let indent = form.is_pretty().then(Indent::default);
+    let mut list = ListBody { form, pieces, stage, ready: VecDeque::new(), begun: false, indent };
+    for _ in 0..STEPS {
+        if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
+            break;
         }
-        Items::Neighbours(runs) => {
-            for run in runs {
-                deadline.check()?;
-                chunks.extend_from_slice(&run.rendered(ITEMS, items));
-            }
-        }
-        Items::Selected(entries) => chunks.extend(items(entries)),
+        list.step()?;
     }
-    // The first item needs no comma.
-    if let Some(first) = chunks.get_mut(1) {
-        *first = first.slice(1..);
-    }
-    chunks.push(Bytes::from_static(END));
-    Ok(chunks)
+    Ok(match list.is_ended() && list.ready_bytes() <= SMALL_BYTES {
+        true => ReplyBody::whole(Vec::from(list.ready).concat().into()),
+        false => ReplyBody::List(Box::new(list)),
+    })
 }
 
-/// An item of a list in a version that is not the stored one, after a comma.
-fn converted(version: &Version, entry: &Entry) -> ApiResult<Bytes> {
-    let object = version.converted(entry.json())?.unwrap_or_else(|| entry.json().to_vec());
-    Ok([b",{", &object[version.head.len()..]].concat().into())
-}
-
-fn items(entries: &[Arc<Entry>]) -> Vec<Bytes> {
-    let mut chunks = Vec::new();
-    let mut chunk = Vec::with_capacity(entries.iter().map(small_bytes).sum::<usize>().min(CHUNK_BYTES));
-    for entry in entries {
-        if !chunk.is_empty() && chunk.len() + small_bytes(entry) > CHUNK_BYTES {
-            chunks.push(std::mem::take(&mut chunk).into());
+impl ListBody {
+    /// The next piece; none at the end.
+    pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        for _ in 0..STEPS {
+            if let Some(piece) = self.ready.pop_front() {
+                return Poll::Ready(Some(Ok(piece)));
+            }
+            if self.is_ended() {
+                return Poll::Ready(None);
+            }
+            if let Err(refusal) = self.step() {
+                tracing::warn!("a list ends early: {refusal}");
+                self.stage = Stage::Ended;
+                return Poll::Ready(Some(Err(refusal)));
+            }
         }
-        chunk.extend_from_slice(b",{");
-        let body = entry.body();
-        if body.len() < LARGE_BYTES {
-            chunk.extend_from_slice(&body);
+        // Others have their turn before it goes on.
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_ended() && self.ready.is_empty()
+    }
+
+    fn is_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended)
+    }
+
+    fn ready_bytes(&self) -> usize {
+        self.ready.iter().map(Bytes::len).sum()
+    }
+
+    fn step(&mut self) -> ApiResult<()> {
+        match &mut self.stage {
+            Stage::Measuring { rest, bytes, seen } => match rest.step()? {
+                Step::Nothing => {}
+                Step::Piece(piece) => {
+                    *bytes += piece.len();
+                    seen.push(piece);
+                    if *bytes > SMALL_BYTES {
+                        seen.clear();
+                    }
+                }
+                Step::End => {
+                    let (bytes, seen) = (*bytes, std::mem::take(seen));
+                    self.stage = Stage::Sending;
+                    self.ready.extend(self.ends(bytes).map(|[head, _]| head));
+                    if bytes <= SMALL_BYTES {
+                        self.ready.extend(seen);
+                        self.end();
+                    }
+                }
+            },
+            Stage::Sending => match self.pieces.step()? {
+                Step::Nothing => {}
+                Step::Piece(piece) => self.piece(piece),
+                Step::End => self.end(),
+            },
+            Stage::Ended => {}
+        }
+        Ok(())
+    }
+
+    /// A piece of the items is ready, and what stands before the first.
+    fn piece(&mut self, piece: Bytes) {
+        if self.form.protobuf.is_some() {
+            self.ready.push_back(piece);
+        } else if std::mem::replace(&mut self.begun, true) {
+            self.json(piece);
         } else {
-            chunks.extend([std::mem::take(&mut chunk).into(), body]);
+            self.json([head(&self.form.empty), b"["].concat().into());
+            // The first item needs no comma.
+            self.json(piece.slice(1..));
         }
     }
-    if !chunk.is_empty() {
-        chunks.push(chunk.into());
+
+    fn end(&mut self) {
+        match self.ends(0) {
+            Some([_, end]) => self.ready.push_back(end),
+            None if self.begun => self.json(Bytes::from_static(b"]}\n")),
+            None => self.json([&*self.form.empty, b"\n"].concat().into()),
+        }
+        self.stage = Stage::Ended;
     }
-    chunks
+
+    fn json(&mut self, json: Bytes) {
+        self.ready.push_back(match &mut self.indent {
+            Some(indent) => indent.next(&json).into(),
+            None => json,
+        });
+    }
+
+    /// In protobuf, what stands before items of that length, and behind them.
+    fn ends(&self, items: usize) -> Option<[Bytes; 2]> {
+        self.form.protobuf.as_ref().map(|list| list.ends(items))
+    }
 }
 
-/// What an item adds to a chunk of small items.
-fn small_bytes(entry: &Arc<Entry>) -> usize {
-    let body = entry.body_len();
-    ",{".len() + if body < LARGE_BYTES { body } else { 0 }
-}
-
-fn head(version: &Version, listing: &Listing) -> String {
-    let mut metadata = format!("{{\"resourceVersion\":\"{}\"", listing.revision);
-    if let Some(token) = &listing.continue_token {
-        metadata.push_str(&format!(",\"continue\":{}", json!(token)));
-    }
-    if let Some(remaining) = listing.remaining {
-        metadata.push_str(&format!(",\"remainingItemCount\":{remaining}"));
-    }
-    let Version { kind, api_version, .. } = version;
-    format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{api_version}\",\"metadata\":{metadata}}},\"items\":[")
+/// A list without items, up to where they stand.
+fn head(empty: &[u8]) -> &[u8] {
+    let colon = empty.iter().rposition(|byte| *byte == b':').expect("a list says what its items are");
+    &empty[..=colon]
 }

@@ -4,6 +4,7 @@ mod body;
 mod documents;
 mod health;
 mod issuer;
+mod items;
 mod list;
 mod negotiate;
 mod offload;

@@ -70,11 +70,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Whether lists are made of each of their objects anew, more or less.
-    pub(crate) fn is_made_of_each_object(self) -> bool {
-        self.form.is_some() || self.encoding != Encoding::Json { pretty: false }
-    }
-
     /// What the store keeps the frames of a version's objects by; none for tables, whose cells tell ages. Metadata is the same in all
     /// versions.
     pub(crate) fn id(self, version: &Version) -> Option<FormId> {

@@ -230,14 +230,13 @@ impl<'r> Exchange<'r> {
             shutdown: &self.replica.shutdown,
         };
         if let Some(limit) = limit
-            && api::is_long(&request, self.verb, output.is_made_of_each_object())
+            && api::is_long(&request, self.verb)
         {
             let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
             offload.leave(|| Late { after: limit.duration, answer: answer() }).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;
-        let deadline = &offload.deadline;
-        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now, deadline };
+        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),

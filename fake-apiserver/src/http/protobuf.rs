@@ -1,22 +1,9 @@
 //! Answers in protobuf, made of the JSON that would have been sent: bodies, lists, and the frames of watches.
-//!
-//! As of a JSON list, what is made of neighbours is kept until one of them changes.
 
-use super::table::ListMeta;
-use crate::api::{Items, Listing};
-use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Version;
 use crate::schema::{self, TypeRef};
-use crate::store::{Entry, FormId};
 use bytes::Bytes;
-use serde_json::{Value, json};
-use std::sync::Arc;
-
-/// Items of a list.
-const ITEMS: FormId = FormId(1);
-/// How many selected items are put together.
-const CHUNK: usize = 64;
+use serde_json::Value;
 
 /// The body of a response, of its JSON.
 ///
@@ -24,9 +11,9 @@ const CHUNK: usize = 64;
 /// 500, if the schema does not know its kind.
 pub(super) fn body(json: &[u8]) -> ApiResult<Bytes> {
     let object = parse(json)?;
-    let [api_version, kind] = ["apiVersion", "kind"].map(|name| object[name].as_str().unwrap_or_default());
+    let [api_version, kind] = kind_of(&object);
     let message = schema::encode_protobuf_message(&object, known(api_version, kind)?);
-    Ok(schema::encode_protobuf(api_version, kind, vec![message]).concat().into())
+    Ok(schema::encode_protobuf(api_version, kind, &message).into())
 }
 
 /// An event of a watch, of the JSON of its object: a message of `metav1.WatchEvent`, after its length in four bytes.
@@ -39,44 +26,54 @@ pub(super) fn frame(name: &str, json: &[u8]) -> ApiResult<Bytes> {
     Ok([&length.to_be_bytes()[..], &event].concat().into())
 }
 
-/// The body of a plain list response, in chunks.
-///
-/// # Errors
-/// 500, if a stored object is not JSON; 504, if the time is up.
-pub(super) fn list(version: &Version, listing: &Listing, deadline: &Deadline) -> ApiResult<Vec<Bytes>> {
-    let kind = format!("{}List", version.kind);
-    let metadata = json!({ "metadata": ListMeta::of(listing) });
-    let mut message = vec![schema::encode_protobuf_message(&metadata, known(&version.api_version, &kind)?).into()];
-    match &listing.items {
-        items if version.conversion.is_some() => {
-            for entry in items.iter() {
-                deadline.check()?;
-                let json = version.converted(entry.json())?;
-                message.push(item(version, &json.map_or_else(|| Ok(entry.object()), |json| parse(&json))?).into());
-            }
-        }
-        Items::Neighbours(runs) => {
-            for run in runs {
-                deadline.check()?;
-                message.extend_from_slice(&run.rendered(ITEMS, |entries| items(version, entries)));
-            }
-        }
-        Items::Selected(entries) => {
-            for entries in entries.chunks(CHUNK) {
-                deadline.check()?;
-                message.extend(items(version, entries));
-            }
+/// A list whose items come one after the other.
+pub(super) struct List {
+    api_version: String,
+    kind: String,
+    /// The fields of its message but for the items.
+    rest: Vec<u8>,
+    /// The number of its items, which tells whether they stand before the rest.
+    number: u32,
+    /// What its items are.
+    item: TypeRef<'static>,
+}
+
+impl List {
+    /// A list, of its JSON without items.
+    ///
+    /// # Errors
+    /// 500, if the schema does not know its kind.
+    pub(super) fn new(empty: &[u8]) -> ApiResult<Self> {
+        let object = parse(empty)?;
+        let [api_version, kind] = kind_of(&object).map(String::from);
+        let ty = known(&api_version, &kind)?;
+        let no_items = || ApiError::internal(format!("the kind {kind:?} has no items"));
+        let (number, item) = schema::protobuf_items(ty).ok_or_else(no_items)?;
+        let rest = schema::encode_protobuf_message(&object, ty);
+        Ok(List { api_version, kind, rest, number, item })
+    }
+
+    /// An item, of its JSON.
+    ///
+    /// # Errors
+    /// 500, if it is not JSON.
+    pub(super) fn item(&self, json: &[u8]) -> ApiResult<Vec<u8>> {
+        Ok(schema::protobuf_field(self.number, &schema::encode_protobuf_message(&parse(json)?, self.item)))
+    }
+
+    /// What stands before items of that length together, and behind them.
+    pub(super) fn ends(&self, items: usize) -> [Bytes; 2] {
+        let (head, end) = schema::protobuf_ends(&self.api_version, &self.kind, self.rest.len() + items);
+        // Fields come in the order of their numbers.
+        match self.number {
+            1 => [head.into(), [&*self.rest, &end].concat().into()],
+            _ => [[head, self.rest.clone()].concat().into(), end.to_vec().into()],
         }
     }
-    Ok(schema::encode_protobuf(&version.api_version, &kind, message))
 }
 
-fn items(version: &Version, entries: &[Arc<Entry>]) -> Vec<Bytes> {
-    vec![entries.iter().map(|entry| item(version, &entry.object())).collect::<Vec<_>>().concat().into()]
-}
-
-fn item(version: &Version, object: &Value) -> Vec<u8> {
-    schema::protobuf_item(&schema::encode_protobuf_message(object, version.ty()))
+fn kind_of(object: &Value) -> [&str; 2] {
+    ["apiVersion", "kind"].map(|name| object[name].as_str().unwrap_or_default())
 }
 
 /// The type of a kind. The documents about the core group do not name its version.

@@ -1,6 +1,7 @@
 //! From answers to responses: forms, headers, bytes.
 
 use super::body::ReplyBody;
+use super::items::ListForm;
 use super::json;
 use super::list;
 use super::negotiate::{self, Encoding, Output};
@@ -9,7 +10,6 @@ use super::replica::Replica;
 use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
-use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use bytes::Bytes;
@@ -31,7 +31,6 @@ pub(super) struct Rendering<'r> {
     /// The query parameter, which matters for tables only.
     pub(super) include_object: &'r str,
     pub(super) now: Timestamp,
-    pub(super) deadline: &'r Deadline,
 }
 
 impl Rendering<'_> {
@@ -63,20 +62,13 @@ impl Rendering<'_> {
     }
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
-        if let Some(transformation) = self.transformation()? {
-            let objects = listing.items.iter().map(|entry| entry.line()).take_while(|_| self.deadline.check().is_ok());
-            let json = transformation.list(&ListMeta::of(&listing), objects, self.now)?;
-            self.deadline.check()?;
-            return self.document(200, end_line(json));
-        }
-        let (content_type, chunks) = match self.output.encoding {
-            Encoding::Json { pretty: false } => (JSON, list::encode(self.version, &listing, self.deadline)?),
-            Encoding::Json { pretty: true } => {
-                return self.document(200, list::encode(self.version, &listing, self.deadline)?.concat().into());
-            }
-            Encoding::Protobuf => (PROTOBUF, protobuf::list(self.version, &listing, self.deadline)?),
+        let metadata = ListMeta::of(&listing);
+        let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
+        let content_type = match self.output.encoding {
+            Encoding::Json { .. } => JSON,
+            Encoding::Protobuf => PROTOBUF,
         };
-        Ok(with_headers(200, content_type, ReplyBody::chunks(chunks)))
+        Ok(with_headers(200, content_type, list::body(form, listing.items)?))
     }
 
     /// None for the plain form.

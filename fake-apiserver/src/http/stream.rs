@@ -13,7 +13,7 @@ use super::protobuf;
 use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
-use crate::api::{Watch, too_old};
+use crate::api::{Items, Watch, too_old};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
@@ -44,7 +44,7 @@ pub(crate) struct WatchBody {
     /// What frames are shared by that do not depend on when they are made.
     shared: Option<FormId>,
     replica: Arc<Replica>,
-    initial: std::vec::IntoIter<Arc<Entry>>,
+    initial: Option<Items>,
     /// The revision that the initial objects are of, until they are sent.
     initial_end: Option<u64>,
     /// None once the stream has nothing more to tell.
@@ -79,7 +79,7 @@ impl WatchBody {
             version,
             transformation,
             replica: replica.clone(),
-            initial: watch.initial.into_iter(),
+            initial: watch.initial,
             initial_end: watch.initial_end,
             events: Some(watch.events),
             unseen: None,
@@ -109,9 +109,11 @@ impl WatchBody {
     }
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(entry) = self.initial.next() {
+        if let Some(entry) = self.initial.as_mut().and_then(Items::next) {
             return Poll::Ready(self.stored("ADDED", &entry));
         }
+        // The objects that it began with are not needed any more.
+        self.initial = None;
         if let Some(revision) = self.initial_end.take() {
             return Poll::Ready(self.bookmark(revision, true));
         }
@@ -213,7 +215,7 @@ impl WatchBody {
     /// Nothing follows.
     fn end(&mut self) -> Option<Bytes> {
         self.events = None;
-        self.initial = Vec::new().into_iter();
+        self.initial = None;
         self.initial_end = None;
         None
     }

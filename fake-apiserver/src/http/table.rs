@@ -10,7 +10,6 @@ use super::negotiate::{Form, MetaVersion};
 use crate::api::Listing;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version};
-use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -114,35 +113,31 @@ impl Transformation {
         }
     }
 
-    /// A list. `objects` are its items' JSON, each with `kind` and `apiVersion`.
+    /// A list of nothing. What follows the last colon in it are its items: `[]`, or `null` as in Go.
     ///
     /// # Errors
     /// 406 when the form is one of single objects.
-    pub(crate) fn list<'o>(
-        &self,
-        list: &ListMeta,
-        objects: impl Iterator<Item = &'o Bytes>,
-        now: Timestamp,
-    ) -> ApiResult<Vec<u8>> {
+    pub(crate) fn empty_list(&self, metadata: &ListMeta) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(_) => Err(self.wrong_form("PartialObjectMetadata", "a list", "List")),
             Form::PartialObjectMetadataList(version) => {
-                let items = objects
-                    .map(|object| Ok(PartialObjectMetadata::of(version, metadata(object)?)))
-                    .collect::<ApiResult<Vec<_>>>()?;
-                let items = (!items.is_empty()).then_some(items);
-                let kind = "PartialObjectMetadataList";
-                Ok(encode(&PartialObjectMetadataList {
-                    kind,
-                    api_version: version.api_version(),
-                    metadata: list,
-                    items,
-                }))
+                let (kind, api_version) = ("PartialObjectMetadataList", version.api_version());
+                Ok(encode(&PartialObjectMetadataList { kind, api_version, metadata, items: () }))
             }
-            Form::Table(version) => {
-                let rows = objects.map(|object| self.row(version, object, now)).collect::<ApiResult<_>>()?;
-                Ok(encode(&self.table(version, list, rows)))
+            Form::Table(version) => Ok(encode(&self.table(version, metadata, Vec::new()))),
+        }
+    }
+
+    /// An item of a list. `object` is its JSON with `kind` and `apiVersion`.
+    ///
+    /// # Errors
+    /// 500, if it is not JSON.
+    pub(crate) fn item(&self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+        match self.form {
+            Form::PartialObjectMetadata(version) | Form::PartialObjectMetadataList(version) => {
+                Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?)))
             }
+            Form::Table(version) => Ok(encode(&self.row(version, object, now)?)),
         }
     }
 
@@ -259,8 +254,8 @@ struct PartialObjectMetadataList<'a> {
     kind: &'static str,
     api_version: &'static str,
     metadata: &'a ListMeta,
-    /// `null` when there are none.
-    items: Option<Vec<PartialObjectMetadata<'a>>>,
+    /// `null`, as there are none.
+    items: (),
 }
 
 /// The metadata of an object.
@@ -370,30 +365,30 @@ mod tests {
     #[test]
     fn lists() {
         let page = ListMeta { resource_version: "9".into(), r#continue: "t".into(), remaining_item_count: Some(3) };
-        let list = |form, page: &ListMeta| {
-            let transformation = transformation(form, "None");
-            let objects = [Bytes::from_static(LEASE.as_bytes()), Bytes::from_static(LEASE.as_bytes())];
-            transformation
-                .list(page, objects.iter(), Timestamp::UNIX_EPOCH)
-                .map(|json| String::from_utf8(json).unwrap())
-                .map_err(|error| error.to_string())
+        let empty = |form, page: &ListMeta| {
+            let json = transformation(form, "None").empty_list(page);
+            json.map(|json| String::from_utf8(json).unwrap()).map_err(|error| error.to_string())
+        };
+        let item = |form| {
+            let json = transformation(form, "None").item(LEASE.as_bytes(), Timestamp::UNIX_EPOCH);
+            String::from_utf8(json.unwrap()).unwrap()
         };
         assert_eq!(
-            list(Form::Table, &page).unwrap(),
+            empty(Form::Table, &page).unwrap(),
             format!(
-                r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9","continue":"t","remainingItemCount":3}},"columnDefinitions":{columns},"rows":[{{"cells":["a","","0s"],"object":null}},{{"cells":["a","","0s"],"object":null}}]}}"#,
+                r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9","continue":"t","remainingItemCount":3}},"columnDefinitions":{columns},"rows":[]}}"#,
                 columns = columns(),
             )
         );
+        assert_eq!(item(Form::Table), r#"{"cells":["a","","0s"],"object":null}"#);
         let last = ListMeta { resource_version: "9".into(), ..ListMeta::default() };
         assert_eq!(
-            list(Form::PartialObjectMetadataList, &last).unwrap(),
-            format!(
-                r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9"}},"items":[{LEASE_METADATA},{LEASE_METADATA}]}}"#
-            )
+            empty(Form::PartialObjectMetadataList, &last).unwrap(),
+            r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":null}"#
         );
+        assert_eq!(item(Form::PartialObjectMetadataList), LEASE_METADATA);
         assert_eq!(
-            list(Form::PartialObjectMetadata, &last).unwrap_err(),
+            empty(Form::PartialObjectMetadata, &last).unwrap_err(),
             "you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)"
         );
     }

@@ -12,9 +12,6 @@ use serde_json::{Map, Value};
 /// The fields of `runtime.Unknown` that follow its `raw`: `contentEncoding` and `contentType`, both empty.
 const REST: [u8; 4] = [0x1a, 0, 0x22, 0];
 
-/// The number of `items` in the message of every list.
-const ITEMS: u32 = 2;
-
 /// The message of a canonical tree of a type. Unknown fields are left out, and so are `apiVersion` and `kind` of the object,
 /// which only the envelope has.
 pub fn encode_protobuf_message(object: &Value, ty: TypeRef) -> Vec<u8> {
@@ -25,25 +22,36 @@ pub fn encode_protobuf_message(object: &Value, ty: TypeRef) -> Vec<u8> {
     writer.written
 }
 
-/// A message as an item of a list's message.
-pub fn protobuf_item(message: &[u8]) -> Vec<u8> {
+/// The number of `items` in the message of a type, and what each of them is; none if the type is not one of lists.
+pub fn protobuf_items(list: TypeRef<'_>) -> Option<(u32, TypeRef<'_>)> {
+    let content = list.as_struct()?;
+    let (index, items) = content.field("items")?;
+    let is_items = |member: &&Member| matches!(member.content, Content::Field(at) if at == index);
+    Some((content.members.iter().find(is_items)?.number, list.of(items).element()?))
+}
+
+/// A message as one of the values of a field.
+pub fn protobuf_field(number: u32, message: &[u8]) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.bytes(ITEMS, message);
+    writer.bytes(number, message);
     writer.written
 }
 
-/// The body with the message, given in parts, of an object of that `apiVersion` and kind.
-pub fn encode_protobuf<P: AsRef<[u8]> + From<Vec<u8>>>(api_version: &str, kind: &str, message: Vec<P>) -> Vec<P> {
+/// The body that has the message of an object of that `apiVersion` and kind.
+pub fn encode_protobuf(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {
+    let (head, end) = protobuf_ends(api_version, kind, message.len());
+    [&head, message, &end].concat()
+}
+
+/// What stands before such a message of `length` bytes, and behind it.
+pub fn protobuf_ends(api_version: &str, kind: &str, length: usize) -> (Vec<u8>, [u8; 4]) {
     let mut writer = Writer { written: MAGIC.to_vec() };
     writer.message(1, |type_meta| {
         type_meta.bytes(1, api_version.as_bytes());
         type_meta.bytes(2, kind.as_bytes());
     });
-    writer.head(2, message.iter().map(|part| part.as_ref().len()).sum());
-    let mut body = vec![writer.written.into()];
-    body.extend(message);
-    body.push(REST.to_vec().into());
-    body
+    writer.head(2, length);
+    (writer.written, REST)
 }
 
 /// The message of a `metav1.WatchEvent` from its type and the body of its object.

@@ -42,7 +42,9 @@ pub use data::DataError;
 pub use decode::decode_json;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
-pub use marshal::{encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_item};
+pub use marshal::{
+    encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_ends, protobuf_field, protobuf_items,
+};
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
 pub(crate) use text::quote;
 pub use types::{Field, OwnedType, TypeRef, Types};

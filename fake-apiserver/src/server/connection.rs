@@ -8,6 +8,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use std::convert::Infallible;
+use std::error::Error;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -19,6 +20,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 const GO_AWAY_GRACE: Duration = Duration::from_secs(1);
 /// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
 const MAX_STREAMS: u32 = 1000;
+/// How much of an answer is held for an HTTP/2 stream whose client may read it but does not.
+const MAX_STREAM_BYTES: usize = 64 * 1024;
 /// Bytes of the head of a request (`MaxHeaderBytes`).
 const MAX_HEAD_BYTES: u32 = 1 << 20;
 /// Headers of an HTTP/1.1 request. Go counts only their bytes; here room is made for so many before a head is read.
@@ -31,7 +34,7 @@ pub(super) async fn serve<A, B>(
     stop: CancellationToken,
 ) where
     A: Future<Output = Response<B>> + Send + 'static,
-    B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let lifetime = Lifetime::new();
     let service = service_fn(|request| {
@@ -43,7 +46,9 @@ pub(super) async fn serve<A, B>(
     // The lifetime sees to it that heads do not take for ever.
     let head_bytes = MAX_HEAD_BYTES as usize;
     builder.http1().header_read_timeout(None).max_headers(MAX_HEADERS).max_buf_size(head_bytes);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HEAD_BYTES);
+    let mut http2 = builder.http2();
+    http2.timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HEAD_BYTES);
+    http2.max_send_buf_size(MAX_STREAM_BYTES);
     let stream = TokioIo::new(Watched::new(stream, lifetime.clone()));
     let mut connection = pin!(builder.serve_connection(stream, service));
     let grace = tokio::select! {
@@ -68,7 +73,7 @@ async fn stopped_for(stop: &CancellationToken, time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-fn log(ended: Result<(), Box<dyn std::error::Error + Send + Sync>>) {
+fn log(ended: Result<(), Box<dyn Error + Send + Sync>>) {
     if let Err(error) = ended {
         tracing::debug!(error, "connection ended early");
     }

@@ -78,8 +78,8 @@ impl Scope {
         at(start.max(&first))..end
     }
 
-    /// Whether the [`bounds`](Self::bounds) hold nothing else: all but a name in all namespaces are ranges.
-    pub(super) fn is_range(&self) -> bool {
+    /// Whether its objects are neighbours: those of all scopes but a name in all namespaces are.
+    pub fn is_range(&self) -> bool {
         self.namespace.is_some() || self.name.is_none()
     }
 }

@@ -16,11 +16,16 @@ struct Slot<K, V> {
 impl<K: Copy + PartialEq, V> Memo<K, V> {
     /// The value of `key`, made by `make` if nobody has asked for it before.
     pub(super) fn get_or_make(&self, key: K, make: impl FnOnce() -> V) -> &V {
+        self.place(key).get_or_init(make)
+    }
+
+    /// Where the value of `key` stands, once there is one.
+    pub(super) fn place(&self, key: K) -> &OnceLock<V> {
         let mut memo = self;
         loop {
             let slot = memo.0.get_or_init(|| Box::new(Slot { key, value: OnceLock::new(), rest: Memo::default() }));
             if slot.key == key {
-                return slot.value.get_or_init(make);
+                return &slot.value;
             }
             memo = &slot.rest;
         }

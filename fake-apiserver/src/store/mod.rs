@@ -22,6 +22,7 @@ mod history;
 mod key;
 mod last_change;
 mod memo;
+mod room;
 mod state;
 mod subscription;
 #[cfg(test)]
@@ -34,7 +35,7 @@ pub use event::{Change, Event};
 pub use key::{Key, ResourceId, Scope};
 pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
-pub use tree::Run;
+pub use tree::{Run, Slice};
 
 use history::History;
 use imbl::Vector;
@@ -321,15 +322,9 @@ impl Snapshot {
         entries.filter(|entry| scope.is_range() || scope.contains(&entry.key))
     }
 
-    /// The first `limit` of the same objects, in runs, and how many follow them.
-    ///
-    /// # Panics
-    /// If the scope is a name in all namespaces, whose objects are no neighbours.
-    pub fn page(&self, scope: &Scope, start: &str, limit: usize) -> (Vec<Run>, usize) {
-        assert!(scope.is_range(), "the objects of {scope:?} are not neighbours");
-        let ranks = self.ranks(scope, start);
-        let taken = ranks.len().min(limit);
-        (self.objects.runs(ranks.start..ranks.start + taken).collect(), ranks.len() - taken)
+    /// The same objects, to be kept; if the scope is a name in all namespaces, all objects that it is looked for in.
+    pub fn slice(&self, scope: &Scope, start: &str) -> Slice {
+        self.objects.clone().slice(self.ranks(scope, start))
     }
 
     fn ranks(&self, scope: &Scope, start: &str) -> Range<usize> {

@@ -55,8 +55,11 @@ fn pages_know_how_much_follows_now_and_in_the_past() {
         store.delete(&entry.key, entry.revision).expect("nobody else deletes it");
     }
     let page = |snapshot: &Snapshot, scope: &Scope, start: &str, limit: usize| {
-        let (runs, remaining) = snapshot.page(scope, start, limit);
-        let names: Vec<_> = runs.iter().flat_map(Run::entries).map(|entry| entry.key.path().to_string()).collect();
+        let mut page = snapshot.slice(scope, start);
+        let all = page.len();
+        page.truncate(limit);
+        let remaining = all - page.len();
+        let names: Vec<_> = page.iter().map(|entry| entry.key.path().to_string()).collect();
         let walked: Vec<_> = snapshot.range(scope, start).map(|entry| entry.key.path().to_string()).collect();
         assert_eq!((names.len() + remaining, &names[..]), (walked.len(), &walked[..names.len()]));
         (names.len(), remaining)

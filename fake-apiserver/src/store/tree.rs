@@ -5,13 +5,14 @@
 //!             ╱     │     ╲
 //!         Leaf    Leaf    Leaf: up to 64 entries, and what readers have made of all of them together
 //! ```
-//! A clone is one pointer. A write copies the nodes on its way that a clone still shares, and changes the others in
-//! place; so a snapshot costs nothing, and what is made of a leaf lasts until an object in it changes.
+//! A clone is a pointer or two. A write copies the nodes on its way that a clone still shares, and changes the others in
+//! place; so a snapshot costs nothing, and what is made of a leaf lasts until an object in it changes. For all that is made of leaves
+//! there is [`ROOM`]; what finds none is not kept.
 
 use super::memo::Memo;
+use super::room::{Claim, Room};
 use super::{Entry, FormId, Key};
 use bytes::Bytes;
-use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,8 +22,14 @@ const LEAF: usize = 64;
 /// How many children an inner node has at most.
 const CHILDREN: usize = 32;
 
+/// Bytes for what is made of leaves.
+const ROOM: usize = 64 * 1024 * 1024;
+
 #[derive(Clone)]
-pub(super) struct Tree(Node);
+pub(super) struct Tree {
+    root: Node,
+    room: Room,
+}
 
 #[derive(Clone)]
 enum Node {
@@ -42,23 +49,37 @@ struct Child {
 #[derive(Default)]
 struct Leaf {
     entries: Vec<Arc<Entry>>,
-    rendered: Memo<FormId, Vec<Bytes>>,
+    rendered: Memo<FormId, Rendered>,
 }
 
-/// Some neighbours in the order of keys.
+/// What was made of a leaf's entries, and the room that it takes.
+struct Rendered {
+    chunks: Vec<Bytes>,
+    _room: Claim,
+}
+
+/// Neighbours in the order of keys, to be taken one after the other. A clone is a pointer or two.
+#[derive(Clone)]
+pub struct Slice {
+    objects: Tree,
+    ranks: Range<usize>,
+}
+
+/// Neighbours that stand in one leaf.
 #[derive(Clone)]
 pub struct Run {
     leaf: Arc<Leaf>,
     range: Range<usize>,
+    room: Room,
 }
 
 impl Tree {
     pub(super) fn new() -> Self {
-        Tree(Node::Leaf(Arc::default()))
+        Tree { root: Node::Leaf(Arc::default()), room: Room::new(ROOM) }
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<&Arc<Entry>> {
-        let mut node = &self.0;
+        let mut node = &self.root;
         loop {
             match node {
                 Node::Leaf(leaf) => return leaf.find(key).ok().map(|index| &leaf.entries[index]),
@@ -69,29 +90,29 @@ impl Tree {
 
     /// Puts an entry in the place of its key; returns what was there.
     pub(super) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
-        let (replaced, right) = self.0.insert(entry);
+        let (replaced, right) = self.root.insert(entry);
         if let Some(right) = right {
-            let left = std::mem::replace(&mut self.0, Node::Leaf(Arc::default()));
+            let left = std::mem::replace(&mut self.root, Node::Leaf(Arc::default()));
             // Nobody asks for the first key of the leftmost child.
             let left = Child { first: right.first.clone(), len: left.len(), node: left };
-            self.0 = Node::Inner(Arc::new(vec![left, right]));
+            self.root = Node::Inner(Arc::new(vec![left, right]));
         }
         replaced
     }
 
     pub(super) fn remove(&mut self, key: &Key) -> Option<Arc<Entry>> {
-        let removed = self.0.remove(key);
-        while let Node::Inner(children) = &self.0
+        let removed = self.root.remove(key);
+        while let Node::Inner(children) = &self.root
             && let [only] = &***children
         {
-            self.0 = only.node.clone();
+            self.root = only.node.clone();
         }
         removed
     }
 
     /// How many objects have a key before `key`.
     pub(super) fn rank(&self, key: &Key) -> usize {
-        let (mut node, mut rank) = (&self.0, 0);
+        let (mut node, mut rank) = (&self.root, 0);
         loop {
             match node {
                 Node::Leaf(leaf) => return rank + leaf.find(key).unwrap_or_else(|index| index),
@@ -109,9 +130,9 @@ impl Tree {
         self.leaves(ranks).flat_map(|(leaf, range)| &leaf.entries[range])
     }
 
-    /// The same by leaves.
-    pub(super) fn runs(&self, ranks: Range<usize>) -> impl Iterator<Item = Run> {
-        self.leaves(ranks).map(|(leaf, range)| Run { leaf: leaf.clone(), range })
+    /// The same, to be kept.
+    pub(super) fn slice(self, ranks: Range<usize>) -> Slice {
+        Slice { objects: self, ranks }
     }
 
     fn leaves(&self, mut ranks: Range<usize>) -> impl Iterator<Item = (&Arc<Leaf>, Range<usize>)> {
@@ -128,7 +149,7 @@ impl Tree {
 
     /// The leaf with the entry of that rank, and where it stands there.
     fn leaf_at(&self, mut rank: usize) -> Option<(&Arc<Leaf>, usize)> {
-        let mut node = &self.0;
+        let mut node = &self.root;
         loop {
             match node {
                 Node::Leaf(leaf) => return (rank < leaf.entries.len()).then_some((leaf, rank)),
@@ -272,18 +293,84 @@ impl Leaf {
     }
 }
 
+impl Slice {
+    /// How many objects are left.
+    pub fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// Whether there are none left.
+    pub fn is_empty(&self) -> bool {
+        self.ranks.is_empty()
+    }
+
+    /// Leaves out all but the first `len` objects.
+    pub fn truncate(&mut self, len: usize) {
+        self.ranks.end = self.ranks.end.min(self.ranks.start.saturating_add(len));
+    }
+
+    /// The objects that are left.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.objects.range(self.ranks.clone())
+    }
+
+    /// The last object.
+    pub fn last(&self) -> Option<&Arc<Entry>> {
+        self.objects.range(self.ranks.end.max(self.ranks.start + 1) - 1..self.ranks.end).next()
+    }
+
+    /// Takes the next object.
+    pub fn next_entry(&mut self) -> Option<Arc<Entry>> {
+        let entry = self.iter().next()?.clone();
+        self.ranks.start += 1;
+        Some(entry)
+    }
+
+    /// Takes the next objects of one leaf.
+    pub fn next_run(&mut self) -> Option<Run> {
+        let (leaf, range) = self.objects.leaves(self.ranks.clone()).next()?;
+        let run = Run { leaf: leaf.clone(), range, room: self.objects.room.clone() };
+        self.ranks.start += run.range.len();
+        Some(run)
+    }
+}
+
 impl Run {
     /// The objects.
     pub fn entries(&self) -> &[Arc<Entry>] {
         &self.leaf.entries[self.range.clone()]
     }
 
-    /// The objects in a form, as `render` makes it. Of a whole leaf that is made once, and kept until an object in it changes.
-    pub fn rendered(&self, form: FormId, render: impl FnOnce(&[Arc<Entry>]) -> Vec<Bytes>) -> Cow<'_, [Bytes]> {
+    /// Leaves out the first `count` objects.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn skip(&mut self, count: usize) {
+        assert!(count <= self.range.len(), "{count} of {} objects", self.range.len());
+        self.range.start += count;
+    }
+
+    /// The objects in a form, as `render` makes it; made once, and kept until an object in the leaf changes. None if they are not all
+    /// objects of a leaf, or if there is no room for what takes `bytes` bytes.
+    ///
+    /// # Errors
+    /// Those of `render`.
+    pub fn rendered<E>(
+        &self,
+        form: FormId,
+        bytes: usize,
+        render: impl FnOnce(&[Arc<Entry>]) -> Result<Vec<Bytes>, E>,
+    ) -> Result<Option<&[Bytes]>, E> {
         if self.range.len() < self.leaf.entries.len() {
-            return Cow::Owned(render(self.entries()));
+            return Ok(None);
         }
-        Cow::Borrowed(self.leaf.rendered.get_or_make(form, || render(&self.leaf.entries)))
+        let place = self.leaf.rendered.place(form);
+        if place.get().is_none() {
+            let Some(claim) = self.room.claim(bytes) else { return Ok(None) };
+            let chunks = render(&self.leaf.entries)?;
+            place.get_or_init(|| Rendered { chunks, _room: claim });
+        }
+        Ok(place.get().map(|rendered| &*rendered.chunks))
     }
 }
 
@@ -292,6 +379,7 @@ mod tests {
     use super::super::{Draft, Meta, ResourceId};
     use super::*;
     use std::collections::BTreeMap;
+    use std::convert::Infallible;
 
     fn key(number: u32) -> Key {
         Key::new(ResourceId(0), "", &format!("{number:05}"))
@@ -347,27 +435,48 @@ mod tests {
         for (clone, expected) in clones {
             assert_eq!(revisions(&clone), expected);
             let ranks = expected.len() / 3..expected.len() / 2;
-            let runs: Vec<Run> = clone.runs(ranks.clone()).collect();
+            let mut slice = clone.slice(ranks.clone());
+            let last = slice.last().map(|entry| entry.revision);
+            let runs: Vec<Run> = iter::from_fn(|| slice.next_run()).collect();
             let in_runs: Vec<u64> = runs.iter().flat_map(Run::entries).map(|entry| entry.revision).collect();
-            assert_eq!(in_runs, expected[ranks]);
+            assert_eq!((&in_runs[..], last), (&expected[ranks.clone()], expected[ranks].last().copied()));
         }
     }
 
     #[test]
     fn what_is_made_of_a_leaf_is_made_again_once_it_has_changed() {
         let mut tree = Tree::new();
-        let names =
-            |entries: &[Arc<Entry>]| entries.iter().map(|entry| Bytes::from(entry.revision.to_string())).collect();
-        let whole = |tree: &Tree| {
-            tree.runs(0..usize::MAX).flat_map(|run| run.rendered(FormId(0), names).into_owned()).collect::<Vec<_>>()
+        let whole = |tree: &Tree| -> Vec<Bytes> {
+            let run = tree.clone().slice(0..usize::MAX).next_run().expect("it is not empty");
+            let names = |entries: &[Arc<Entry>]| -> Result<_, Infallible> {
+                Ok(entries.iter().map(|entry| Bytes::from(entry.revision.to_string())).collect())
+            };
+            let Ok(chunks) = run.rendered(FormId(0), ROOM, names);
+            chunks.expect("there is room for one leaf").to_vec()
         };
         tree.insert(entry(1, 1));
         tree.insert(entry(2, 2));
         let (first, again) = (whole(&tree), whole(&tree));
         assert_eq!(first, ["1", "2"]);
         assert_eq!(first[0].as_ptr(), again[0].as_ptr());
-        let before = tree.clone();
+        // Without the old leaf there is room for the new one.
         tree.insert(entry(1, 3));
-        assert_eq!((whole(&tree), whole(&before)), (vec!["3".into(), "2".into()], first));
+        assert_eq!(whole(&tree), ["3", "2"]);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_not_kept() {
+        let mut tree = Tree::new();
+        (0..LEAF as u32 + 1).for_each(|number| drop(tree.insert(entry(number, 1))));
+        let mut slice = tree.slice(0..usize::MAX);
+        let render = |run: &Run, bytes| {
+            let Ok(chunks) = run.rendered(FormId(0), bytes, |_| -> Result<_, Infallible> { Ok(Vec::new()) });
+            chunks.is_some()
+        };
+        let runs = [slice.next_run(), slice.next_run()].map(|run| run.expect("two leaves"));
+        assert_eq!([render(&runs[0], ROOM), render(&runs[1], 1), render(&runs[0], ROOM)], [true, false, true]);
+        let mut part = runs[0].clone();
+        part.skip(1);
+        assert!(!render(&part, 0), "a part of a leaf is not kept");
     }
 }

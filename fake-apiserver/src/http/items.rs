@@ -1,0 +1,221 @@
+//! The items of a list as they are sent: piece by piece, each made when it is asked for.
+//!
+//! ```text
+//!   the store's leaves ──▶ whole, and there is room: the pieces that are kept of it, shared with all who list it
+//!                     └──▶ else: a piece of some items, made for this list alone
+//! ```
+
+use super::json::encode;
+use super::negotiate::{Encoding, Output};
+use super::protobuf;
+use super::table::{ListMeta, Transformation};
+use crate::api::Items;
+use crate::error::ApiResult;
+use crate::registry::Version;
+use crate::store::{Entry, Run};
+use bytes::Bytes;
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// How much of small items is put into one piece.
+const PIECE_BYTES: usize = 64 * 1024;
+/// What is as long as that is sent as it is stored.
+const LARGE_BYTES: usize = 16 * 1024;
+
+/// How a list is written. In JSON each item follows a comma.
+pub(super) struct ListForm {
+    version: Arc<Version>,
+    output: Output,
+    /// None for the plain form.
+    transformation: Option<Transformation>,
+    /// What ages are counted from.
+    now: Timestamp,
+    /// The list in JSON, if it has no items.
+    pub(super) empty: Vec<u8>,
+    /// What it is in protobuf, if it is to be.
+    pub(super) protobuf: Option<protobuf::List>,
+}
+
+/// The items that are still to be sent.
+#[derive(Clone)]
+pub(super) struct Pieces {
+    form: Arc<ListForm>,
+    items: Items,
+    /// What is left of the leaf under way.
+    run: Option<Run>,
+    ready: VecDeque<Bytes>,
+}
+
+/// What came of a bounded amount of work.
+pub(super) enum Step {
+    Piece(Bytes),
+    /// No item was selected.
+    Nothing,
+    End,
+}
+
+impl ListForm {
+    /// The form of a list with that metadata.
+    ///
+    /// # Errors
+    /// 406, if the form is one of single objects.
+    pub(super) fn new(
+        version: &Arc<Version>,
+        output: Output,
+        transformation: Option<Transformation>,
+        now: Timestamp,
+        metadata: &ListMeta,
+    ) -> ApiResult<Self> {
+        let empty = match &transformation {
+            Some(transformation) => transformation.empty_list(metadata)?,
+            None => empty(version, metadata),
+        };
+        let is_protobuf = output.encoding == Encoding::Protobuf;
+        let protobuf = is_protobuf.then(|| protobuf::List::new(&empty)).transpose()?;
+        Ok(ListForm { version: version.clone(), output, transformation, now, empty, protobuf })
+    }
+
+    /// Whether JSON is indented.
+    pub(super) fn is_pretty(&self) -> bool {
+        self.output.encoding == Encoding::Json { pretty: true }
+    }
+
+    /// The JSON of an item.
+    fn json<'e>(&self, entry: &'e Entry) -> ApiResult<Cow<'e, [u8]>> {
+        Ok(match &self.transformation {
+            Some(transformation) => transformation.item(entry.json(), self.now)?.into(),
+            None => self.version.converted(entry.json())?.map_or(Cow::Borrowed(entry.json()), Cow::Owned),
+        })
+    }
+
+    fn write(&self, entry: &Entry, written: &mut Written) -> ApiResult<()> {
+        if self.is_sent_as_stored() {
+            written.copy(b",{", entry.body_len());
+            match self.copied_bytes(entry) {
+                0 => written.share(entry.body()),
+                _ => written.copy(&entry.body(), 0),
+            }
+            return Ok(());
+        }
+        let json = self.json(entry)?;
+        if let Some(list) = &self.protobuf {
+            written.copy(&list.item(&json)?, 0);
+        } else if self.transformation.is_some() {
+            written.copy(b",", json.len());
+            written.copy(&json, 0);
+        } else {
+            let body = &json[self.version.head.len()..];
+            written.copy(b",{", body.len());
+            written.copy(body, 0);
+        }
+        Ok(())
+    }
+
+    fn is_sent_as_stored(&self) -> bool {
+        self.transformation.is_none() && self.version.conversion.is_none() && self.protobuf.is_none()
+    }
+
+    /// About how many bytes of an item have to be made.
+    fn copied_bytes(&self, entry: &Entry) -> usize {
+        let length = entry.body_len();
+        if self.is_sent_as_stored() && length >= LARGE_BYTES { 0 } else { length }
+    }
+
+    /// All items of a leaf, if they may be kept.
+    fn leaf<'r>(&self, run: &'r Run) -> ApiResult<Option<&'r [Bytes]>> {
+        let Some(id) = self.output.id(&self.version) else { return Ok(None) };
+        let bytes = run.entries().iter().map(|entry| self.copied_bytes(entry)).sum();
+        run.rendered(id, bytes, |entries| {
+            let mut written = Written::with_capacity(bytes);
+            entries.iter().try_for_each(|entry| self.write(entry, &mut written))?;
+            Ok(written.finish())
+        })
+    }
+}
+
+/// The JSON of a plain list without items.
+fn empty(version: &Version, metadata: &ListMeta) -> Vec<u8> {
+    let Version { kind, api_version, .. } = version;
+    let head = format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{api_version}\",\"metadata\":");
+    [head.as_bytes(), &encode(metadata), b",\"items\":[]}"].concat()
+}
+
+impl Pieces {
+    pub(super) fn new(form: Arc<ListForm>, items: Items) -> Self {
+        Pieces { form, items, run: None, ready: VecDeque::new() }
+    }
+
+    /// The next piece, or that there is none in the next objects of the store.
+    ///
+    /// # Errors
+    /// 500, if a stored object is not JSON. The list cannot go on.
+    pub(super) fn step(&mut self) -> ApiResult<Step> {
+        if let Some(piece) = self.ready.pop_front() {
+            return Ok(Step::Piece(piece));
+        }
+        let Some(mut run) = self.run.take().or_else(|| self.items.next_run()) else { return Ok(Step::End) };
+        if self.items.is_everything()
+            && let Some(leaf) = self.form.leaf(&run)?
+        {
+            self.ready.extend(leaf.iter().cloned());
+        } else {
+            let (mut written, mut taken) = (Written::default(), 0);
+            for entry in run.entries() {
+                if written.copied >= PIECE_BYTES {
+                    break;
+                }
+                taken += 1;
+                if self.items.selects(entry) {
+                    self.form.write(entry, &mut written)?;
+                }
+            }
+            run.skip(taken);
+            self.run = (!run.entries().is_empty()).then_some(run);
+            self.ready.extend(written.finish());
+        }
+        Ok(self.ready.pop_front().map_or(Step::Nothing, Step::Piece))
+    }
+}
+
+/// Pieces in the making.
+#[derive(Default)]
+struct Written {
+    pieces: Vec<Bytes>,
+    open: Vec<u8>,
+    /// How much was copied in all.
+    copied: usize,
+}
+
+impl Written {
+    fn with_capacity(bytes: usize) -> Self {
+        Written { open: Vec::with_capacity(bytes.min(PIECE_BYTES)), ..Written::default() }
+    }
+
+    /// Adds some bytes that `more` others will follow.
+    fn copy(&mut self, bytes: &[u8], more: usize) {
+        if !self.open.is_empty() && self.open.len() + bytes.len() + more > PIECE_BYTES {
+            self.close();
+        }
+        self.open.extend_from_slice(bytes);
+        self.copied += bytes.len();
+    }
+
+    /// Adds bytes that are not copied.
+    fn share(&mut self, bytes: Bytes) {
+        self.close();
+        self.pieces.push(bytes);
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.pieces.push(std::mem::take(&mut self.open).into());
+        }
+    }
+
+    fn finish(mut self) -> Vec<Bytes> {
+        self.close();
+        self.pieces
+    }
+}
