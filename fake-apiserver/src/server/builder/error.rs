@@ -1,0 +1,102 @@
+//! Why a server does not start.
+
+use crate::admission::PluginError;
+use crate::auth::keys::KeyError;
+use crate::auth::modes::ModeError;
+use crate::auth::token_file::TokenFileError;
+use crate::auth::{AuthorityError, ConfigError};
+use crate::server::tls::IdentityError;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// The largest number of replicas: each has its ports and tasks.
+pub(super) const MOST_REPLICAS: usize = 100;
+
+/// The reason why a server could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// A port is taken, or may not be used.
+    #[error("unable to listen on {address}")]
+    Listen {
+        /// Address and port.
+        address: SocketAddr,
+        /// The operating system's error.
+        source: io::Error,
+    },
+    /// There are fewer ports behind the first one than replicas.
+    #[error("there are not {replicas} ports from {first} on")]
+    Ports {
+        /// Port of the first replica.
+        first: u16,
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// A control plane without replicas.
+    #[error("a control plane has at least one replica")]
+    NoReplicas,
+    /// More replicas than one process is meant to have.
+    #[error("{replicas} replicas are too many: a control plane has at most {MOST_REPLICAS}")]
+    TooManyReplicas {
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// A clock offset that no time has.
+    #[error("a clock offset of {seconds} s for replica {replica} leads beyond the years that a time can have")]
+    ClockOffset {
+        /// Index of the replica, from 0 on.
+        replica: usize,
+        /// The offset, in seconds.
+        seconds: i64,
+    },
+    /// A clock offset for a replica that there is not.
+    #[error("a clock offset for replica {replica}, of {replicas} counted from 0")]
+    NoSuchReplica {
+        /// Index of the replica, from 0 on.
+        replica: usize,
+        /// Number of replicas.
+        replicas: usize,
+    },
+    /// Tokens are to be generated, but the controller that does it is not asked for.
+    #[cfg(feature = "controllers")]
+    #[error("generated tokens without the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
+    NoTokensController,
+    /// The serving certificate or its key cannot be used.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// Issuers or expirations contradict what the real server demands.
+    #[error(transparent)]
+    Authentication(#[from] ConfigError),
+    /// Authorization modes that the real server would not start with.
+    #[error(transparent)]
+    Authorization(#[from] ModeError),
+    /// The key that signs service account tokens cannot be used.
+    #[error(transparent)]
+    ServiceAccountSigningKey(KeyError),
+    /// A key that verifies service account tokens cannot be used.
+    #[error("{source}")]
+    ServiceAccountKey {
+        /// Number of keys that were added before it.
+        index: usize,
+        /// The error of that key.
+        source: KeyError,
+    },
+    /// Admission plugins cannot be chosen so.
+    #[error(transparent)]
+    Admission(#[from] PluginError),
+    /// The authorities of client certificates cannot be used.
+    #[error(transparent)]
+    ClientAuthorities(AuthorityError),
+    /// The token file cannot be read.
+    #[error(transparent)]
+    TokenFile(TokenFileError),
+    /// The audit log cannot be written.
+    #[error("unable to open the audit log {path}")]
+    AuditLog {
+        /// Path of the log.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+}
