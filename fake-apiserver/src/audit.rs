@@ -2,10 +2,13 @@
 //!
 //! The file has the real server's form, one `audit.k8s.io/v1` Event a line at stage ResponseComplete.
 
+mod kept;
+
 use crate::auth::User;
 use crate::auth::impersonation::Impersonated;
 use crate::clock::format_micros;
 use jiff::Timestamp;
+use kept::Kept;
 use serde_json::{Value, json};
 use std::fmt;
 use std::fs::File;
@@ -58,9 +61,12 @@ pub struct RequestRecord {
     pub annotations: Vec<(&'static str, String)>,
 }
 
+/// Bytes of requests that are kept in memory.
+const KEPT_BYTES: usize = 256 * 1024 * 1024;
+
 /// The record of requests. Keeping and writing are off unless asked for.
 pub struct RequestLog {
-    kept: Option<Mutex<Vec<Arc<RequestRecord>>>>,
+    kept: Option<Mutex<Kept>>,
     file: Option<Mutex<File>>,
     count: watch::Sender<usize>,
 }
@@ -68,7 +74,8 @@ pub struct RequestLog {
 impl RequestLog {
     pub(crate) fn new(keep: bool, file: Option<&Path>) -> io::Result<Self> {
         let file = file.map(open).transpose()?;
-        Ok(RequestLog { kept: keep.then(Mutex::default), file: file.map(Mutex::new), count: watch::Sender::new(0) })
+        let kept = keep.then(|| Kept::new(KEPT_BYTES).into());
+        Ok(RequestLog { kept, file: file.map(Mutex::new), count: watch::Sender::new(0) })
     }
 
     /// Whether requests are kept or written.
@@ -86,20 +93,18 @@ impl RequestLog {
         }
         if let Some(kept) = &self.kept {
             let mut kept = kept.lock().expect("no holder of this lock can panic");
-            kept.push(Arc::new(record));
-            self.count.send_replace(kept.len());
+            let count = kept.push(record);
+            self.count.send_replace(count);
         }
     }
 
-    /// The requests so far, oldest first. Empty unless recording was asked for.
+    /// The requests so far, oldest first: the newest that fit into 256 MiB of memory. Empty unless recording was asked for.
     pub fn all(&self) -> Vec<Arc<RequestRecord>> {
-        self.kept
-            .as_ref()
-            .map(|kept| kept.lock().expect("no holder of this lock can panic").clone())
-            .unwrap_or_default()
+        let kept = self.kept.as_ref();
+        kept.map(|kept| kept.lock().expect("no holder of this lock can panic").all()).unwrap_or_default()
     }
 
-    /// The number of requests, to wait for more.
+    /// The number of requests, forgotten ones included, to wait for more.
     pub fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }

@@ -9,6 +9,10 @@ use controller::program;
 use fake_apiserver_cli::Flags;
 use std::process::ExitCode;
 
+#[cfg(all(unix, not(target_env = "musl")))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let flags = match Flags::read() {

@@ -101,7 +101,7 @@ impl Impersonation {
             match mode.check(authorizer, attributes, wanted) {
                 None => {}
                 Some(Ok(user)) => {
-                    self.0.insert(requester, mode);
+                    self.0.insert(requester, mode, requester.len());
                     return Ok(Impersonated { user: Arc::new(user), constraint: mode.name().map(|_| mode.verb()) });
                 }
                 Some(Err(error)) => refusal = refusal.or(Some(error)),

@@ -5,6 +5,9 @@ use crate::store::{Entry, Key};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// How much larger a tree may be than its JSON: a value of some bytes in an array takes 32.
+const TREE: usize = 16;
+
 /// A cache of parsed objects, with the revision that each was parsed at.
 #[derive(Debug, Default)]
 pub(crate) struct ParsedObjects(Memo<Key, (u64, Arc<Value>)>);
@@ -16,7 +19,7 @@ impl ParsedObjects {
             Some((revision, object)) if revision == entry.revision => object,
             _ => {
                 let object = Arc::new(entry.object());
-                self.0.insert(entry.key.clone(), (entry.revision, object.clone()));
+                self.0.insert(entry.key.clone(), (entry.revision, object.clone()), TREE * entry.json().len());
                 object
             }
         }

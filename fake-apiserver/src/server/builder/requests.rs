@@ -13,7 +13,7 @@ impl Builder {
         self
     }
 
-    /// Keeps a record of all requests in memory.
+    /// Keeps a record of the requests in memory: of the newest, if it would take more than 256 MiB.
     #[must_use]
     pub fn record_requests(mut self, record: bool) -> Self {
         self.record_requests = record;

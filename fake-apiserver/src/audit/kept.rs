@@ -1,0 +1,113 @@
+//! The requests that are kept in memory: the newest of them, as many as a number of bytes holds, and at least one.
+
+use super::RequestRecord;
+use crate::auth::User;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub(super) struct Kept {
+    /// Oldest first, each with the bytes that it takes.
+    records: VecDeque<(usize, Arc<RequestRecord>)>,
+    bytes: usize,
+    max_bytes: usize,
+    /// How many there were in all.
+    count: usize,
+}
+
+impl Kept {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Kept { records: VecDeque::new(), bytes: 0, max_bytes, count: 0 }
+    }
+
+    /// Keeps a request. Returns how many there were in all.
+    pub(super) fn push(&mut self, record: RequestRecord) -> usize {
+        let bytes = bytes(&record);
+        self.records.push_back((bytes, Arc::new(record)));
+        self.bytes += bytes;
+        self.count += 1;
+        while self.bytes > self.max_bytes && self.records.len() > 1 {
+            if self.records.len() == self.count {
+                tracing::warn!("the oldest requests are forgotten: more than {} bytes were recorded", self.max_bytes);
+            }
+            self.bytes -= self.records.pop_front().map_or(0, |(bytes, _)| bytes);
+        }
+        self.count
+    }
+
+    /// Oldest first.
+    pub(super) fn all(&self) -> Vec<Arc<RequestRecord>> {
+        self.records.iter().map(|(_, record)| record.clone()).collect()
+    }
+}
+
+/// About how many bytes a record takes: all of it whose length clients decide.
+fn bytes(record: &RequestRecord) -> usize {
+    let RequestRecord { user_agent, method, uri, body, annotations, user, impersonated, .. } = record;
+    let users = user.iter().chain(impersonated.iter().map(|impersonated| &impersonated.user));
+    let annotations = annotations.iter().map(|(_, value)| value.len());
+    let lengths = [user_agent.len(), method.len(), 2 * uri.len(), body.as_ref().map_or(0, tree_bytes)];
+    size_of::<RequestRecord>() + lengths.into_iter().chain(annotations).chain(users.map(|user| user_bytes(user))).sum::<usize>()
+}
+
+fn user_bytes(user: &User) -> usize {
+    let values = user.groups.iter().chain(user.extra.values().flatten());
+    let texts = [&user.name, &user.uid].into_iter().chain(values).chain(user.extra.keys());
+    texts.map(|text| size_of::<String>() + text.len()).sum()
+}
+
+fn tree_bytes(tree: &Value) -> usize {
+    let content = match tree {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(tree_bytes).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| size_of::<String>() + name.len() + tree_bytes(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    fn record(uri: &str, body: Value) -> RequestRecord {
+        RequestRecord {
+            replica: 0,
+            audit_id: String::new(),
+            received: Timestamp::UNIX_EPOCH,
+            user: None,
+            impersonated: None,
+            user_agent: String::new(),
+            method: "PUT".into(),
+            uri: uri.into(),
+            verb: "update".into(),
+            group: String::new(),
+            version: String::new(),
+            resource: String::new(),
+            subresource: String::new(),
+            namespace: String::new(),
+            name: String::new(),
+            body: Some(body),
+            code: 200,
+            authentication_error: None,
+            annotations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_newest_requests_are_kept_and_all_are_counted() {
+        let mut kept = Kept::new(1_000_000);
+        let bodies = [json!({"k": "v".repeat(100_000)}), json!({"v".repeat(100_000): [{}]}), json!(vec![0; 3125])];
+        for number in 0..300 {
+            assert_eq!(kept.push(record(&number.to_string(), bodies[number % bodies.len()].clone())), number + 1);
+        }
+        let uris: Vec<_> = kept.all().iter().map(|record| record.uri.parse::<usize>().expect("a number")).collect();
+        assert_eq!(uris, (291..300).collect::<Vec<_>>());
+        kept.push(record("large", json!("v".repeat(2_000_000))));
+        assert_eq!(kept.all().len(), 1);
+    }
+}
