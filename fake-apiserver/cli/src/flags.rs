@@ -101,6 +101,17 @@ pub struct Flags {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     auto_generate_tokens: Option<bool>,
 
+    /// Number of requests served at a time that only read, without watches; the others get 429. No limit by default, and with 0
+    #[arg(long, value_name = "N")]
+    max_requests_inflight: Option<usize>,
+    /// Number of other requests served at a time; no limit by default, and with 0
+    #[arg(long, value_name = "N")]
+    max_mutating_requests_inflight: Option<usize>,
+    /// Number of requests, watches among them, on an HTTP/2 connection at a time; 1000 by default, and with 0, where
+    /// kube-apiserver has 100
+    #[arg(long, value_name = "N")]
+    http2_max_streams_per_connection: Option<u32>,
+
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
     audit_log_path: Option<PathBuf>,
@@ -197,6 +208,9 @@ impl Flags {
         builder = builder.disable_admission_plugins(self.disable_admission_plugins.iter().cloned());
         builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
         builder = given(builder, self.audit_log_path.as_ref(), Builder::audit_log);
+        builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
+        builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
+        builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
         builder = given(builder, self.request_timeout, Builder::request_timeout);

@@ -5,6 +5,7 @@ mod documents;
 mod health;
 mod issuer;
 mod items;
+mod limits;
 mod list;
 mod negotiate;
 mod offload;
@@ -23,6 +24,7 @@ mod warnings;
 
 use crate::json;
 
+pub(crate) use limits::Limits;
 pub(crate) use offload::workers;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;

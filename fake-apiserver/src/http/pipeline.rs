@@ -1,8 +1,8 @@
 //! What happens to a request, top to bottom.
 //!
 //! ```text
-//!   route ─▶ authenticate ─▶ impersonate ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
-//!             401             400, 403       403          any       413      api/, discovery
+//!   route ─▶ authenticate ─▶ impersonate ─▶ limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
+//!             401             400, 403       429       403          any       413      api/, discovery
 //! ```
 
 use super::body::{self, ReplyBody, RequestBody};
@@ -190,6 +190,11 @@ impl<'r> Exchange<'r> {
         // The use of a legacy token is recorded also if it is refused.
         self.replica.cluster.reconcilers.settle(self.now).await;
         let user = self.impersonate(requester?, trace)?;
+        let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
+        let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
+            Ok(place) => place,
+            Err(too_many) => return Ok(*too_many),
+        };
         self.authorize(&user)?;
         if let Err(fault) = self.inject_fault(&user).await {
             // What was asked for is worth recording, even if it is not looked at.

@@ -1,5 +1,6 @@
 //! One server of a control plane: what its requests share with each other, and not with those of the other servers.
 
+use super::limits::{InFlight, Limits};
 use crate::auth::impersonation::Impersonation;
 use crate::auth::oidc;
 use crate::clock::{Clock, OffsetClock};
@@ -18,6 +19,9 @@ pub(crate) struct Replica {
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
+    pub(super) in_flight: InFlight,
+    /// Requests at a time on an HTTP/2 connection.
+    pub(crate) max_streams: u32,
     /// Cancelled when open watches have to end; those opened later hang on another one.
     watches: Mutex<CancellationToken>,
     /// How requesters were last let be somebody else.
@@ -34,10 +38,13 @@ impl Replica {
         clock: &OffsetClock,
         address: SocketAddr,
         shutdown: CancellationToken,
+        limits: &Limits,
     ) -> Self {
         Replica {
             index,
             cluster: cluster.clone(),
+            in_flight: InFlight::new(limits),
+            max_streams: limits.streams,
             clock: Arc::new(clock.clone()),
             address: address.to_string(),
             view: View::default(),

@@ -18,8 +18,6 @@ use tokio_util::sync::CancellationToken;
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 /// Time for an idle client to hear that its connection ends (`goAwayTimeout` of Go's server).
 const GO_AWAY_GRACE: Duration = Duration::from_secs(1);
-/// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
-const MAX_STREAMS: u32 = 1000;
 /// How much of an answer is held for an HTTP/2 stream whose client may read it but does not.
 const MAX_STREAM_BYTES: usize = 64 * 1024;
 /// Bytes of the head of a request (`MaxHeaderBytes`).
@@ -31,6 +29,7 @@ const MAX_HEADERS: usize = 1024;
 pub(super) async fn serve<A, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     answer: impl Fn(Request<Incoming>) -> A,
+    max_streams: u32,
     stop: CancellationToken,
 ) where
     A: Future<Output = Response<B>> + Send + 'static,
@@ -47,7 +46,7 @@ pub(super) async fn serve<A, B>(
     let head_bytes = MAX_HEAD_BYTES as usize;
     builder.http1().header_read_timeout(None).max_headers(MAX_HEADERS).max_buf_size(head_bytes);
     let mut http2 = builder.http2();
-    http2.timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HEAD_BYTES);
+    http2.timer(TokioTimer::new()).max_concurrent_streams(max_streams).max_header_list_size(MAX_HEAD_BYTES);
     http2.max_send_buf_size(MAX_STREAM_BYTES);
     let stream = TokioIo::new(Watched::new(stream, lifetime.clone()));
     let mut connection = pin!(builder.serve_connection(stream, service));

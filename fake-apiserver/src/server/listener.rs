@@ -78,6 +78,7 @@ async fn serve_connection(
     replica: Arc<Replica>,
     stop: CancellationToken,
 ) {
+    let max_streams = replica.max_streams;
     let answer = move |request| serve(replica.clone(), certificate.clone(), request);
-    connection::serve(stream, answer, stop).await;
+    connection::serve(stream, answer, max_streams, stop).await;
 }

@@ -8,6 +8,7 @@ mod concurrency;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod heads;
+mod in_flight;
 mod kinds;
 mod legacy_tokens;
 mod library;

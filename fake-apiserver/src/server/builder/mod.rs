@@ -6,6 +6,7 @@ mod authorization;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod error;
+mod limits;
 mod requests;
 
 pub use error::StartError;
@@ -23,7 +24,7 @@ use crate::commit::Commits;
 use crate::controllers::Settings;
 use crate::discovery::Catalog;
 use crate::fault::Faults;
-use crate::http::{self, Replica};
+use crate::http::{self, Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
@@ -70,6 +71,7 @@ pub struct Builder {
     history: usize,
     history_bytes: usize,
     seed: Option<u64>,
+    limits: Limits,
     record_requests: bool,
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
@@ -98,6 +100,7 @@ impl Default for Builder {
             history: DEFAULT_HISTORY,
             history_bytes: DEFAULT_HISTORY_BYTES,
             seed: None,
+            limits: Limits::default(),
             record_requests: false,
             audit_log: None,
             namespace_controller: true,
@@ -313,7 +316,7 @@ impl Builder {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
             let Some((_, address)) = secure.as_ref().or(insecure.as_ref()) else { continue };
-            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone());
+            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone(), &self.limits);
             let secure = secure.zip(tls.clone());
             server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
         }
