@@ -22,8 +22,8 @@ const GO_AWAY_GRACE: Duration = Duration::from_secs(1);
 const MAX_STREAM_BYTES: usize = 64 * 1024;
 /// Bytes of the head of a request (`MaxHeaderBytes`).
 const MAX_HEAD_BYTES: u32 = 1 << 20;
-/// Headers of an HTTP/1.1 request. Go counts only their bytes; here room is made for so many before a head is read.
-const MAX_HEADERS: usize = 1024;
+/// Headers of an HTTP/1.1 request. Go counts only their bytes; hyper makes room for so many in each request.
+const MAX_HEADERS: usize = 256;
 
 /// Serves `stream` with the answers of `answer` until it ends, is silent for too long, or `stop`.
 pub(super) async fn serve<A, B>(

@@ -15,7 +15,7 @@ async fn heads_of_a_mebibyte_and_many_headers_are_served() {
         let long = "a".repeat(900_000);
         let answer = client.ask("GET", CONFIG_MAPS, &[("x-long", &long)], Bytes::new()).await;
         answer.expect(200);
-        let names: Vec<String> = (0..900).map(|index| format!("x-{index}")).collect();
+        let names: Vec<String> = (0..240).map(|index| format!("x-{index}")).collect();
         let many: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "v")).collect();
         client.ask("GET", CONFIG_MAPS, &many, Bytes::new()).await.expect(200);
         let path = format!("{CONFIG_MAPS}?labelSelector={}", "a%20in%20(b),".repeat(4000).trim_end_matches(','));
