@@ -47,7 +47,8 @@ fn bytes(record: &RequestRecord) -> usize {
     let users = user.iter().chain(impersonated.iter().map(|impersonated| &impersonated.user));
     let annotations = annotations.iter().map(|(_, value)| value.len());
     let lengths = [user_agent.len(), method.len(), 2 * uri.len(), body.as_ref().map_or(0, tree_bytes)];
-    size_of::<RequestRecord>() + lengths.into_iter().chain(annotations).chain(users.map(|user| user_bytes(user))).sum::<usize>()
+    size_of::<RequestRecord>()
+        + lengths.into_iter().chain(annotations).chain(users.map(|user| user_bytes(user))).sum::<usize>()
 }
 
 fn user_bytes(user: &User) -> usize {
