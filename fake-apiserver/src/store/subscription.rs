@@ -178,7 +178,9 @@ impl Subscription {
         {
             queue.expired = Some(expired);
         }
-        if let Some((_, event, change)) = queue.owed.pop_front() {
+        if let Some((revision, event, change)) = queue.owed.pop_front() {
+            // It may be taken before the store says that its revision is delivered.
+            queue.after = queue.after.max(revision);
             match event.upgrade() {
                 Some(event) => return Poll::Ready(Delivery::Event(event, change)),
                 None => queue.forgotten(self.store.past().1.compacted()),

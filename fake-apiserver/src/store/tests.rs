@@ -117,6 +117,26 @@ fn only_who_owes_matching_events_expires() {
     assert_eq!(delivered(&mut slow)[0].1, "expired");
 }
 
+#[test]
+fn a_bookmark_is_never_older_than_what_was_delivered() {
+    let store = Store::new(10);
+    let (_, first) = store.subscribe(everything(), None);
+    let first = Arc::new(std::sync::Mutex::new(first));
+    let level = Arc::new(std::sync::Mutex::new(None));
+    // The filter of a later watcher runs when the first one has the event already, and others do not yet.
+    let (earlier, told) = (first.clone(), level.clone());
+    let filter: Filter = Box::new(move |_| {
+        let mut earlier = earlier.lock().expect("one thread");
+        assert_eq!(delivered(&mut earlier).len(), 1);
+        *told.lock().expect("one thread") = Some(earlier.level());
+        false
+    });
+    let _second = store.subscribe(everything(), Some(filter));
+    let revision = create(&store, "a", "x", "");
+    assert_eq!(*level.lock().expect("one thread"), Some(None));
+    assert_eq!(first.lock().expect("one thread").level(), Some(revision));
+}
+
 /// Writes an object anew, and returns what it was before.
 fn update(store: &Store, name: &str, label: &str) -> Weak<Entry> {
     let before = store.get(&key("n", name)).expect("it is there");
