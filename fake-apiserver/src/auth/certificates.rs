@@ -55,7 +55,7 @@ impl ClientCertificate {
         let Some(der) = self.chain.first() else { return Ok(None) };
         let leaf = Leaf::parse(der).ok_or("x509: malformed certificate")?;
         authorities.verify(&self.chain, now).map_err(|error| {
-            let (serial, subject, authority) = (decimal(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
+            let (serial, subject, authority) = (number(leaf.serial), hex(leaf.key_id), hex(leaf.authority_key_id));
             let why = go_message(&error);
             format!("verifying certificate SN={serial}, SKID={subject}, AKID={authority} failed: {why}")
         })?;
@@ -186,8 +186,15 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")
 }
 
-/// A positive number of any length, most significant byte first.
-fn decimal(bytes: &[u8]) -> String {
+/// The most bytes of a serial number that is shown in decimal; RFC 5280 allows 20. To convert one takes time in the square of its bytes,
+/// and a certificate may have tens of thousands of them.
+const MAX_DECIMAL_BYTES: usize = 64;
+
+/// A positive number of any length, most significant byte first; if it is longer than any good one, in hexadecimal digits.
+fn number(bytes: &[u8]) -> String {
+    if bytes.len() > MAX_DECIMAL_BYTES {
+        return bytes.iter().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02X}"));
+    }
     let mut digits = vec![0u16];
     for byte in bytes {
         let mut carry = u16::from(*byte);

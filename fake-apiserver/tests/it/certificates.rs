@@ -107,6 +107,17 @@ async fn the_subject_is_the_user() {
     assert_eq!(complaint(&server), "UID cannot be an empty string");
 }
 
+/// To show it in decimal, as a short one is, would take minutes.
+#[tokio::test]
+async fn a_long_serial_number_does_not_take_long() {
+    let (authority, other) = (authority("clients"), authority("others"));
+    let server = trusting(&authority).start().await.unwrap();
+    let serial = |params: &mut CertificateParams| params.serial_number = Some(vec![0x7f; 60_000].into());
+    let certificate = issue(&other, &[(DnType::CommonName, "alice")], serial);
+    assert_eq!(who(&server, &certificate, "").await, Err(401));
+    assert!(complaint(&server).starts_with("verifying certificate SN=0x7F7F7F"), "{}", complaint(&server));
+}
+
 #[tokio::test]
 async fn a_bad_certificate_is_not_none() {
     let (authority, other) = (authority("clients"), authority("others"));
