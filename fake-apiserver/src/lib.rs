@@ -75,6 +75,7 @@ mod registry;
 mod schema;
 mod server;
 mod store;
+mod sync;
 mod version;
 mod view;
 
@@ -91,6 +92,10 @@ pub use controllers::{Controller, Controllers, ControllersError};
 pub use fault::{Fault, FaultId, Faults, On};
 pub use server::{Builder, FakeApiServer, IdentityError, RunningReplica, StartError};
 pub use version::git_version;
+
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 
 /// Doors for this repository's own tests, benches and judges. They may change at any time.
 #[doc(hidden)]

@@ -9,8 +9,7 @@
 //! `resourceVersion` are consistent, and so are writes.
 
 use crate::store::{Snapshot, Store};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use std::task::{Context, Poll, Waker};
 
 /// The view of one replica.

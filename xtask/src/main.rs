@@ -2,7 +2,9 @@
 
 mod bench;
 mod conformance;
+mod fuzz;
 mod schema;
+mod simulate;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -22,6 +24,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Fuzz the parsers and the pipeline, guided by coverage (needs a C++ compiler).
+    Fuzz(fuzz::Arguments),
     /// Build a real control plane, or run one by hand; see `cargo xtask real --help`.
     #[command(disable_help_flag = true)]
     Real {
@@ -30,6 +34,12 @@ enum Task {
     },
     /// Regenerate the server's data about Kubernetes' Go types (needs Go).
     Schema,
+    /// Run the store in interleavings that a seed decides; see `cargo xtask simulate --help`.
+    #[command(disable_help_flag = true)]
+    Simulate {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -38,7 +48,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::BenchBare => bench::bare::run()?,
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
+        Task::Fuzz(arguments) => fuzz::run(&arguments)?,
         Task::Schema => schema::run()?,
+        Task::Simulate { arguments } => return simulate::run(&arguments),
     }
     Ok(ExitCode::SUCCESS)
 }

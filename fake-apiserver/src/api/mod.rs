@@ -1,7 +1,7 @@
 //! The verbs, one a file: options, then the store, then the reply. Knows no HTTP.
 
 mod admission;
-mod continue_token;
+pub(crate) mod continue_token;
 mod create;
 mod delete;
 mod delete_collection;

@@ -28,3 +28,5 @@ pub(crate) use limits::Limits;
 pub(crate) use offload::workers;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;
+#[cfg(feature = "fuzzing")]
+pub(crate) use route::{Route, route};

@@ -14,9 +14,10 @@
 mod tests;
 
 use crate::store::{Delivery, Entry, Event, Expired, Key, LastChange, ResourceId, Scope, Store, Subscription};
+use crate::sync::Mutex;
 use arc_swap::{ArcSwap, Guard};
 use std::ops::Deref;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// State that is derived from the objects of some resources. The default is derived from none.
 ///
@@ -74,7 +75,7 @@ impl<S: Index> Live<S> {
             resources: resources.into(),
             last_changes,
             reached: ArcSwap::from_pointee(reached),
-            feed: feed.into(),
+            feed: Mutex::new(feed),
         }
     }
 

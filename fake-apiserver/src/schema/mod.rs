@@ -64,6 +64,24 @@ fn too_deep() -> String {
     format!("exceeded max depth of {MAX_DEPTH}")
 }
 
+/// The canonical form of a quantity.
+///
+/// # Errors
+/// Go's text, if it is not one.
+#[cfg(feature = "fuzzing")]
+pub fn canonical_quantity(text: &str) -> Result<String, String> {
+    quantity::canonical(text).map_err(str::to_owned)
+}
+
+/// A `metav1.Time`, or with `micros` a `metav1.MicroTime`, in UTC; `None` for Go's zero time.
+///
+/// # Errors
+/// Go's text, if it is not one.
+#[cfg(feature = "fuzzing")]
+pub fn canonical_time(text: &str, micros: bool) -> Result<Option<String>, String> {
+    if micros { time::Layout::Micros } else { time::Layout::Seconds }.parse(text)
+}
+
 /// A decoded body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {

@@ -72,7 +72,7 @@ async fn handshake(stream: TcpStream, acceptor: Option<TlsAcceptor>, replica: Ar
     }
 }
 
-async fn serve_connection(
+pub(super) async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     certificate: Option<Arc<ClientCertificate>>,
     replica: Arc<Replica>,

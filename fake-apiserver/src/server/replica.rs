@@ -15,6 +15,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+#[cfg(feature = "fuzzing")]
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -124,6 +126,13 @@ impl RunningReplica {
         }
         *self.life() = Life::begin(&self.replica, listeners);
         Ok(())
+    }
+
+    /// Serves a connection as if it had been accepted on the plain HTTP port.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) async fn serve_connection(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let stop = self.life().stop.clone();
+        listener::serve_connection(stream, None, self.replica.clone(), stop).await;
     }
 
     /// Resolves when everything that it does has ended.

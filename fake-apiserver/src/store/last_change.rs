@@ -1,7 +1,7 @@
 //! The revision at which a resource last changed, readable without the store's lock.
 
+use crate::sync::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The revision of the last change to the objects of one resource. Clones share it.
 ///

@@ -37,17 +37,20 @@ pub use last_change::LastChange;
 pub use subscription::{Delivery, Filter, Subscription};
 pub use tree::{Run, Slice};
 
+use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use history::History;
 use imbl::Vector;
 use state::State;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::task::Waker;
 use subscription::Watcher;
 use tree::Tree;
 use watchers::Watchers;
+
+/// How many events a watcher's queue holds at most.
+const QUEUE: usize = 1000;
 
 /// A handle on the store; clones share it.
 #[derive(Clone)]
@@ -59,6 +62,8 @@ struct Shared {
     watchers: Mutex<Watchers>,
     /// The revision up to which all events were delivered, readable without a lock.
     delivered: AtomicU64,
+    /// How many events a watcher's queue holds at most.
+    queue: usize,
 }
 
 /// A form that stored objects and events are rendered in. Which number means what, only those know who render.
@@ -129,9 +134,14 @@ impl Store {
     /// An empty store at revision 1 that remembers the last `events` events, or as many of them as keep no more than `bytes` bytes in
     /// memory: the objects that they alone hold, and what was made of them for watchers. The last one is always remembered.
     pub fn with_history(events: usize, bytes: usize) -> Self {
+        Self::with_limits(events, bytes, QUEUE)
+    }
+
+    /// The same, with queues of watchers that hold `queue` events at most.
+    pub fn with_limits(events: usize, bytes: usize, queue: usize) -> Self {
         let state = State::new(History::new(events, bytes));
         let delivered = AtomicU64::new(state.revision());
-        Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered }))
+        Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered, queue }))
     }
 
     /// What the remembered events keep in memory, in bytes.
@@ -239,7 +249,7 @@ impl Store {
     pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
         let mut watchers = self.watchers();
         let snapshot = self.snapshot();
-        let watcher = Watcher::new(scope, filter, snapshot.revision);
+        let watcher = Watcher::new(scope, filter, snapshot.revision, self.0.queue);
         (snapshot, self.enlist(&mut watchers, watcher))
     }
 
@@ -253,7 +263,8 @@ impl Store {
         scope: Scope,
         filter: Option<Filter>,
     ) -> Result<Subscription, Expired> {
-        let subscription = self.enlist(&mut self.watchers(), Watcher::behind(scope, filter, revision));
+        let watcher = Watcher::behind(scope, filter, revision, self.0.queue);
+        let subscription = self.enlist(&mut self.watchers(), watcher);
         subscription.catch_up()?;
         Ok(subscription)
     }

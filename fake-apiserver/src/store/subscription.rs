@@ -18,19 +18,17 @@
 //! When its resource is closed, a watcher that owes nothing yields [`Delivery::Ended`].
 //!
 //! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window. What is owed is the
-//! window's to keep: a queue holds none of it in memory, and is itself no longer than [`QUEUE`].
+//! window's to keep: a queue holds none of it in memory, and is itself of bounded length.
 
 use super::{Change, Entry, Event, Expired, Scope, Store};
+use crate::sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 /// Which objects a watcher wants to see.
 pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
-
-/// How many events a watcher's queue holds at most.
-const QUEUE: usize = 1000;
 
 /// What a subscription yields.
 #[derive(Debug)]
@@ -51,6 +49,8 @@ pub(super) struct Watcher {
 
 struct Queue {
     owed: VecDeque<(u64, Weak<Event>, Change)>,
+    /// How many events may be in it.
+    room: usize,
     /// Only later events are offered to it; this may lie in the future.
     after: u64,
     /// If not all that is owed is in the queue: the revision after which the rest follows.
@@ -61,16 +61,16 @@ struct Queue {
 }
 
 impl Watcher {
-    /// A watcher of what is later than `after`.
-    pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64) -> Self {
+    /// A watcher of what is later than `after`, with room for that many events.
+    pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64, room: usize) -> Self {
         let owed = VecDeque::new();
-        let queue = Queue { owed, after, behind: None, expired: None, ended: false, waker: None };
+        let queue = Queue { owed, room, after, behind: None, expired: None, ended: false, waker: None };
         Watcher { scope, filter, queue: Mutex::new(queue) }
     }
 
     /// A watcher that owes all that is later than `revision`, and has to [catch up](Self::catch_up).
-    pub(super) fn behind(scope: Scope, filter: Option<Filter>, revision: u64) -> Self {
-        let mut watcher = Watcher::new(scope, filter, revision);
+    pub(super) fn behind(scope: Scope, filter: Option<Filter>, revision: u64, room: usize) -> Self {
+        let mut watcher = Watcher::new(scope, filter, revision, room);
         watcher.queue.get_mut().expect("it is not shared yet").behind = Some(revision);
         watcher
     }
@@ -84,9 +84,9 @@ impl Watcher {
         }
         queue.expire(compacted);
         if queue.behind.is_none() && queue.expired.is_none() {
-            match queue.owed.len() {
-                QUEUE => queue.behind = Some(event.revision - 1),
-                _ => queue.owed.push_back((event.revision, Arc::downgrade(event), change)),
+            match queue.owed.len() == queue.room {
+                true => queue.behind = Some(event.revision - 1),
+                false => queue.owed.push_back((event.revision, Arc::downgrade(event), change)),
             }
         }
         queue.waker.take()
@@ -102,7 +102,7 @@ impl Watcher {
         queue.after = now.max(behind);
         for event in history.after(behind)?.iter().filter(|event| self.scope.contains(event.key())) {
             let Some(change) = event.classify(self.filter.as_ref()) else { continue };
-            if queue.owed.len() == QUEUE {
+            if queue.owed.len() == queue.room {
                 queue.behind = Some(event.revision - 1);
                 break;
             }

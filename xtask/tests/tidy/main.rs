@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use tree::{Tree, is_in, rust_files};
 
 /// The folders of the workspace's crates.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 9] = [
     "fake-apiserver",
     "fake-apiserver/cli",
+    "fake-apiserver/fuzz",
+    "fake-apiserver/simulation",
     "controller",
     "controller/kubelet",
     "conformance",

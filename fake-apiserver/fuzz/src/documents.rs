@@ -1,0 +1,91 @@
+//! JSON: by the types of the kinds, and without any.
+
+use fake_apiserver::internals::schema::{self, TypeRef};
+use serde_json::Value;
+
+/// The kinds whose types are explored; the first byte of an input chooses.
+pub(crate) const KINDS: [(&str, &str); 12] = [
+    ("v1", "Pod"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "Namespace"),
+    ("v1", "Node"),
+    ("apps/v1", "Deployment"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("authorization.k8s.io/v1", "SubjectAccessReview"),
+    ("coordination.k8s.io/v1", "Lease"),
+    ("events.k8s.io/v1", "Event"),
+    ("v1", "DeleteOptions"),
+];
+
+/// The kind that an input chooses, its type, and the rest of the input.
+pub(crate) fn typed(input: &[u8]) -> Option<(&'static str, &'static str, TypeRef<'static>, &[u8])> {
+    let (first, rest) = input.split_first()?;
+    let (api_version, kind) = KINDS[usize::from(*first) % KINDS.len()];
+    Some((api_version, kind, schema::lookup(api_version, kind)?, rest))
+}
+
+/// A decoded object is written as what decodes to the same object, in JSON and in protobuf, without findings.
+pub(crate) fn json(input: &[u8]) {
+    let Some((_, _, ty, body)) = typed(input) else { return };
+    let _ = schema::interpret(body);
+    let Ok(decoded) = schema::decode_json(body, ty) else { return };
+    let written = schema::encode(&decoded.object, ty).json;
+    let again = schema::decode_json(&written, ty).unwrap_or_else(|error| panic!("{error}: {}", shown(&written)));
+    assert_eq!(again.findings, [""; 0], "{}", shown(&written));
+    assert_eq!(shown(&schema::encode(&again.object, ty).json), shown(&written));
+    assert!(serde_json::from_slice::<Value>(&written).is_ok(), "{}", shown(&written));
+    let checked = schema::check(&decoded.object, ty).expect("a decoded object is one of its type");
+    assert_eq!(checked.object, decoded.object, "canonical means canonical");
+
+    let message = schema::encode_protobuf_message(&decoded.object, ty);
+    let mut read = schema::decode_protobuf_message(&message, ty)
+        .unwrap_or_else(|error| panic!("protobuf of {}: {error}", shown(&written)));
+    // Only the envelope of a message has them.
+    for name in ["apiVersion", "kind"] {
+        if let Some(value) = decoded.object.get(name) {
+            read[name] = value.clone();
+        }
+    }
+    assert_eq!(read, decoded.object, "protobuf of {}", shown(&written));
+}
+
+/// JSON is read as another library reads it, where that one reads it at all.
+pub(crate) fn untyped_json(input: &[u8]) {
+    let ours = schema::parse_json(input);
+    let theirs = serde_json::from_slice::<Value>(input);
+    match (&ours, &theirs) {
+        (Ok(ours), Ok(theirs)) => assert!(same(&ours.object, theirs), "{} and {theirs}", ours.object),
+        (Err(error), Ok(theirs)) => {
+            let is_limit = error.to_string().contains("exceeded max depth") || error.to_string().contains("number");
+            assert!(is_limit, "{error}: {theirs}");
+        }
+        _ => {}
+    }
+    if let Ok(ours) = &ours {
+        let written = ours.object.to_string();
+        let again = schema::parse_json(written.as_bytes()).expect("written JSON can be read");
+        assert_eq!(again.object, ours.object, "{written}");
+        assert!(again.findings.is_empty(), "{written}");
+    }
+}
+
+/// Whether two trees are the same, though one library keeps large integers as such and the other as floats.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    match (ours, theirs) {
+        (Value::Number(ours), Value::Number(theirs)) => ours.as_f64() == theirs.as_f64(),
+        (Value::Array(ours), Value::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+        }
+        (Value::Object(ours), Value::Object(theirs)) => {
+            ours.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|((key, ours), (other, theirs))| key == other && same(ours, theirs))
+        }
+        _ => ours == theirs,
+    }
+}
+
+fn shown(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}

@@ -1,0 +1,70 @@
+//! The fuzz targets: functions of bytes that panic if something that must always hold does not.
+//!
+//! That an input is refused is fine; that a parser panics, loses something between reading and writing, or contradicts another
+//! parser of the same thing is not. Each target is a pure function of its input, so that an input shows a mistake again.
+//!
+//! `cargo xtask fuzz` runs them with coverage; `tests/corpus.rs` replays `fixtures/corpus/TARGET/` in every test run.
+
+mod credentials;
+mod documents;
+mod patches;
+mod request;
+mod scenarios;
+pub mod seeds;
+mod texts;
+mod wire;
+
+/// A fuzz target.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// The name, which is also that of its corpus.
+    pub name: &'static str,
+    /// Runs it.
+    ///
+    /// # Panics
+    /// If what must hold does not.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: [Target; 19] = [
+    Target { name: "bearer-token", run: credentials::bearer_token },
+    Target { name: "certificate", run: credentials::certificate },
+    Target { name: "continue-token", run: texts::continue_token },
+    Target { name: "duration", run: texts::duration },
+    Target { name: "field-selector", run: texts::field_selector },
+    Target { name: "json", run: documents::json },
+    Target { name: "json-patch", run: patches::json_patch },
+    Target { name: "label-selector", run: texts::label_selector },
+    Target { name: "merge-patch", run: patches::merge_patch },
+    Target { name: "name", run: texts::name },
+    Target { name: "path", run: texts::path },
+    Target { name: "protobuf", run: wire::protobuf },
+    Target { name: "quantity", run: texts::quantity },
+    Target { name: "query", run: texts::query },
+    Target { name: "request", run: request::request },
+    Target { name: "scenario", run: scenarios::scenario },
+    Target { name: "time", run: texts::time },
+    Target { name: "token-file", run: credentials::token_file },
+    Target { name: "untyped-json", run: documents::untyped_json },
+];
+
+/// The target of that name.
+pub const fn target(name: &str) -> Option<Target> {
+    let mut index = 0;
+    while index < TARGETS.len() {
+        if is_same(TARGETS[index].name.as_bytes(), name.as_bytes()) {
+            return Some(TARGETS[index]);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
+    }
+    index == one.len() && index == other.len()
+}

@@ -1,0 +1,160 @@
+//! Short texts: selectors, paths, queries, names, tokens of lists, durations, times and quantities.
+
+use fake_apiserver::fuzzing::{self, ContinueToken, FieldSelector, LabelSelector, SelectableField};
+use std::str::from_utf8;
+
+/// A selector that was read prints what reads as the same selector.
+pub(crate) fn label_selector(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let Ok(selector) = LabelSelector::parse(text) else { return };
+    let printed = selector.to_string();
+    let again = LabelSelector::parse(&printed).expect("a printed selector can be read");
+    assert_eq!(selector, again, "{printed:?}");
+    for labels in [&[][..], &[("a", "b")], &[("a", "1"), ("b", ""), ("x/y", "z")]] {
+        let label = |key: &str| labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+        assert_eq!(selector.matches(label), again.matches(label));
+        assert!(!selector.is_empty() || selector.matches(label), "no requirement refuses nothing");
+    }
+}
+
+/// The same of field selectors, for a kind without fields of its own and for one with some.
+pub(crate) fn field_selector(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let own = ["metadata.name", "metadata.namespace", "spec.nodeName", "a"]
+        .map(|label| SelectableField { label: label.into(), stored_as: label.into() });
+    for selectable in [&[][..], &own] {
+        let Ok(selector) = FieldSelector::parse(text, selectable) else { continue };
+        let printed = selector.to_string();
+        let again = FieldSelector::parse(&printed, selectable).expect("a printed selector can be read");
+        let sorted = |selector: &FieldSelector| {
+            let text = selector.to_string();
+            let mut terms: Vec<String> = text.split(',').map(str::to_owned).collect();
+            terms.sort();
+            terms
+        };
+        assert_eq!(sorted(&selector), sorted(&again));
+        for value in ["", "a", "b,c", "=\\"] {
+            assert_eq!(selector.matches(|_| value), again.matches(|_| value));
+        }
+        for field in &own {
+            let exact = selector.exact(&field.label);
+            assert!(exact.is_none() == again.exact(&field.label).is_none());
+        }
+    }
+}
+
+/// A path made of the elements of a path has the same elements.
+pub(crate) fn path(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let Some(found) = fuzzing::resource_path(text) else { return };
+    if found.overlong {
+        return;
+    }
+    let [group, version, namespace, resource, name, subresource] = &found.elements;
+    // What is not UTF-8 is replaced, and an empty element is as good as none: paths with neither can be compared.
+    if text.contains('%') || text.trim_matches('/').contains("//") {
+        return;
+    }
+    let prefix =
+        if text.trim_start_matches('/').starts_with("apis") { format!("/apis/{group}") } else { "/api".into() };
+    let mut made = format!("{prefix}/{version}");
+    if found.watch_prefix {
+        made += "/watch";
+    }
+    if !namespace.is_empty() {
+        made += &format!("/namespaces/{namespace}");
+    }
+    for part in [resource, name, subresource] {
+        if !part.is_empty() {
+            made += &format!("/{part}");
+        }
+    }
+    let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(parts(&made), parts(text), "{found:?}");
+}
+
+/// The options of a query are the same each time, and an empty pair changes none.
+pub(crate) fn query(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let show = |text: &str| {
+        fuzzing::query_options(text).map(|options| options.unwrap_or_else(|error| format!("{} {error}", error.code())))
+    };
+    let options = show(text);
+    assert_eq!(options, show(&format!("&{text}&&")));
+    assert!(options.iter().all(|text| !text.starts_with('5')), "{options:?}");
+}
+
+/// The rules for names agree where one contains the other.
+pub(crate) fn name(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let objections = fuzzing::name_objections(text);
+    let good = |rule: &str| objections[rule].is_empty();
+    let implies = |narrow: &str, wide: &str| assert!(!good(narrow) || good(wide), "{text:?}: {narrow} but not {wide}");
+    implies("dns_label", "dns_subdomain");
+    implies("dns_label", "label_value");
+    implies("dns_subdomain", "dns_subdomain_with_underscores");
+    implies("dns_subdomain", "path_segment");
+    implies("dns_subdomain_with_underscores", "path_segment");
+    implies("data_key", "path_segment");
+    assert!(!good("label_value") || text.is_empty() || good("label_key"), "{text:?}");
+    assert!(!good("label_key") || text.split('/').count() <= 2);
+    assert!(!good("dns_label") || (text.len() <= 63 && !text.contains('.')));
+    for rule in ["dns_label", "dns_subdomain", "label_key", "label_value", "data_key"] {
+        assert!(!good(rule) || text.is_ascii(), "{text:?} is good for {rule}");
+    }
+}
+
+/// A token that was read is written as one that reads the same, and never leads out of what is listed.
+pub(crate) fn continue_token(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    // The inner JSON is what there is to explore.
+    let wrapped = base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, text);
+    for text in [text, &wrapped] {
+        let Ok(token) = ContinueToken::decode(text) else { continue };
+        let again = ContinueToken::decode(&token.encode()).expect("a written token can be read");
+        assert_eq!(token.place(), again.place());
+        assert!(!token.place().1.split('/').any(|part| part == ".."));
+        assert_ne!(token.place().0, 0);
+    }
+}
+
+/// A duration reads the same when it is written in nanoseconds, and with a sign.
+pub(crate) fn duration(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let Ok(duration) = fuzzing::parse_duration(text) else { return };
+    let nanoseconds = duration.as_nanos();
+    assert!(nanoseconds <= i64::MAX as u128);
+    assert_eq!(fuzzing::parse_duration(&format!("{nanoseconds}ns")), Ok(duration), "{text:?}");
+    if !text.starts_with(['+', '-']) {
+        assert_eq!(fuzzing::parse_duration(&format!("+{text}")), Ok(duration), "{text:?}");
+    }
+}
+
+/// The canonical form of a time is canonical.
+pub(crate) fn time(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    for micros in [false, true] {
+        let Ok(Some(time)) = fuzzing::canonical_time(text, micros) else { continue };
+        // Go writes years before 0 and after 9999, and does not read them; and what is less than a second after its zero time is
+        // not zero, but written as if it were.
+        if time.find('-') != Some(4) || time == "0001-01-01T00:00:00Z" {
+            continue;
+        }
+        assert_eq!(fuzzing::canonical_time(&time, micros), Ok(Some(time.clone())), "{text:?}");
+        // The library's last day is the last but one of that year.
+        if time.starts_with("9999-12-3") {
+            continue;
+        }
+        let parsed: jiff::Timestamp = time.parse().unwrap_or_else(|error| panic!("{time} of {text:?}: {error}"));
+        let printed = if micros { format!("{parsed:.6}") } else { format!("{parsed:.0}") };
+        assert_eq!(printed, time, "{text:?}");
+    }
+}
+
+/// The canonical form of a quantity is canonical.
+pub(crate) fn quantity(input: &[u8]) {
+    let Ok(text) = from_utf8(input) else { return };
+    let Ok(canonical) = fuzzing::canonical_quantity(text) else { return };
+    assert_eq!(fuzzing::canonical_quantity(&canonical).as_ref(), Ok(&canonical), "{text:?}");
+    assert!(canonical.len() <= text.len() + 32, "{text:?} became {canonical:?}");
+}
