@@ -1,13 +1,17 @@
-//! `cargo xtask schema`: regenerates the data about Kubernetes' Go types, and the test vectors for it, with the Go
-//! programs in `xtask/schema`.
+//! `cargo xtask schema`: regenerates the data about Kubernetes' Go types, and the test vectors for it and for custom resources, with
+//! Go programs: those in `xtask/schema`, and one that takes the packages of the real control plane.
 
 use anyhow::{Context, bail, ensure};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// The Go programs, each with its output.
-const PROGRAMS: [(&str, &str); 2] = [(".", "fake-apiserver/src/schema/types.txt"), ("./vectors", "fixtures/schema")];
+/// The Go programs, each with its module and its output.
+const PROGRAMS: [(&str, &str, &str); 3] = [
+    ("xtask/schema", ".", "fake-apiserver/src/schema/types.txt"),
+    ("xtask/schema", "./vectors", "fixtures/schema"),
+    ("conformance/control-plane", "./values", "fixtures/custom/values.jsonl"),
+];
 
 /// Runs the generators. The output depends on nothing but their pinned modules.
 ///
@@ -15,11 +19,11 @@ const PROGRAMS: [(&str, &str); 2] = [(".", "fake-apiserver/src/schema/types.txt"
 /// If Go is missing, or a generator finds a type that the schema cannot express.
 pub(crate) fn run() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?;
-    for (program, output) in PROGRAMS {
+    for (module, program, output) in PROGRAMS {
         let mut go = Command::new("go");
-        go.args(["run", program]).arg(root.join(output)).current_dir(root.join("xtask/schema"));
+        go.args(["run", program]).arg(root.join(output)).current_dir(root.join(module));
         match go.status() {
-            Ok(status) => ensure!(status.success(), "`go run {program}` in xtask/schema failed: {status}"),
+            Ok(status) => ensure!(status.success(), "`go run {program}` in {module} failed: {status}"),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 bail!("`go` is not on the PATH; this task needs Go 1.26")
             }

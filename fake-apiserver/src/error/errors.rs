@@ -94,6 +94,15 @@ impl Errors {
     }
 }
 
+impl IntoIterator for Errors {
+    type Item = FieldError;
+    type IntoIter = std::vec::IntoIter<FieldError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Extend<FieldError> for Errors {
     fn extend<T: IntoIterator<Item = FieldError>>(&mut self, findings: T) {
         self.0.extend(findings);

@@ -1,7 +1,7 @@
 //! Findings of validation: `field.Error` of `k8s.io/apimachinery/pkg/util/validation/field`.
 
-use super::Cause;
-use crate::schema::quote;
+use super::{Cause, Path};
+use crate::schema::{encode_any, print_float, quote};
 use serde_json::Value;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -31,18 +31,21 @@ enum FieldErrorKind {
     Duplicate,
     NotFound,
     TooLong,
+    TooMany,
+    TypeInvalid,
 }
 
 impl FieldErrorKind {
     fn text(self) -> &'static str {
         match self {
             Self::Required => "Required value",
-            Self::Invalid => "Invalid value",
+            Self::Invalid | Self::TypeInvalid => "Invalid value",
             Self::Unsupported => "Unsupported value",
             Self::Forbidden => "Forbidden",
             Self::Duplicate => "Duplicate value",
             Self::NotFound => "Not found",
             Self::TooLong => "Too long",
+            Self::TooMany => "Too many",
         }
     }
 
@@ -55,6 +58,8 @@ impl FieldErrorKind {
             Self::Duplicate => "FieldValueDuplicate",
             Self::NotFound => "FieldValueNotFound",
             Self::TooLong => "FieldValueTooLong",
+            Self::TooMany => "FieldValueTooMany",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
         }
     }
 }
@@ -87,7 +92,7 @@ impl FieldError {
 
     /// The value is not one of the supported ones.
     pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
-        let list: Vec<String> = supported.iter().map(|text| format!("{text:?}")).collect();
+        let list: Vec<String> = supported.iter().map(|text| quote(text)).collect();
         let detail = format!("supported values: {}", list.join(", "));
         Self::new(path, FieldErrorKind::Unsupported, Some(value), detail)
     }
@@ -119,7 +124,26 @@ impl FieldError {
 
     /// More than `max` bytes.
     pub fn too_long(path: impl Into<String>, max: usize) -> Self {
-        Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} bytes"))
+        let bytes = if max == 1 { "byte" } else { "bytes" };
+        Self::new(path, FieldErrorKind::TooLong, None, format!("may not be more than {max} {bytes}"))
+    }
+
+    /// More than `max` items.
+    pub fn too_many(path: impl Into<String>, actual: usize, max: usize) -> Self {
+        let items = if max == 1 { "item" } else { "items" };
+        Self::new(path, FieldErrorKind::TooMany, Some(&actual.into()), format!("must have at most {max} {items}"))
+    }
+
+    /// The value is not of the type that a schema demands.
+    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
+    }
+
+    /// The same finding about an object that is at `path` in another.
+    #[must_use]
+    pub fn within(mut self, path: Path<'_>) -> Self {
+        self.path = path.child(&self.path).to_string();
+        self
     }
 
     /// The same finding, its value shown as given: a struct, in Go's key order.
@@ -153,7 +177,8 @@ impl FieldError {
         text
     }
 
-    pub(super) fn cause(&self) -> Cause {
+    /// The finding as a `Status` tells it.
+    pub(crate) fn cause(&self) -> Cause {
         Cause { reason: self.kind.reason().into(), message: self.text(), field: self.path.clone() }
     }
 }
@@ -173,10 +198,11 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// A value in a message: a text quoted as in Go, all else as JSON.
+/// A value in a message: a text quoted as in Go, a number as Go prints it, all else as JSON.
 fn print_value(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
-        other => other.to_string(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map(print_float).unwrap_or_default(),
+        other => encode_any(other),
     }
 }

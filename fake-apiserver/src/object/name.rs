@@ -14,6 +14,9 @@ const SUBDOMAIN_WITH_UNDERSCORES_TEXT: &str = "a lowercase RFC 1123 subdomain mu
 const LABEL_TEXT: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', \
     and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', \
     regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const DNS1035_LABEL_TEXT: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', \
+    start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', \
+    regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
     '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', \
     regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -64,6 +67,18 @@ pub fn dns_label(text: &str) -> Vec<String> {
     }
     if !is_label(text) {
         objections.push(if is_subdomain(text) { "must not contain dots" } else { LABEL_TEXT }.into());
+    }
+    objections
+}
+
+/// `IsDNS1035Label`.
+pub fn dns1035_label(text: &str) -> Vec<String> {
+    let mut objections = Vec::new();
+    if text.len() > DNS1123_LABEL_MAX_LENGTH {
+        objections.push(too_long(DNS1123_LABEL_MAX_LENGTH, "characters"));
+    }
+    if !(is_label(text) && text.starts_with(|first: char| first.is_ascii_lowercase())) {
+        objections.push(DNS1035_LABEL_TEXT.into());
     }
     objections
 }

@@ -55,6 +55,13 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
     Encoded { json: encoder.json, slot: encoder.slot }
 }
 
+/// Writes an untyped value as `json.Marshal` does.
+pub(crate) fn encode_any(value: &Value) -> String {
+    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new() };
+    encoder.any(value);
+    String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
+}
+
 struct Encoder<'v> {
     json: Vec<u8>,
     slot: Option<RevisionSlot>,
@@ -189,6 +196,7 @@ impl<'v> Encoder<'v> {
             Value::Null => self.json.extend_from_slice(b"null"),
             Value::Bool(true) => self.json.extend_from_slice(b"true"),
             Value::Bool(false) => self.json.extend_from_slice(b"false"),
+            Value::Number(number) if number.is_f64() => float::write(&mut self.json, number),
             Value::Number(number) => write!(self.json, "{number}").expect("writing to a Vec cannot fail"),
             Value::String(text) => self.string(text),
             Value::Array(items) => self.list(items, Self::any),

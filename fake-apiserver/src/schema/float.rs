@@ -32,6 +32,17 @@ pub(super) fn write(json: &mut Vec<u8>, number: &Number) {
     json.extend_from_slice(text.as_bytes());
 }
 
+/// The text of a number in messages: `%v` of fmt, with an exponent if that is below -4 or above 5.
+pub(crate) fn print(float: f64) -> String {
+    let scientific = format!("{float:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    match exponent.parse().unwrap_or(0) {
+        -4..6 => format!("{float}"),
+        exponent @ ..0 => format!("{digits}e-{:02}", -exponent),
+        exponent => format!("{digits}e+{exponent:02}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,8 +40,10 @@ pub(crate) use built_in::knows;
 pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
 pub use decode::decode_json;
+pub(crate) use encode::encode_any;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
+pub(crate) use float::print as print_float;
 pub use marshal::{
     encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_ends, protobuf_field, protobuf_items,
 };

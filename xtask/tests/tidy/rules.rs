@@ -49,6 +49,10 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only { of: FAKE, rooms: &["schema"], may: &[] }],
     },
     Absence {
+        sentence: "`custom/schema/` imports nothing but `error/`, `object/` and `schema/`.",
+        rules: &[Only { of: FAKE, rooms: &["custom::schema"], may: &["error", "object", "schema"] }],
+    },
+    Absence {
         sentence: "`auth/`, `admission/`, `registry/`, `error/` and the audit log import neither `http/` nor `api/`.",
         rules: &[Never {
             of: FAKE,

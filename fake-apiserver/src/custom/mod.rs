@@ -1,0 +1,3 @@
+//! Custom resources: kinds that clients define.
+
+pub mod schema;

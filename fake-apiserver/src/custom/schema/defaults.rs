@@ -1,0 +1,129 @@
+//! Defaults, and nulls where none are allowed: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting` (v0.37.1).
+
+use super::embedded::{self, Mode};
+use super::node::{Child, Node, Others};
+use super::prune;
+use crate::error::Path;
+use serde_json::{Map, Value};
+
+/// Removes the fields of objects that are null, although they must not be, and have no default
+/// (`PruneNonNullableNullsWithoutDefaults`).
+pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
+    match value {
+        Value::Object(object) => object.retain(|name, value| match node.field(name) {
+            Some(field) if value.is_null() => field.nullable || field.default.is_some(),
+            Some(field) => {
+                prune_nulls(field, value);
+                true
+            }
+            None => true,
+        }),
+        Value::Array(items) => {
+            if let Some(node) = &node.items {
+                items.iter_mut().for_each(|item| prune_nulls(node, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets what is not set, or is null and must not be, to the default that the schema has for it (`Default`).
+pub(super) fn set(node: &Node, value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            for (name, field) in &node.properties {
+                if let Some(default) = &field.default
+                    && object.get(name).is_none_or(|value| value.is_null() && !field.nullable)
+                {
+                    object.insert(name.clone(), default.clone());
+                }
+            }
+            for (name, value) in object.iter_mut() {
+                match (node.properties.get(name), &node.others) {
+                    (Some(field), _) => set(field, value),
+                    (None, Some(Others::Like(field))) => set_over_null(field, value),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            if let Some(node) = &node.items {
+                items.iter_mut().for_each(|item| set_over_null(node, item));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn set_over_null(node: &Node, value: &mut Value) {
+    if value.is_null() && !node.nullable {
+        *value = node.default.clone().unwrap_or_default();
+    }
+    set(node, value);
+}
+
+/// Prunes the defaults of a schema, as they would be in an object (`PruneDefaults`).
+pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
+    let mut found = Vec::new();
+    collect(root, &mut Vec::new(), &mut found);
+    if found.is_empty() {
+        return Ok(());
+    }
+    let mut pruned = Vec::new();
+    for (place, default) in found {
+        let mut object = around(&place, default);
+        if !object.is_object() {
+            return Err("failed to prune default value: object root default value must be of object type".into());
+        }
+        embedded::coerce(root, Path::ROOT, &mut object, true, Mode::DropMalformed)
+            .map_err(|error| format!("failed to prune default value: {error}"))?;
+        prune::prune(root, &mut object, true);
+        pruned.push(within(&place, object));
+    }
+    put_back(root, &mut pruned.into_iter());
+    Ok(())
+}
+
+/// Takes the defaults out, in the order of the walk.
+fn collect(node: &mut Node, place: &mut Vec<Child>, found: &mut Vec<(Vec<Child>, Value)>) {
+    if let Some(default) = &node.default {
+        found.push((place.clone(), default.clone()));
+    }
+    for (child, node) in node.children_mut() {
+        place.push(child);
+        collect(node, place, found);
+        place.pop();
+    }
+}
+
+fn put_back(node: &mut Node, pruned: &mut impl Iterator<Item = Option<Value>>) {
+    if node.default.is_some() {
+        node.default = pruned.next().flatten();
+    }
+    for (_, node) in node.children_mut() {
+        put_back(node, pruned);
+    }
+}
+
+/// An object that has the value in its place, and nothing else (`SurroundingObjectFunc`).
+pub(super) fn around(place: &[Child], value: Value) -> Value {
+    place.iter().rev().fold(value, |value, child| match child {
+        Child::Item => Value::Array(vec![value]),
+        child => Value::Object(Map::from_iter([(name_of(child).to_owned(), value)])),
+    })
+}
+
+/// The value in its place; `None` if it is not there any more.
+fn within(place: &[Child], object: Value) -> Option<Value> {
+    place.iter().try_fold(object, |mut value, child| match child {
+        Child::Item => value.as_array_mut()?.pop(),
+        child => value.as_object_mut()?.remove(name_of(child)),
+    })
+}
+
+fn name_of(child: &Child) -> &str {
+    match child {
+        Child::Property(name) => name,
+        _ => "*",
+    }
+}

@@ -1,0 +1,132 @@
+//! Structural schemas: what a definition says about the values of its resource. Pure functions over trees.
+//!
+//! A [`Structural`] is read once from the `openAPIV3Schema` of a definition that passed validation, and then, in the order in which
+//! kube-apiserver (v1.37) does it to an object:
+//!
+//! - [`Structural::prune`] removes the fields that it does not have;
+//! - [`Structural::prune_nulls`] removes nulls that stand for nothing;
+//! - [`Structural::coerce_embedded`] reads the metadata of objects in the object;
+//! - [`Structural::set_defaults`] sets what is not set;
+//! - [`Structural::validate`], [`Structural::validate_embedded`] and [`Structural::validate_lists`] find fault with it, in this order.
+//!
+//! Findings are those of the real server: their fields, texts, values and order, and their oddities. Where the real server takes
+//! fields in the order of a Go map, that is in none, they are taken by name. What it finds is told whole: how much of it fits into an
+//! answer is decided where that is made.
+//!
+//! Not supported: `uniqueItems`, which no definition may set. The rules in `x-kubernetes-validations` are kept, not evaluated
+//! ([`Node::rules`]).
+
+mod defaults;
+mod embedded;
+mod format;
+mod junctors;
+mod kind;
+mod lists;
+mod node;
+mod number;
+mod own_defaults;
+pub mod pattern;
+mod prune;
+mod ratchet;
+mod report;
+mod validate;
+#[cfg(test)]
+mod vectors;
+
+pub use kind::Kind;
+pub use node::{Format, Junctors, ListType, Node, Others, Pattern};
+pub use number::{Bounds, NumberFormat};
+
+use crate::error::{Errors, FieldError, Path};
+use embedded::Mode;
+use node::Purpose;
+use ratchet::Old;
+use report::Where;
+use serde_json::Value;
+
+/// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown fields
+/// (`ValidateDefaults`).
+///
+/// # Errors
+/// As [`Structural::new`].
+pub fn validate_defaults(schema: &Value, at: Path<'_>) -> Result<Vec<FieldError>, String> {
+    let root = Node::read(schema, Purpose::Defaults)?;
+    Ok(Errors::of(|errors| own_defaults::check(&root, at, errors)))
+}
+
+/// A schema of the objects of a resource.
+#[derive(Debug)]
+pub struct Structural {
+    root: Node,
+}
+
+impl Structural {
+    /// Reads a schema: `NewStructural`, and `PruneDefaults`. Numbers in it are taken as [`crate::schema::parse_json`] makes them.
+    ///
+    /// # Errors
+    /// If the schema is not structural in a way that validation of definitions refuses, or has a regular expression that Go refuses.
+    pub fn new(schema: &Value) -> Result<Structural, String> {
+        let mut root = Node::read(schema, Purpose::Values)?;
+        defaults::prune_own(&mut root)?;
+        Ok(Structural { root })
+    }
+
+    /// Removes fields that the schema does not have, at any depth. Returns their paths, in order: `spec.bogus`, `spec.list[0].x`.
+    pub fn prune(&self, object: &mut Value) -> Vec<String> {
+        prune::prune(&self.root, object, true)
+    }
+
+    /// Removes fields that are null, although they must not be, and have no default.
+    pub fn prune_nulls(&self, object: &mut Value) {
+        defaults::prune_nulls(&self.root, object);
+    }
+
+    /// Removes unknown fields from the metadata of embedded objects, and writes the rest in its normal form. Returns the paths of what
+    /// is removed, in order.
+    ///
+    /// # Errors
+    /// If an `apiVersion` or `kind` is no text, or `metadata` cannot be read.
+    pub fn coerce_embedded(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed)
+    }
+
+    /// Sets what is not set to its default.
+    pub fn set_defaults(&self, object: &mut Value) {
+        defaults::set(&self.root, object);
+    }
+
+    /// Findings about an object, which replaces `old` if that is given: what has not changed since then may stay as it is.
+    pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        validate::check(&self.root, &Where::root(None), object, old.map(Old)).into_findings()
+    }
+
+    /// Findings about the `status` of an object, which replaces that of `old`. There are none if one is not there, or has no schema.
+    pub fn validate_status(&self, object: &Value, old: &Value) -> Vec<FieldError> {
+        let (Some(status), Some(node)) = (object.get("status"), self.root.properties.get("status")) else {
+            return Vec::new();
+        };
+        let old = Old(old.get("status").unwrap_or(&Value::Null));
+        validate::check(node, &Where::root(Some("status")), status, Some(old)).into_findings()
+    }
+
+    /// Findings about objects that are embedded in an object.
+    pub fn validate_embedded(&self, object: &Value) -> Vec<FieldError> {
+        Errors::of(|errors| embedded::check(&self.root, Path::ROOT, object, false, errors))
+    }
+
+    /// Findings about lists that are sets or maps. On an update they count only if the old object has none.
+    pub fn validate_lists(&self, object: &Value) -> Vec<FieldError> {
+        let check = |errors: &mut Errors| {
+            if let Some(object) = object.as_object() {
+                lists::check(&self.root, Path::ROOT, object, errors);
+            }
+        };
+        Errors::of(check)
+    }
+
+    /// The schema of the whole object, by which the others are found. Rules (`x-kubernetes-validations`) are with the schema of what
+    /// they are about.
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+}

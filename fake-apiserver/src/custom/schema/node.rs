@@ -1,0 +1,294 @@
+//! Schemas, read once: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{structural,convert}.go` (v0.37.1).
+
+use super::format::{self, Check};
+use super::kind::Kind;
+use super::number::{Bounds, NumberFormat};
+use super::pattern;
+use regex::Regex;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A schema of a value, with those of what is in it. One type serves for `Structural` and for `NestedValueValidation` of upstream,
+/// the schemas in `allOf` and its like.
+#[derive(Debug, Default)]
+pub struct Node {
+    /// No type means any; `x-kubernetes-int-or-string` means two.
+    pub kinds: Vec<Kind>,
+    pub nullable: bool,
+    pub format: Option<Format>,
+    pub bounds: Bounds,
+    /// In characters, as is `max_length`.
+    pub min_length: Option<i64>,
+    pub max_length: Option<i64>,
+    pub pattern: Option<Pattern>,
+    pub enumeration: Vec<Value>,
+    pub min_items: Option<i64>,
+    pub max_items: Option<i64>,
+    pub items: Option<Box<Node>>,
+    pub min_properties: Option<i64>,
+    pub max_properties: Option<i64>,
+    pub required: Vec<String>,
+    pub properties: BTreeMap<String, Node>,
+    pub others: Option<Others>,
+    pub junctors: Option<Box<Junctors>>,
+    pub preserves_unknown: bool,
+    /// Whether the value is an object of some kind.
+    pub embedded: bool,
+    pub list_type: ListType,
+    /// A default that is not null.
+    pub default: Option<Value>,
+    /// The rules in `x-kubernetes-validations`, as they are in the schema.
+    pub rules: Vec<Value>,
+}
+
+/// `additionalProperties`.
+#[derive(Debug)]
+pub enum Others {
+    Forbidden,
+    Anything,
+    Like(Box<Node>),
+}
+
+/// The schemas that one schema combines.
+#[derive(Debug, Default)]
+pub struct Junctors {
+    pub all_of: Vec<Node>,
+    pub any_of: Vec<Node>,
+    pub one_of: Vec<Node>,
+    pub not: Option<Node>,
+}
+
+/// A format that is enforced, or only makes a difference to the type.
+#[derive(Debug)]
+pub struct Format {
+    /// As the schema writes it.
+    pub name: String,
+    pub(super) check: Option<Check>,
+}
+
+/// A regular expression.
+#[derive(Debug)]
+pub struct Pattern {
+    /// As the schema writes it.
+    pub text: String,
+    pub regex: Regex,
+}
+
+/// `x-kubernetes-list-type`.
+#[derive(Debug, Default)]
+pub enum ListType {
+    /// Also if it is not set.
+    #[default]
+    Atomic,
+    Set,
+    /// With the fields that are the keys.
+    Map(Vec<String>),
+}
+
+/// What a schema is read for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Purpose {
+    /// To be held against the values of a resource.
+    Values,
+    /// To be held against the defaults in it. There upstream has the schema by another way (`ToKubeOpenAPI`): formats that are not
+    /// supported count with the type, and `x-kubernetes-int-or-string` does not.
+    Defaults,
+}
+
+impl Node {
+    /// Reads a schema.
+    pub(super) fn read(schema: &Value, purpose: Purpose) -> Result<Node, String> {
+        let read = |schema: &Value| Node::read(schema, purpose);
+        let empty = Map::new();
+        let fields = Fields(schema.as_object().unwrap_or(&empty));
+        fields.refuse_unsupported()?;
+        let junctors = Junctors::read(&fields, purpose)?;
+        if fields.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
+            return Err("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined".into());
+        }
+        let kinds = match fields.text("type") {
+            _ if fields.is("x-kubernetes-int-or-string") => match purpose {
+                Purpose::Values => vec![Kind::Integer, Kind::String],
+                Purpose::Defaults => Vec::new(),
+            },
+            "" => Vec::new(),
+            name => vec![Kind::named(name).ok_or_else(|| format!("OpenAPIV3Schema 'type' {name:?} is not supported"))?],
+        };
+        let format = Format::read(&kinds, fields.text("format"), purpose);
+        let bounds = Bounds {
+            multiple_of: fields.float("multipleOf"),
+            minimum: fields.float("minimum"),
+            exclusive_minimum: fields.is("exclusiveMinimum"),
+            maximum: fields.float("maximum"),
+            exclusive_maximum: fields.is("exclusiveMaximum"),
+            format: match kinds.as_slice() {
+                [kind] => NumberFormat::of(*kind, fields.text("format")),
+                _ => None,
+            },
+        };
+        Ok(Node {
+            kinds,
+            nullable: fields.is("nullable"),
+            format,
+            bounds,
+            min_length: fields.count("minLength"),
+            max_length: fields.count("maxLength"),
+            pattern: Pattern::read(fields.text("pattern"))?,
+            enumeration: fields.list("enum").to_vec(),
+            min_items: fields.count("minItems"),
+            max_items: fields.count("maxItems"),
+            items: match fields.get("items") {
+                Some(Value::Array(_)) => {
+                    return Err("OpenAPIV3Schema 'items' must be a schema, but is an array".into());
+                }
+                Some(items) => Some(Box::new(read(items)?)),
+                None => None,
+            },
+            min_properties: fields.count("minProperties"),
+            max_properties: fields.count("maxProperties"),
+            required: fields.texts("required"),
+            properties: {
+                let read = |(name, schema): (&String, &Value)| Ok((name.clone(), read(schema)?));
+                let properties = fields.get("properties").and_then(Value::as_object);
+                properties.into_iter().flatten().map(read).collect::<Result<_, String>>()?
+            },
+            others: match fields.get("additionalProperties") {
+                Some(Value::Bool(false)) => Some(Others::Forbidden),
+                Some(Value::Bool(true)) => Some(Others::Anything),
+                Some(schema) => Some(Others::Like(Box::new(read(schema)?))),
+                None => None,
+            },
+            junctors,
+            preserves_unknown: fields.is("x-kubernetes-preserve-unknown-fields"),
+            embedded: fields.is("x-kubernetes-embedded-resource"),
+            list_type: match fields.text("x-kubernetes-list-type") {
+                "set" => ListType::Set,
+                "map" => ListType::Map(fields.texts("x-kubernetes-list-map-keys")),
+                _ => ListType::Atomic,
+            },
+            default: fields.get("default").cloned(),
+            rules: fields.list("x-kubernetes-validations").to_vec(),
+        })
+    }
+
+    /// The schema of a field, if it has one.
+    pub fn field(&self, name: &str) -> Option<&Node> {
+        self.properties.get(name).or(match &self.others {
+            Some(Others::Like(node)) => Some(node),
+            _ => None,
+        })
+    }
+
+    /// All schemas of values in the value, with their place in the schema; those that are combined are not among them.
+    pub(super) fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Node)> {
+        let others = match &mut self.others {
+            Some(Others::Like(node)) => Some((Child::Other, &mut **node)),
+            _ => None,
+        };
+        let items = self.items.as_deref_mut().map(|node| (Child::Item, node));
+        let properties = self.properties.iter_mut().map(|(name, node)| (Child::Property(name.clone()), node));
+        others.into_iter().chain(items).chain(properties)
+    }
+}
+
+/// The place of a schema in another.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Child {
+    Property(String),
+    Other,
+    Item,
+}
+
+impl Junctors {
+    fn read(fields: &Fields<'_>, purpose: Purpose) -> Result<Option<Box<Self>>, String> {
+        let one = |schema| Node::read(schema, purpose);
+        let read = |name| fields.list(name).iter().map(one).collect::<Result<Vec<Node>, String>>();
+        let not = fields.get("not").map(one).transpose()?;
+        let read = Junctors { not, all_of: read("allOf")?, any_of: read("anyOf")?, one_of: read("oneOf")? };
+        let none = read.not.is_none() && read.all_of.is_empty() && read.any_of.is_empty() && read.one_of.is_empty();
+        Ok((!none).then(|| Box::new(read)))
+    }
+}
+
+impl Format {
+    /// The format, unless it is not supported for the type (`StripUnsupportedFormatsPostProcessorForVersion`).
+    fn read(kinds: &[Kind], name: &str, purpose: Purpose) -> Option<Format> {
+        let check = match kinds {
+            _ if name.is_empty() => return None,
+            _ if purpose == Purpose::Defaults => format::of_text(name),
+            [Kind::Integer | Kind::Number] => {
+                NumberFormat::of(kinds[0], name).filter(|format| !format.name.is_empty())?;
+                None
+            }
+            // To upstream two types are none.
+            [] | [Kind::String] | [_, _] => Some(format::of_text(name)?),
+            _ => return None,
+        };
+        Some(Format { name: name.to_owned(), check })
+    }
+}
+
+impl Pattern {
+    fn read(text: &str) -> Result<Option<Pattern>, String> {
+        match text {
+            "" => Ok(None),
+            text => Ok(Some(Pattern { text: text.to_owned(), regex: pattern::compile(text)? })),
+        }
+    }
+}
+
+/// The fields of a `JSONSchemaProps`; null is as good as absent.
+struct Fields<'s>(&'s Map<String, Value>);
+
+impl<'s> Fields<'s> {
+    fn get(&self, name: &str) -> Option<&'s Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.get(name) == Some(&Value::Bool(true))
+    }
+
+    fn text(&self, name: &str) -> &'s str {
+        self.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn float(&self, name: &str) -> Option<f64> {
+        self.get(name)?.as_f64()
+    }
+
+    fn count(&self, name: &str) -> Option<i64> {
+        self.get(name)?.as_i64()
+    }
+
+    fn list(&self, name: &str) -> &'s [Value] {
+        self.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn texts(&self, name: &str) -> Vec<String> {
+        self.list(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    }
+
+    /// `validateUnsupportedFields`.
+    fn refuse_unsupported(&self) -> Result<(), String> {
+        let is_empty = |value: &Value| match value {
+            Value::String(text) => text.is_empty(),
+            Value::Object(entries) => entries.is_empty(),
+            _ => false,
+        };
+        for (name, told) in [
+            ("id", "id"),
+            ("$schema", "schema"),
+            ("$ref", "$ref"),
+            ("patternProperties", "patternProperties"),
+            ("dependencies", "dependencies"),
+            ("additionalItems", "additionalItems"),
+            ("definitions", "definitions"),
+        ] {
+            if self.get(name).is_some_and(|value| !is_empty(value)) {
+                return Err(format!("OpenAPIV3Schema '{told}' is not supported"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,343 @@
+//! Regular expressions in Go's syntax, run by the crate `regex`.
+//!
+//! Both match in linear time and mean the same by most of what they write, but not by all: to Go `\d`, `\s`, `\w` and `\b` are ASCII,
+//! and `\s` has no vertical tab; `&&`, `--`, `~~` and `[` in a class are characters, as are `\<` and a `{` that does not begin a
+//! count; there are `\Q…\E`, octal escapes and `\p{^…}`. So an expression is read by Go's grammar (`regexp/syntax/parse.go` of
+//! Go 1.26) and written anew in the words of the crate, in the form that is least open to misreading. What Go refuses is refused
+//! with Go's text.
+
+mod class;
+
+use regex::{Regex, RegexBuilder};
+
+/// Most bytes that a compiled expression may take up.
+const SIZE_LIMIT: usize = 16 << 20;
+/// Most copies that counted repetitions make of what they repeat (`repeatIsValid`).
+const MAX_COPIES: usize = 1000;
+
+/// Compiles an expression as `regexp.Compile` does.
+///
+/// # Errors
+/// If Go refuses the expression, in Go's words: ``error parsing regexp: missing closing ): `(` ``. Also if it nests or grows beyond
+/// what the crate allows.
+pub fn compile(pattern: &str) -> Result<Regex, String> {
+    let translated = Parser::new(pattern).run()?;
+    let compiled = RegexBuilder::new(&translated).size_limit(SIZE_LIMIT).build();
+    compiled.map_err(|error| format!("error parsing regexp: expression not supported: `{pattern}`: {error}"))
+}
+
+/// An error of Go's parser about a part of the expression.
+fn refuse<T>(why: &str, part: &str) -> Result<T, String> {
+    Err(format!("error parsing regexp: {why}: `{part}`"))
+}
+
+/// What has been read of a group.
+#[derive(Default)]
+struct Group {
+    /// Whether the last thing read can be repeated.
+    repeatable: bool,
+    /// The copies that the last thing read makes of what is in it, by counted repetition.
+    copies: usize,
+    /// The most copies of any earlier thing.
+    most: usize,
+}
+
+impl Group {
+    fn atom(&mut self, copies: usize) {
+        self.most = self.most.max(self.copies);
+        self.repeatable = true;
+        self.copies = copies;
+    }
+}
+
+struct Parser<'p> {
+    whole: &'p str,
+    rest: &'p str,
+    written: String,
+    /// The open groups, the whole expression first.
+    groups: Vec<Group>,
+    /// The repetition that ended just here.
+    last_repeat: Option<&'p str>,
+}
+
+impl<'p> Parser<'p> {
+    fn new(whole: &'p str) -> Self {
+        Parser { whole, rest: whole, written: String::new(), groups: vec![Group::default()], last_repeat: None }
+    }
+
+    fn group(&mut self) -> &mut Group {
+        self.groups.last_mut().expect("the whole expression is never closed")
+    }
+
+    /// What was read since `before`.
+    fn since(&self, before: &'p str) -> &'p str {
+        &before[..before.len() - self.rest.len()]
+    }
+
+    fn run(mut self) -> Result<String, String> {
+        while let Some(next) = self.rest.chars().next() {
+            let before = self.rest;
+            let mut repeated = false;
+            match next {
+                '(' => self.open()?,
+                ')' => {
+                    if self.groups.len() == 1 {
+                        return refuse("unexpected )", self.whole);
+                    }
+                    self.take(1, ")");
+                    let inner = self.groups.pop().unwrap_or_default();
+                    self.group().atom(inner.most.max(inner.copies));
+                }
+                '|' => {
+                    self.take(1, "|");
+                    let group = self.group();
+                    group.most = group.most.max(group.copies);
+                    group.repeatable = false;
+                }
+                '^' | '$' | '.' => {
+                    self.take(1, &next.to_string());
+                    self.group().atom(0);
+                }
+                '[' => {
+                    self.class()?;
+                    self.group().atom(0);
+                }
+                '*' | '+' | '?' => {
+                    self.take(1, &next.to_string());
+                    self.repeat(before, None)?;
+                    repeated = true;
+                }
+                '{' => match counts(self.rest) {
+                    Some((bounds, length)) => {
+                        let text = &self.rest[..length];
+                        self.rest = &self.rest[length..];
+                        let Some(copies) = copies(bounds) else {
+                            return refuse("invalid repeat count", text);
+                        };
+                        self.written.push_str(text);
+                        self.repeat(before, Some(copies))?;
+                        repeated = true;
+                    }
+                    None => {
+                        self.rest = &self.rest[1..];
+                        self.literal('{');
+                    }
+                },
+                '\\' => self.escape()?,
+                _ => {
+                    self.rest = &self.rest[next.len_utf8()..];
+                    self.literal(next);
+                }
+            }
+            self.last_repeat = repeated.then_some(before);
+        }
+        match self.groups.len() {
+            1 => Ok(self.written),
+            _ => refuse("missing closing )", self.whole),
+        }
+    }
+
+    /// Goes on by some bytes, which are written otherwise.
+    fn take(&mut self, bytes: usize, written: &str) {
+        self.rest = &self.rest[bytes..];
+        self.written.push_str(written);
+    }
+
+    fn literal(&mut self, char: char) {
+        push_char(&mut self.written, char);
+        self.group().atom(0);
+    }
+
+    /// The end of a repetition operator: what it repeats must be there, and not be repeated already.
+    fn repeat(&mut self, before: &'p str, copies: Option<usize>) -> Result<(), String> {
+        if self.rest.starts_with('?') {
+            self.take(1, "?");
+        }
+        if let Some(last) = self.last_repeat {
+            return refuse("invalid nested repetition operator", self.since(last));
+        }
+        let operator = self.since(before);
+        let group = self.group();
+        if !group.repeatable {
+            return refuse("missing argument to repetition operator", operator);
+        }
+        if let Some(copies) = copies {
+            group.copies = copies * group.copies.max(1);
+            if copies >= 2 && group.copies > MAX_COPIES {
+                return refuse("invalid repeat count", operator);
+            }
+        }
+        Ok(())
+    }
+
+    /// `(`, and what may follow it.
+    fn open(&mut self) -> Result<(), String> {
+        let before = self.rest;
+        let Some(special) = before.strip_prefix("(?") else {
+            self.take(1, "(?:");
+            self.groups.push(Group::default());
+            return Ok(());
+        };
+        if let Some(name) = special.strip_prefix("P<").or_else(|| special.strip_prefix('<')) {
+            let Some(end) = name.find('>') else {
+                return refuse("invalid named capture", before);
+            };
+            let length = before.len() - name.len() + end + 1;
+            let name = &name[..end];
+            if name.is_empty() || !name.chars().all(|char| char == '_' || char.is_ascii_alphanumeric()) {
+                return refuse("invalid named capture", &before[..length]);
+            }
+            self.take(length, "(?:");
+            self.groups.push(Group::default());
+            return Ok(());
+        }
+        let (mut on, mut off) = (String::new(), String::new());
+        let mut negative = false;
+        let mut seen = true;
+        for (at, char) in special.char_indices() {
+            let length = 2 + at + char.len_utf8();
+            match char {
+                'i' | 'm' | 's' | 'U' => {
+                    on.retain(|flag| flag != char);
+                    if negative && !off.contains(char) {
+                        off.push(char);
+                    } else if !negative {
+                        on.push(char);
+                    }
+                    seen = true;
+                }
+                '-' if !negative => {
+                    negative = true;
+                    seen = false;
+                }
+                ':' | ')' if seen => {
+                    let flags = if off.is_empty() { on } else { format!("{on}-{off}") };
+                    match (char, flags.as_str()) {
+                        (')', "") => self.take(length, ""),
+                        (')', flags) => self.take(length, &format!("(?{flags})")),
+                        (_, flags) => {
+                            self.take(length, &format!("(?{flags}:"));
+                            self.groups.push(Group::default());
+                        }
+                    }
+                    return Ok(());
+                }
+                _ => return refuse("invalid or unsupported Perl syntax", &before[..length]),
+            }
+        }
+        refuse("invalid or unsupported Perl syntax", before)
+    }
+
+    /// `\` outside of a class.
+    fn escape(&mut self) -> Result<(), String> {
+        let place = match self.rest.as_bytes().get(1) {
+            Some(b'A') => Some(r"\A"),
+            Some(b'z') => Some(r"\z"),
+            Some(b'b') => Some(r"(?-u:\b)"),
+            Some(b'B') => Some(r"(?-u:\B)"),
+            Some(b'C') => return refuse("invalid escape sequence", &self.rest[..2]),
+            Some(b'Q') => {
+                let quoted = &self.rest[2..];
+                let (text, rest) = quoted.split_once("\\E").unwrap_or((quoted, ""));
+                text.chars().for_each(|char| self.literal(char));
+                self.rest = rest;
+                return Ok(());
+            }
+            _ => None,
+        };
+        if let Some(place) = place {
+            self.take(2, place);
+        } else if let Some(ranges) = self.shared_class()? {
+            self.written.push('[');
+            self.written.push_str(&ranges);
+            self.written.push(']');
+        } else {
+            let char = self.escaped_char()?;
+            push_char(&mut self.written, char);
+        }
+        self.group().atom(0);
+        Ok(())
+    }
+}
+
+/// A character that stands for itself, in a class or out of it.
+fn push_char(written: &mut String, char: char) {
+    if char.is_ascii_alphanumeric() || !char.is_ascii() {
+        written.push(char);
+    } else {
+        written.push_str(&format!("\\x{:02x}", u32::from(char)));
+    }
+}
+
+/// The least and the greatest number of copies.
+type Bounds = (Option<usize>, Option<Option<usize>>);
+
+/// The bounds in `{2}`, `{2,}` and `{2,5}`, and the length of that; `None` if the text is not of this form. A bound that is too large
+/// to count is `None`.
+fn counts(text: &str) -> Option<(Bounds, usize)> {
+    fn number(text: &str) -> Option<(Option<usize>, &str)> {
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, rest) = text.split_at(digits);
+        let ok = digits > 0 && (digits == 1 || !number.starts_with('0'));
+        ok.then(|| (number.parse().ok().filter(|number| *number < 1_000_000_000), rest))
+    }
+    let (min, rest) = number(text.strip_prefix('{')?)?;
+    let (max, rest) = match rest.strip_prefix(',') {
+        None => (Some(min), rest),
+        Some(rest) if rest.starts_with('}') => (None, rest),
+        Some(rest) => number(rest).map(|(max, rest)| (Some(max), rest))?,
+    };
+    let rest = rest.strip_prefix('}')?;
+    Some(((min, max), text.len() - rest.len()))
+}
+
+/// How many copies bounds make at most; `None` if they are not allowed.
+fn copies((min, max): Bounds) -> Option<usize> {
+    let min = min.filter(|min| *min <= MAX_COPIES)?;
+    match max {
+        None => Some(min),
+        Some(max) => max.filter(|max| (min..=MAX_COPIES).contains(max)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compile;
+
+    /// What Go 1.26 says of them.
+    #[test]
+    fn refusals_are_those_of_go() {
+        for (pattern, error) in [
+            ("(", "missing closing ): `(`"),
+            ("a)", "unexpected ): `a)`"),
+            ("a**", "invalid nested repetition operator: `**`"),
+            ("a*??+", "invalid nested repetition operator: `*??`"),
+            ("*a", "missing argument to repetition operator: `*`"),
+            ("(|*)", "missing argument to repetition operator: `*`"),
+            ("a{1001}", "invalid repeat count: `{1001}`"),
+            ("a{2,1}", "invalid repeat count: `{2,1}`"),
+            ("(a{100}){11}", "invalid repeat count: `{11}`"),
+            ("[a", "missing closing ]: `[a`"),
+            ("[b-a]", "invalid character class range: `b-a`"),
+            ("[[:nope:]]", "invalid character class range: `[:nope:]`"),
+            (r"\p{Nope}", r"invalid character class range: `\p{Nope}`"),
+            (r"\p{Alphabetic}", r"invalid character class range: `\p{Alphabetic}`"),
+            (r"\1", r"invalid escape sequence: `\1`"),
+            (r"\q", r"invalid escape sequence: `\q`"),
+            (r"\C", r"invalid escape sequence: `\C`"),
+            (r"\x{110000}", r"invalid escape sequence: `\x{110000`"),
+            ("a\\", "trailing backslash at end of expression: ``"),
+            ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
+            ("(?i", "missing closing ): `(?i`"),
+            ("(?P<a", "invalid named capture: `(?P<a`"),
+            ("(?P<é>a)", "invalid named capture: `(?P<é>`"),
+        ] {
+            let found = compile(pattern).map(|compiled| compiled.to_string());
+            let expected = Err(format!("error parsing regexp: {error}"));
+            assert!(found == expected || pattern == "(?i", "{pattern}: {found:?}");
+        }
+        for pattern in ["", "(?)", "a|", "(?i-i)a", "(?P<a>b)(?P<c>d)", "^*", "a{,2}", "[-a]", "[a-]", "(a{30}){33}"] {
+            assert!(compile(pattern).is_ok(), "{pattern}: {:?}", compile(pattern));
+        }
+    }
+}

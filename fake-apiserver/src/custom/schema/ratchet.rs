@@ -1,0 +1,101 @@
+//! Old values: what has not changed may stay as it is.
+//!
+//! A port of `k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go` (v0.37.1). What it calls equal is not quite what is: an
+//! object with a field that has no schema is never equal to another, nor is a number to the same number of the other kind.
+
+use super::kind::Kind;
+use super::node::{ListType, Node};
+use crate::schema::quote;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The value that another one replaces.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Old<'v>(pub(super) &'v Value);
+
+impl<'v> Old<'v> {
+    /// Whether the value has not changed (`CachedDeepEqual`).
+    pub(super) fn equals(self, node: &Node, new: &Value) -> bool {
+        match (self.0, new) {
+            (Value::Array(old), Value::Array(new)) => {
+                if old.len() != new.len() {
+                    return false;
+                }
+                let Some(items) = node.items.as_deref().filter(|_| keys_of(node).is_some()) else { return old == new };
+                let list = self.list(node);
+                new.iter().all(|new| list.of(new).is_some_and(|old| old.equals(items, new)))
+            }
+            (Value::Object(old), Value::Object(new)) => {
+                let same = |(name, new): (&String, &Value)| {
+                    let schema = node.field(name);
+                    schema.is_some_and(|schema| self.field(name).is_some_and(|old| old.equals(schema, new)))
+                };
+                old.len() == new.len() && new.iter().all(same)
+            }
+            (old, new) => old == new,
+        }
+    }
+
+    /// The old value of a field.
+    pub(super) fn field(self, name: &str) -> Option<Old<'v>> {
+        self.0.as_object()?.get(name).map(Old)
+    }
+
+    /// The old items of a list, by their keys.
+    pub(super) fn list(self, node: &Node) -> OldItems<'v, '_> {
+        let keys = keys_of(node).unwrap_or_default();
+        let mut items = HashMap::new();
+        if !keys.is_empty() {
+            for item in self.0.as_array().into_iter().flatten() {
+                if let Some(key) = key_of(keys, item) {
+                    items.entry(key).or_insert(Old(item));
+                }
+            }
+        }
+        OldItems { keys, items }
+    }
+}
+
+/// The old items of a list; there are none unless it has keys.
+pub(super) struct OldItems<'v, 's> {
+    keys: &'s [String],
+    items: HashMap<String, Old<'v>>,
+}
+
+impl<'v> OldItems<'v, '_> {
+    /// The old item that a new one replaces.
+    pub(super) fn of(&self, new: &Value) -> Option<Old<'v>> {
+        if self.items.is_empty() {
+            return None;
+        }
+        self.items.get(&key_of(self.keys, new)?).copied()
+    }
+}
+
+/// The keys of a list of type map.
+fn keys_of(node: &Node) -> Option<&[String]> {
+    match &node.list_type {
+        ListType::Map(keys) if node.kinds == [Kind::Array] => Some(keys),
+        _ => None,
+    }
+}
+
+/// The key of an item (`CompositeKeyFor`): if there are several fields, numbers with a fraction count to six places only.
+fn key_of(keys: &[String], item: &Value) -> Option<String> {
+    let mut key = String::new();
+    for name in keys {
+        let part = match item.as_object()?.get(name)? {
+            Value::Bool(on) => on.to_string(),
+            Value::String(text) => quote(text),
+            Value::Number(number) if number.is_i64() => number.to_string(),
+            Value::Number(number) => {
+                let float = number.as_f64()? + 0.0;
+                if keys.len() == 1 { format!("f{float}") } else { format!("f{float:.6}") }
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+        };
+        key.push('\0');
+        key.push_str(&part);
+    }
+    Some(key)
+}

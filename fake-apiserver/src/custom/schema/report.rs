@@ -1,0 +1,148 @@
+//! Findings about a value, and where it is.
+
+use crate::error::FieldError;
+use std::collections::HashSet;
+use std::fmt;
+use std::rc::Rc;
+
+/// What validation found in a value: `Result` of `k8s.io/kube-openapi/pkg/validation/validate/result.go`.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// In the order in which they were found, each once.
+    findings: Vec<Rc<FieldError>>,
+    known: HashSet<Rc<FieldError>>,
+    /// The number of checks that the value passed, by which `anyOf` and `oneOf` choose whose findings they tell.
+    pub(super) matches: usize,
+}
+
+impl Report {
+    /// No findings, of a check.
+    pub(super) fn matched() -> Self {
+        Report { matches: 1, ..Report::default() }
+    }
+
+    /// One finding.
+    pub(super) fn of(finding: FieldError) -> Self {
+        let mut report = Report::default();
+        report.push(finding);
+        report
+    }
+
+    pub(super) fn is_valid(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Adds a finding, unless it is known.
+    pub(super) fn push(&mut self, finding: FieldError) {
+        self.add(Rc::new(finding));
+    }
+
+    fn add(&mut self, finding: Rc<FieldError>) {
+        if self.known.insert(finding.clone()) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Adds the findings and the matches of another report.
+    pub(super) fn merge(&mut self, mut other: Report) {
+        self.matches += other.matches;
+        if self.findings.is_empty() {
+            other.matches = self.matches;
+            *self = other;
+            return;
+        }
+        other.findings.into_iter().for_each(|finding| self.add(finding));
+    }
+
+    /// Forgets the findings, not the matches.
+    pub(super) fn forgive(&mut self) {
+        self.findings.clear();
+        self.known.clear();
+    }
+
+    pub(super) fn into_findings(self) -> Vec<FieldError> {
+        drop(self.known);
+        self.findings.into_iter().map(Rc::unwrap_or_clone).collect()
+    }
+}
+
+impl Extend<FieldError> for Report {
+    fn extend<T: IntoIterator<Item = FieldError>>(&mut self, findings: T) {
+        findings.into_iter().for_each(|finding| self.push(finding));
+    }
+}
+
+/// The place of a value, as the validator writes it in messages: it is not quite the path of a field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Where<'p> {
+    up: Option<&'p Where<'p>>,
+    step: Step<'p>,
+    /// The path of the value that is validated, if that is a part of an object.
+    of: Option<&'p str>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'p> {
+    Root,
+    Property(&'p str),
+    /// A field that has no schema of its own. To the validator there is a dot before it even at the root.
+    Other(&'p str),
+    Item(usize),
+}
+
+impl<'p> Where<'p> {
+    /// The value that is validated, which is the whole object or its field `of`.
+    pub(super) fn root(of: Option<&'p str>) -> Self {
+        Where { up: None, step: Step::Root, of }
+    }
+
+    pub(super) fn property<'c>(&'c self, name: &'c str) -> Where<'c> {
+        Where { up: Some(self), step: Step::Property(name), of: self.of }
+    }
+
+    pub(super) fn other<'c>(&'c self, name: &'c str) -> Where<'c> {
+        Where { up: Some(self), step: Step::Other(name), of: self.of }
+    }
+
+    pub(super) fn item(&self, index: usize) -> Where<'_> {
+        Where { up: Some(self), step: Step::Item(index), of: self.of }
+    }
+
+    /// Whether messages write nothing for this place.
+    pub(super) fn is_root(&self) -> bool {
+        match (self.up, self.step) {
+            (None, _) => true,
+            (Some(up), Step::Property("")) => up.is_root(),
+            _ => false,
+        }
+    }
+
+    /// The path of the field.
+    pub(super) fn field(&self) -> String {
+        let text = self.to_string();
+        let name = text.strip_prefix('.').unwrap_or(&text);
+        match self.of {
+            _ if name.is_empty() => self.whole().to_owned(),
+            Some(of) => format!("{of}.{name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    /// The path of the value that is validated, which findings bear that the server takes for being about the whole of it.
+    pub(super) fn whole(&self) -> &'p str {
+        self.of.unwrap_or("<nil>")
+    }
+}
+
+impl fmt::Display for Where<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(up) = self.up else { return Ok(()) };
+        up.fmt(f)?;
+        match self.step {
+            Step::Root => Ok(()),
+            Step::Property(name) if up.is_root() => f.write_str(name),
+            Step::Property(name) | Step::Other(name) => write!(f, ".{name}"),
+            Step::Item(index) => write!(f, "[{index}]"),
+        }
+    }
+}
