@@ -11,7 +11,7 @@ pub(super) fn base64(text: &str) -> bool {
     let letters = text.trim_end_matches('=');
     let padding = text.len() - letters.len();
     !text.is_empty()
-        && text.len() % 4 == 0
+        && text.len().is_multiple_of(4)
         && padding <= 2
         && letters.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
 }
@@ -54,7 +54,8 @@ pub(super) fn isbn10(text: &str) -> bool {
         return false;
     }
     let sum: u32 = (1..).zip(digits).map(|(weight, digit)| weight * value(*digit)).sum();
-    (sum + 10 * if *last == b'X' { 10 } else { value(*last) }) % 11 == 0
+    let last = if *last == b'X' { 10 } else { value(*last) };
+    (sum + 10 * last).is_multiple_of(11)
 }
 
 /// `IsISBN13`.
@@ -64,7 +65,7 @@ pub(super) fn isbn13(text: &str) -> bool {
         return false;
     }
     let sum: u32 = code.iter().zip([1, 3].into_iter().cycle()).map(|(digit, weight)| weight * value(*digit)).sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// An ISBN of either length.
@@ -85,7 +86,7 @@ pub(super) fn credit_card(text: &str) -> bool {
     };
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let weigh = |(at, digit): (usize, u8)| if at % 2 == 1 { doubled(value(digit)) } else { value(digit) };
-    issued && digits.bytes().rev().enumerate().map(weigh).sum::<u32>() % 10 == 0
+    issued && digits.bytes().rev().enumerate().map(weigh).sum::<u32>().is_multiple_of(10)
 }
 
 /// `IsSSN`: of the forms that its expression allows, those of eleven bytes.

@@ -24,7 +24,7 @@ pub(super) fn date(text: &str) -> bool {
     let number = |from: usize, to: usize| text[from..to].parse().unwrap_or(0_u32);
     is_form && {
         let year = number(0, 4);
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let days = match number(5, 7) {
             2 if leap => 29,
             2 => 28,
