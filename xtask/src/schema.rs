@@ -1,5 +1,5 @@
 //! `cargo xtask schema`: regenerates the data about Kubernetes' Go types, and the test vectors for it and for custom resources, with
-//! Go programs: those in `xtask/schema`, and one that takes the packages of the real control plane.
+//! Go programs: those in `xtask/schema`, and those that take the packages of the real control plane.
 
 use anyhow::{Context, bail, ensure};
 use std::io::ErrorKind;
@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its output.
-const PROGRAMS: [(&str, &str, &str); 3] = [
+const PROGRAMS: [(&str, &str, &str); 4] = [
     ("xtask/schema", ".", "fake-apiserver/src/schema/types.txt"),
     ("xtask/schema", "./vectors", "fixtures/schema"),
+    ("conformance/control-plane", "./definitions", "fixtures/custom/definitions.jsonl"),
     ("conformance/control-plane", "./values", "fixtures/custom/values.jsonl"),
 ];
 

@@ -5,4 +5,5 @@ pub mod meta;
 pub mod name;
 pub mod patch;
 pub mod selector;
+pub(crate) mod url;
 pub mod validate;

@@ -30,7 +30,7 @@ pub struct MetaRules {
 }
 
 /// A rule for `metadata.name`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum NameRule {
     /// RFC 1123 subdomain: most kinds.
     Subdomain,
@@ -38,6 +38,8 @@ pub enum NameRule {
     Label,
     /// Path segment: anything that can be part of a path.
     PathSegment,
+    /// A rule of the kind: objections to a name, or to a prefix of generated ones, of an object.
+    Of(fn(&Value, &str) -> Vec<String>),
 }
 
 const IMMUTABLE_METADATA: [&str; 6] = [
@@ -126,11 +128,15 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
     let mut errors = Vec::new();
     let generate_name = meta::generate_name(object);
     if !generate_name.is_empty() {
-        errors.extend(invalid_each("metadata.generateName", generate_name, prefix_objections(rule, generate_name)));
+        errors.extend(invalid_each(
+            "metadata.generateName",
+            generate_name,
+            prefix_objections(object, rule, generate_name),
+        ));
     }
     match meta::name(object) {
         "" => errors.push(FieldError::required("metadata.name", "name or generateName is required")),
-        name => errors.extend(invalid_each("metadata.name", name, name_objections(rule, name))),
+        name => errors.extend(invalid_each("metadata.name", name, name_objections(object, rule, name))),
     }
     match (rules.namespaced, meta::namespace(object)) {
         (true, "") => errors.push(FieldError::required("metadata.namespace", "")),
@@ -153,21 +159,24 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
     errors
 }
 
-fn name_objections(rule: NameRule, text: &str) -> Vec<String> {
+fn name_objections(object: &Value, rule: NameRule, text: &str) -> Vec<String> {
     match rule {
         NameRule::Subdomain => name::dns_subdomain(text),
         NameRule::Label => name::dns_label(text),
         NameRule::PathSegment => name::path_segment(text),
+        NameRule::Of(rule) => rule(object, text),
     }
 }
 
 /// A prefix may end in a dash where a name may not (`maskTrailingDash`).
-fn prefix_objections(rule: NameRule, text: &str) -> Vec<String> {
+fn prefix_objections(object: &Value, rule: NameRule, text: &str) -> Vec<String> {
     match rule {
         NameRule::PathSegment => name::path_segment_prefix(text),
         _ => match text.strip_suffix('-').filter(|rest| !rest.is_empty()) {
-            Some(rest) => name_objections(rule, &format!("{}a", rest.strip_suffix(|_| true).unwrap_or_default())),
-            None => name_objections(rule, text),
+            Some(rest) => {
+                name_objections(object, rule, &format!("{}a", rest.strip_suffix(|_| true).unwrap_or_default()))
+            }
+            None => name_objections(object, rule, text),
         },
     }
 }

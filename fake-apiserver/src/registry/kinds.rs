@@ -2,7 +2,8 @@
 
 use super::rules::Rules;
 use super::{
-    apps, config_maps, events, leases, namespaces, nodes, pod_templates, pods, rbac, secrets, service_accounts,
+    apps, config_maps, custom_resource_definitions, events, leases, namespaces, nodes, pod_templates, pods, rbac,
+    secrets, service_accounts,
 };
 use crate::store::ResourceId;
 
@@ -43,6 +44,7 @@ built_in! {
     POD_TEMPLATES: "podtemplates" by pod_templates::RULES,
     SECRETS: "secrets" by secrets::RULES,
     SERVICE_ACCOUNTS: "serviceaccounts" by service_accounts::RULES,
+    CUSTOM_RESOURCE_DEFINITIONS: "customresourcedefinitions.apiextensions.k8s.io" by custom_resource_definitions::RULES,
     DEPLOYMENTS: "deployments.apps" by apps::deployments::RULES,
     REPLICA_SETS: "replicasets.apps" by apps::replica_sets::RULES,
     SELF_SUBJECT_REVIEWS: "selfsubjectreviews.authentication.k8s.io" by Rules::REVIEW,

@@ -12,6 +12,7 @@ mod rules;
 mod apps;
 mod columns;
 mod config_maps;
+mod custom_resource_definitions;
 mod events;
 mod leases;
 mod namespaces;

@@ -4,7 +4,7 @@ use serde_json::Number;
 use std::fmt::Write;
 
 /// The number in JSON: an integer if it is whole and in the range of integers. `None` if it is not finite.
-pub(super) fn number(float: f64) -> Option<Number> {
+pub(crate) fn number(float: f64) -> Option<Number> {
     let negative_zero = float == 0.0 && float.is_sign_negative();
     if float.fract() != 0.0 || negative_zero {
         return Number::from_f64(float);
@@ -18,7 +18,7 @@ pub(super) fn number(float: f64) -> Option<Number> {
 }
 
 /// Appends a number as `floatEncoder` of encoding/json (Go 1.26) prints it: as ECMAScript does.
-pub(super) fn write(json: &mut Vec<u8>, number: &Number) {
+pub(crate) fn write(json: &mut Vec<u8>, number: &Number) {
     let float = number.as_f64().unwrap_or_default();
     let size = float.abs();
     let mut text = String::new();

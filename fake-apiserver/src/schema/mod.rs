@@ -43,12 +43,12 @@ pub use decode::decode_json;
 pub(crate) use encode::encode_any;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
-pub(crate) use float::print as print_float;
+pub(crate) use float::{number as float, print as print_float};
 pub use marshal::{
     encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_ends, protobuf_field, protobuf_items,
 };
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
-pub(crate) use text::quote;
+pub(crate) use text::{is_printable, quote};
 pub use types::{Field, OwnedType, TypeRef, Types};
 pub use untyped::{interpret, parse_json};
 

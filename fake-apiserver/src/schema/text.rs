@@ -62,7 +62,7 @@ fn push_escaped(quoted: &mut String, char: char) {
 
 /// Whether a character shows as itself, which Rust's own escaping knows. (It stands second there since a combining
 /// character would be escaped at the start.)
-fn is_printable(char: char) -> bool {
+pub(crate) fn is_printable(char: char) -> bool {
     matches!(char, '"' | '\'') || ['a', char].iter().collect::<String>().escape_debug().nth(1) == Some(char)
 }
 

@@ -54,6 +54,11 @@ pub fn validate_defaults(schema: &Value, at: Path<'_>) -> Result<Vec<FieldError>
     Ok(Errors::of(|errors| own_defaults::check(&root, at, errors)))
 }
 
+/// Whether texts of that format are checked. Others are ignored.
+pub fn is_text_format(name: &str) -> bool {
+    format::of_text(name).is_some()
+}
+
 /// A schema of the objects of a resource.
 #[derive(Debug)]
 pub struct Structural {

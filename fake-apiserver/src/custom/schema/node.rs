@@ -112,7 +112,12 @@ impl Node {
                 Purpose::Defaults => Vec::new(),
             },
             "" => Vec::new(),
-            name => vec![Kind::named(name).ok_or_else(|| format!("OpenAPIV3Schema 'type' {name:?} is not supported"))?],
+            name => match (Kind::named(name), purpose) {
+                (Some(kind), _) => vec![kind],
+                // Another rule refuses it, unless it was there before.
+                (None, Purpose::Defaults) => Vec::new(),
+                (None, Purpose::Values) => return Err(format!("OpenAPIV3Schema 'type' {name:?} is not supported")),
+            },
         };
         let format = Format::read(&kinds, fields.text("format"), purpose);
         let bounds = Bounds {

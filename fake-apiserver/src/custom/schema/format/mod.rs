@@ -5,7 +5,8 @@ mod address;
 mod code;
 mod email;
 mod time;
-mod uri;
+
+use crate::object::url;
 
 /// A check of a text.
 pub(super) type Check = fn(&str) -> bool;
@@ -33,7 +34,7 @@ const FORMATS: [(&str, Check); 26] = [
     ("password", |_| true),
     ("rgbcolor", code::rgb_color),
     ("ssn", code::social_security),
-    ("uri", uri::request_uri),
+    ("uri", |text| url::parse_request_uri(text).is_ok()),
     ("uuid", |text| code::uuid(text, None, false)),
     ("uuid3", |text| code::uuid(text, Some(b'3'), false)),
     ("uuid4", |text| code::uuid(text, Some(b'4'), true)),

@@ -58,11 +58,20 @@ struct Parser<'p> {
     groups: Vec<Group>,
     /// The repetition that ended just here.
     last_repeat: Option<&'p str>,
+    /// Where the flags begin that were written last, after which a repetition still is one of what is before them.
+    flags: Option<usize>,
 }
 
 impl<'p> Parser<'p> {
     fn new(whole: &'p str) -> Self {
-        Parser { whole, rest: whole, written: String::new(), groups: vec![Group::default()], last_repeat: None }
+        Parser {
+            whole,
+            rest: whole,
+            written: String::new(),
+            groups: vec![Group::default()],
+            last_repeat: None,
+            flags: None,
+        }
     }
 
     fn group(&mut self) -> &mut Group {
@@ -78,8 +87,13 @@ impl<'p> Parser<'p> {
         while let Some(next) = self.rest.chars().next() {
             let before = self.rest;
             let mut repeated = false;
+            let (flags, start) = (self.flags.take(), self.written.len());
             match next {
-                '(' => self.open()?,
+                '(' => {
+                    let open = self.groups.len();
+                    self.open()?;
+                    self.flags = (self.groups.len() == open).then_some(flags.unwrap_or(start));
+                }
                 ')' => {
                     if self.groups.len() == 1 {
                         return refuse("unexpected )", self.whole);
@@ -130,6 +144,10 @@ impl<'p> Parser<'p> {
                 }
             }
             self.last_repeat = repeated.then_some(before);
+            if let Some(flags) = flags.filter(|_| repeated) {
+                let operator = self.written.split_off(start);
+                self.written.insert_str(flags, &operator);
+            }
         }
         match self.groups.len() {
             1 => Ok(self.written),
@@ -178,7 +196,8 @@ impl<'p> Parser<'p> {
             self.groups.push(Group::default());
             return Ok(());
         };
-        if let Some(name) = special.strip_prefix("P<").or_else(|| special.strip_prefix('<')) {
+        let name = special.strip_prefix("P<").or_else(|| special.strip_prefix('<'));
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
             let Some(end) = name.find('>') else {
                 return refuse("invalid named capture", before);
             };
@@ -336,7 +355,9 @@ mod tests {
             let expected = Err(format!("error parsing regexp: {error}"));
             assert!(found == expected || pattern == "(?i", "{pattern}: {found:?}");
         }
-        for pattern in ["", "(?)", "a|", "(?i-i)a", "(?P<a>b)(?P<c>d)", "^*", "a{,2}", "[-a]", "[a-]", "(a{30}){33}"] {
+        for pattern in
+            ["", "(?)", "a|", "(?i-i)a", "(?P<a>b)(?P<c>d)", "^*", "a{,2}", "[-a]", "[a-]", "(a{30}){33}", "a(?i)*"]
+        {
             assert!(compile(pattern).is_ok(), "{pattern}: {:?}", compile(pattern));
         }
     }

@@ -1,0 +1,70 @@
+//! The name of a definition, and the annotation that approves it.
+//!
+//! Follows `ValidateCustomResourceDefinition` and `validateAPIApproval` of `pkg/apis/apiextensions/validation/validation.go`,
+//! and `pkg/apihelpers/helpers.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
+
+use crate::error::{Errors, Path};
+use crate::object::{meta, name, url};
+use crate::registry::text;
+use serde_json::Value;
+
+/// `KubeAPIApprovedAnnotation`.
+const APPROVED: &str = "api-approved.kubernetes.io";
+
+/// The rule for names, and prefixes of generated ones.
+pub(super) fn name(definition: &Value, name: &str) -> Vec<String> {
+    let mut objections = name::dns_subdomain(name);
+    if name != format!("{}.{}", text(definition, "/spec/names/plural"), text(definition, "/spec/group")) {
+        objections.push("must be spec.names.plural+\".\"+spec.group".into());
+    }
+    objections
+}
+
+/// `APIApprovalState`, but that both states of approval that are fine are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Approval {
+    Invalid,
+    Approved,
+    Bypassed,
+    Missing,
+}
+
+/// `GetAPIApprovalState`.
+fn state(definition: &Value) -> Approval {
+    match meta::annotations(definition).get(APPROVED).unwrap_or_default() {
+        "" => Approval::Missing,
+        reason if reason.starts_with("unapproved") => Approval::Bypassed,
+        link if url::parse_request_uri(link).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty()) => {
+            Approval::Approved
+        }
+        _ => Approval::Invalid,
+    }
+}
+
+/// `IsProtectedCommunityGroup`.
+fn is_protected(group: &str) -> bool {
+    ["k8s.io", "kubernetes.io"].iter().any(|own| {
+        let rest = group.strip_suffix(own);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
+}
+
+/// `validateAPIApproval`: definitions of the project's own groups need approval, or a reason to do without.
+pub(super) fn approval(definition: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let state = state(definition);
+    if !is_protected(text(definition, "/spec/group")) || old.is_some_and(|old| self::state(old) == state) {
+        return;
+    }
+    let at = Path::new("metadata.annotations");
+    let need = format!("protected groups must have approval annotation \"{APPROVED}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    match state {
+        Approval::Approved | Approval::Bypassed => {}
+        Approval::Missing => errors.required(at.key(APPROVED), &format!("{need}, {see}")),
+        Approval::Invalid => {
+            let link = meta::annotations(definition).get(APPROVED).unwrap_or_default();
+            let detail = format!("{need} with either a URL or a reason starting with \"unapproved\", {see}");
+            errors.invalid(at.key(APPROVED), link, detail);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! CustomResourceDefinitions: their defaults, what a client cannot set, and their columns. What is served because of them is
+//! not decided here.
+//!
+//! Follows `pkg/registry/customresourcedefinition/strategy.go` and `pkg/apis/apiextensions/v1/{defaults,conversion}.go` of
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). The files here work on the trees of canonical objects: a field that is there is not
+//! Go's zero value.
+
+mod completeness;
+mod conversion;
+mod expressions;
+mod field_path;
+mod lists;
+mod meta;
+mod names;
+mod old;
+mod printed;
+mod root;
+mod schema;
+mod selectable;
+mod spec;
+mod structural;
+mod unsupported;
+mod version;
+mod visit;
+mod warnings;
+
+#[cfg(test)]
+mod tests;
+
+use super::rules::{Cell, NameRule, Rules, Strategy};
+use super::{carry_over, child, default_to, flag, items, text};
+use crate::error::{Errors, FieldError};
+use crate::schema::float;
+use serde_json::{Map, Value};
+
+pub(super) const RULES: Rules = Rules {
+    name_rule: NameRule::Of(meta::name),
+    qualified_finalizers: false,
+    owns_generation: true,
+    unconditional_update: false,
+    subresources: &[(
+        "status",
+        Strategy {
+            default,
+            prepare_update: |new, old| carry_over(new, old, "spec"),
+            validate_update: |new, _| Errors::of(|errors| names::accepted(new, errors)),
+            ..Strategy::NONE
+        },
+    )],
+    cells: CELLS,
+    strategy: Strategy {
+        default,
+        prepare_create,
+        prepare_update,
+        validate,
+        validate_update,
+        warnings: warnings::warnings,
+        ..Strategy::NONE
+    },
+    ..Rules::ORDINARY
+};
+
+/// `SetDefaults_CustomResourceDefinition`, and what the way through the internal version changes.
+fn default(definition: &mut Value) {
+    let spec = child(definition, "spec");
+    let names = child(spec, "names");
+    let kind = text(names, "/kind").to_owned();
+    if !kind.is_empty() {
+        default_to(names, "singular", kind.to_lowercase());
+        default_to(names, "listKind", format!("{kind}List"));
+    }
+    let conversion = child(spec, "conversion");
+    if conversion.is_null() {
+        *conversion = Value::Object(Map::from_iter([("strategy".to_owned(), "None".into())]));
+    }
+    if let Some(service) = conversion.pointer_mut("/webhook/clientConfig/service") {
+        default_to(service, "port", 443);
+    }
+    // Neither half of it is set, and the internal version has but the halves.
+    if conversion["webhook"].as_object().is_some_and(Map::is_empty) {
+        conversion.as_object_mut().map(|conversion| conversion.remove("webhook"));
+    }
+    for version in definition.pointer_mut("/spec/versions").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(schema) = version.get_mut("schema") {
+            plain_numbers(schema);
+        }
+    }
+    store(definition, false);
+}
+
+/// Writes whole numbers without a fraction or an exponent, as the internal version does, which has the numbers and not their texts.
+fn plain_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if !number.is_i64() => {
+            if let Some(plain) = number.as_f64().and_then(float) {
+                *number = plain;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(plain_numbers),
+        _ => {}
+    }
+}
+
+/// Names the storage version among those of which objects may be stored; with `always` even if others are named.
+fn store(definition: &mut Value, always: bool) {
+    let Some(version) = items(definition, "/spec/versions").iter().find(|version| flag(version, "/storage")) else {
+        return;
+    };
+    let version = Value::from(text(version, "/name"));
+    let stored = items(definition, "/status/storedVersions");
+    if stored.is_empty() || always && !stored.contains(&version) {
+        let stored: Vec<Value> = stored.iter().cloned().chain([version]).collect();
+        child(definition, "status")["storedVersions"] = stored.into();
+    }
+}
+
+/// `PrepareForCreate`.
+fn prepare_create(definition: &mut Value) {
+    *child(definition, "status") = Value::Object(Map::new());
+    store(definition, true);
+}
+
+/// `PrepareForUpdate`.
+fn prepare_update(new: &mut Value, old: &Value) {
+    carry_over(new, old, "status");
+    store(new, true);
+}
+
+/// `ValidateCustomResourceDefinition`, but for the metadata.
+fn validate(definition: &Value) -> Vec<FieldError> {
+    Errors::of(|errors| {
+        errors.extend(findings(definition, None));
+        errors.extend(unsupported::findings(definition));
+    })
+}
+
+/// `ValidateCustomResourceDefinitionUpdate`, but for the metadata.
+fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
+    Errors::of(|errors| {
+        errors.extend(findings(new, Some(old)));
+        errors.extend(unsupported::findings(new));
+    })
+}
+
+/// The findings of the real server.
+fn findings(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    let leniency = old.map_or(old::Leniency::NONE, |old| old::Leniency::of(definition, old));
+    Errors::of(|errors| {
+        spec::spec(definition, &leniency, errors);
+        if let Some(old) = old {
+            spec::immutable(definition, old, errors);
+        }
+        names::accepted(definition, errors);
+        version::stored(definition, errors);
+        meta::approval(definition, old, errors);
+        spec::preserve_unknown_fields(definition, old, errors);
+    })
+}
+
+/// Whether a condition of the definition is true (`IsCRDConditionTrue`).
+fn is_true(definition: &Value, condition: &str) -> bool {
+    let found = items(definition, "/status/conditions").iter().find(|one| text(one, "/type") == condition);
+    found.is_some_and(|found| text(found, "/status") == "True")
+}
+
+/// The cells of `pkg/registry/customresourcedefinition/tableconvertor`.
+const CELLS: &[(&str, Cell)] = &[
+    ("Scope", |definition, _| text(definition, "/spec/scope").into()),
+    ("Versions", |definition, _| served(definition).into()),
+    ("Group", |definition, _| text(definition, "/spec/group").into()),
+    ("Kind", |definition, _| text(definition, "/spec/names/kind").into()),
+    ("ShortNames", |definition, _| {
+        let names = items(definition, "/spec/names/shortNames").iter().filter_map(Value::as_str);
+        names.collect::<Vec<_>>().join(",").into()
+    }),
+    // Another item of that type would count as well.
+    ("Established", |definition, _| is_true(definition, "Established").into()),
+];
+
+/// The served versions, sorted.
+fn served(definition: &Value) -> String {
+    let versions = items(definition, "/spec/versions").iter().filter(|version| flag(version, "/served"));
+    let mut labels: Vec<String> = versions
+        .map(|version| {
+            format!("{}{}", text(version, "/name"), if flag(version, "/storage") { "(storage)" } else { "" })
+        })
+        .collect();
+    labels.sort();
+    labels.join(",")
+}

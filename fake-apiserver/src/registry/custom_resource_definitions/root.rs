@@ -1,0 +1,90 @@
+//! The schema of a version, as a whole.
+//!
+//! Follows `validateCustomResourceDefinitionValidation` of `pkg/apis/apiextensions/validation/validation.go` of
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: the error of a validator that cannot be built, for which nothing is
+//! known that the rest lets pass. There the validation of defaults of embedded objects also removes unknown fields from their
+//! metadata, and that is stored.
+
+use super::old::Leniency;
+use super::schema::{self, Place};
+use super::visit::{is_set, word};
+use super::{printed, structural};
+use crate::custom::schema::validate_defaults;
+use crate::error::{Errors, FieldError, Path};
+use serde_json::Value;
+
+/// `allowedFieldsAtRootSchema`, whose Go names are part of the message, with the names in JSON.
+const ALLOWED: [(&str, &str); 22] = [
+    ("Description", "description"),
+    ("Type", "type"),
+    ("Format", "format"),
+    ("Title", "title"),
+    ("Maximum", "maximum"),
+    ("ExclusiveMaximum", "exclusiveMaximum"),
+    ("Minimum", "minimum"),
+    ("ExclusiveMinimum", "exclusiveMinimum"),
+    ("MaxLength", "maxLength"),
+    ("MinLength", "minLength"),
+    ("Pattern", "pattern"),
+    ("MaxItems", "maxItems"),
+    ("MinItems", "minItems"),
+    ("UniqueItems", "uniqueItems"),
+    ("MultipleOf", "multipleOf"),
+    ("Required", "required"),
+    ("Items", "items"),
+    ("Properties", "properties"),
+    ("ExternalDocs", "externalDocs"),
+    ("Example", "example"),
+    ("XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields"),
+    ("XValidations", "x-kubernetes-validations"),
+];
+
+/// Rules for the schema of a version, at the path of what holds it; `status` says whether the status is a subresource.
+pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leniency, errors: &mut Errors) {
+    let mut own = Errors::default();
+    if status {
+        with_status(at, schema, &mut own);
+    }
+    if is_set(schema, "nullable") {
+        own.forbidden(at.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
+    }
+    let here = at.child("openAPIV3Schema");
+    let conversion = if leniency.structural { structural::refusal(schema) } else { None };
+    if leniency.structural && conversion.is_none() {
+        let findings = structural::findings(here, schema);
+        if findings.is_empty() {
+            match validate_defaults(schema, here) {
+                Ok(findings) => own.extend(findings),
+                Err(error) => own.invalid(here, "", error),
+            }
+        } else {
+            own.extend(findings);
+        }
+    }
+    schema::schema(here, schema, Place::ROOT, leniency, &mut own);
+    // What is wrong with it has been said above, as a rule.
+    if let Some(refusal) = conversion.filter(|_| own.len() == 0) {
+        own.invalid(here, "", refusal);
+    }
+    errors.extend(own);
+}
+
+/// Only some fields may be set at the root, lest what they say of the status be lost. Only the first that is not one of them
+/// counts, in the order of Go's struct.
+fn with_status(at: Path<'_>, schema: &Value, errors: &mut Errors) {
+    for field in printed::fields(schema) {
+        if field == "type" && word(schema, "type") != "object" {
+            let detail =
+                "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+            return errors.invalid(at.child("openAPIV3Schema.type"), word(schema, "type"), detail);
+        }
+        if !ALLOWED.iter().any(|(_, allowed)| *allowed == field) {
+            let names = ALLOWED.map(|(name, _)| name).join(" ");
+            let detail = format!(
+                "only [{names}] fields are allowed at the root of the schema if the status subresource is enabled"
+            );
+            let at = at.child("openAPIV3Schema");
+            return errors.push(FieldError::invalid_printed(at, printed::schema(schema), detail));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The rules for a schema that hold at every depth.
+//!
+//! Follows `ValidateCustomResourceDefinitionOpenAPISchema` and `specStandardValidatorV3` of
+//! `pkg/apis/apiextensions/validation/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1). The findings about entries of
+//! a map come sorted, where Go's order is random.
+
+use super::old::Leniency;
+use super::visit::{entries, is_set, schema_in, word};
+use super::{expressions, lists};
+use crate::error::{Errors, FieldError, Path};
+use serde_json::Value;
+
+/// `openapiV3Types`, sorted.
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+
+/// Fields of schemas that are not supported.
+const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
+
+/// The place of a schema, as far as it matters to the rules.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// It is that of the whole object.
+    is_root: bool,
+    /// It is within that of `metadata`, `kind` or `apiVersion` of an object.
+    in_meta: bool,
+    /// Why it cannot have defaults.
+    no_defaults: Option<&'static str>,
+}
+
+impl Place {
+    pub(super) const ROOT: Place = Place { is_root: true, in_meta: false, no_defaults: None };
+}
+
+pub(super) fn is_unknown_type(type_: &str) -> bool {
+    !type_.is_empty() && !TYPES.contains(&type_)
+}
+
+/// `ValidateCustomResourceDefinitionOpenAPISchema`.
+pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Leniency, errors: &mut Errors) {
+    keywords(at, node, place, leniency, errors);
+    if is_set(node, "uniqueItems") {
+        let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+        errors.forbidden(at.child("uniqueItems"), detail);
+    }
+    let additional = node.get("additionalProperties");
+    if node.get("properties").is_some() && additional.is_some_and(|additional| *additional != Value::Bool(true)) {
+        let detail = "additionalProperties and properties are mutual exclusive";
+        errors.forbidden(at.child("additionalProperties"), detail);
+    }
+    let inner = Place { is_root: false, ..place };
+    let mut below = |at: Path<'_>, node: &Value, place: Place| schema(at, node, place, leniency, errors);
+    if let Some(additional) = schema_in(node, "additionalProperties") {
+        // Without a value it cannot be told what would be pruned.
+        let reason = "inside additionalProperties applying to object metadata";
+        let place = if place.in_meta { Place { no_defaults: Some(reason), ..inner } } else { inner };
+        below(at.child("additionalProperties"), additional, place);
+    }
+    for (name, property) in entries(node, "properties") {
+        below(at.child("properties").key(name), property, place.of_property(node, name));
+    }
+    if let Some(not) = schema_in(node, "not") {
+        below(at.child("not"), not, inner);
+    }
+    for field in ["allOf", "oneOf", "anyOf"] {
+        let clauses = node.get(field).and_then(Value::as_array).into_iter().flatten();
+        clauses.enumerate().for_each(|(index, clause)| below(at.item(field, index), clause, inner));
+    }
+    for (name, definition) in entries(node, "definitions") {
+        below(at.child("definitions").key(name), definition, inner);
+    }
+    match node.get("items") {
+        Some(Value::Array(items)) => {
+            items.iter().enumerate().for_each(|(index, item)| below(at.item("items", index), item, inner));
+        }
+        Some(item) => below(at.child("items"), item, inner),
+        None => {}
+    }
+    for (name, dependency) in entries(node, "dependencies").filter(|(_, dependency)| dependency.is_object()) {
+        below(at.child("dependencies").key(name), dependency, inner);
+    }
+    if node.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
+        errors.invalid(at.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined");
+    }
+    lists::map_type(at, node, errors);
+    lists::list_type(at, node, leniency, errors);
+    if leniency.keys {
+        errors.extend(lists::keys(at, node));
+    }
+    expressions::shapes(at, node, errors);
+}
+
+impl Place {
+    /// The place of a property of a schema that stands here.
+    fn of_property(self, schema: &Value, name: &str) -> Place {
+        let inner = Place { is_root: false, ..self };
+        let reason = match name {
+            "metadata" => "in top-level metadata",
+            "kind" => "in top-level kind",
+            "apiVersion" => "in top-level apiVersion",
+            _ => return inner,
+        };
+        if !self.is_root && !is_set(schema, "x-kubernetes-embedded-resource") {
+            return inner;
+        }
+        let no_defaults = if self.is_root { Some(reason) } else { self.no_defaults };
+        Place { in_meta: true, no_defaults, ..inner }
+    }
+}
+
+/// `specStandardValidatorV3.validate`.
+fn keywords(at: Path<'_>, schema: &Value, place: Place, leniency: &Leniency, errors: &mut Errors) {
+    let type_ = word(schema, "type");
+    if leniency.types && is_unknown_type(type_) {
+        errors.push(FieldError::unsupported(at.child("type"), &type_.into(), &TYPES));
+    }
+    if let Some(reason) = place.no_defaults.filter(|_| schema.get("default").is_some()) {
+        errors.forbidden(at.child("default"), format!("must not be set {reason}"));
+    }
+    for field in UNSUPPORTED.iter().filter(|field| schema.get(field).is_some()) {
+        errors.forbidden(at.child(field), format!("{field} is not supported"));
+    }
+    if type_ == "null" {
+        errors.forbidden(at.child("type"), "type cannot be set to null, use nullable as an alternative");
+    }
+    if schema.get("items").is_some_and(Value::is_array) {
+        errors.forbidden(at.child("items"), "items must be a schema object and not an array");
+    }
+    if place.in_meta && is_set(schema, "x-kubernetes-embedded-resource") {
+        errors.forbidden(at.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta");
+    }
+}

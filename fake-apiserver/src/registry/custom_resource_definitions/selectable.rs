@@ -1,0 +1,60 @@
+//! The fields of custom resources that selectors can name.
+//!
+//! Follows `ValidateCustomResourceSelectableFields` of `pkg/apis/apiextensions/validation/validation.go` of
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). For a schema that has no structural form, which panics there, only that is found.
+
+use super::visit::word;
+use super::{field_path, structural};
+use crate::error::{Errors, FieldError, Path};
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// `MaxSelectableFields`.
+pub(super) const MAX: usize = 8;
+
+/// Rules for the selectable fields of a version; `parent` is the path of what holds them, and `too_many` says whether there
+/// may be too many.
+pub(super) fn fields(
+    at: Path<'_>,
+    parent: Path<'_>,
+    fields: &[Value],
+    schema: Option<&Value>,
+    too_many: bool,
+    errors: &mut Errors,
+) {
+    let empty = Value::Null;
+    let schema = schema.unwrap_or(&empty);
+    if let Some(refusal) = structural::refusal(schema) {
+        return errors.invalid(parent.child("schema.openAPIV3Schema"), "", refusal);
+    }
+    let mut seen = HashSet::new();
+    for (index, field) in fields.iter().enumerate() {
+        let (at, path) = (at.index(index), word(field, "jsonPath"));
+        let at = at.child("jsonPath");
+        if path.is_empty() {
+            errors.required(at, "");
+            continue;
+        }
+        let found = match field_path::find(path, schema, false) {
+            Ok(found) => found,
+            Err(error) => {
+                errors.invalid(at, path, format!("is an invalid path: {error}"));
+                continue;
+            }
+        };
+        if found.root == "metadata" {
+            errors.invalid(at, path, "must not point to fields in metadata");
+        }
+        let type_ = found.schema.map(|schema| word(schema, "type")).unwrap_or_default();
+        if !matches!(type_, "string" | "boolean" | "integer") {
+            let detail = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
+            errors.invalid(at, path, detail);
+        }
+        if !seen.insert(found.path) {
+            errors.duplicate(at, path);
+        }
+    }
+    if seen.len() > MAX && !too_many {
+        errors.push(FieldError::too_many(at, seen.len(), MAX));
+    }
+}

@@ -1,0 +1,132 @@
+//! The rules are those of the real packages: `fixtures/custom/definitions.jsonl` is what they make of some hundred definitions.
+
+use super::{RULES, unsupported};
+use crate::error::FieldError;
+use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
+use crate::registry::{Registry, at};
+use crate::schema::{decode_json, encode_any};
+use serde_json::{Map, Value, json};
+
+/// Sets or removes a value at a JSON pointer, of which all but the end is created if it has to be.
+fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
+    let Some((parent, name)) = pointer.rsplit_once('/') else {
+        *tree = value.cloned().unwrap_or_default();
+        return;
+    };
+    let name = name.replace("~1", "/").replace("~0", "~");
+    if tree.pointer(parent).is_none_or(Value::is_null) {
+        apply(tree, parent, Some(&Value::Object(Map::new())));
+    }
+    match (tree.pointer_mut(parent), value) {
+        (Some(Value::Object(fields)), Some(value)) => _ = fields.insert(name, value.clone()),
+        (Some(Value::Object(fields)), None) => _ = fields.remove(&name),
+        (Some(Value::Array(items)), Some(value)) => {
+            let index: usize = name.parse().expect("a place in a list is a number");
+            items.resize(items.len().max(index + 1), Value::Null);
+            items[index] = value.clone();
+        }
+        (other, _) => panic!("{pointer} is below {other:?}"),
+    }
+}
+
+/// The defaulted object that changes make of the base.
+fn definition(base: &Value, changes: &Value) -> Value {
+    let mut tree = base.clone();
+    for change in changes.as_array().into_iter().flatten() {
+        apply(&mut tree, change["at"].as_str().unwrap_or_default(), change.get("value"));
+    }
+    let registry = Registry::built_in();
+    let ty = registry.known(CUSTOM_RESOURCE_DEFINITIONS).storage().ty();
+    let mut object = decode_json(tree.to_string().as_bytes(), ty).expect("the definition is well-formed").object;
+    (RULES.strategy.default)(&mut object);
+    object
+}
+
+/// A finding as the record has it.
+fn line(finding: &FieldError) -> String {
+    format!("{} {finding}", finding.cause().reason)
+}
+
+/// What a line says, and what the rules say: findings, warnings and, without findings, the object.
+fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
+    let texts = |field: &str| -> Vec<String> {
+        let texts = recorded[field].as_array().into_iter().flatten();
+        texts.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let registry = Registry::built_in();
+    let resource = registry.known(CUSTOM_RESOURCE_DEFINITIONS);
+    let mut new = definition(base, &recorded["new"]);
+    let status = recorded["status"] == true;
+    let (findings, mut warnings) = if recorded["update"] == true {
+        let old = definition(base, &recorded["old"]);
+        let subresource = resource.storage().subresource("status").filter(|_| status);
+        let strategy = subresource.map_or(&resource.rules.strategy, |subresource| &subresource.strategy);
+        (strategy.prepare_update)(&mut new, &old);
+        let findings = resource.validate_update(resource.storage(), subresource, &new, &old);
+        (findings, (strategy.warnings)(&new, Some(&old)))
+    } else {
+        (RULES.strategy.prepare_create)(&mut new);
+        (resource.validate_create(resource.storage(), &new), (RULES.strategy.warnings)(&new, None))
+    };
+    let mut findings: Vec<String> = findings.iter().map(line).collect();
+    let mut expected = texts("findings");
+    // Each is told once.
+    let mut seen = std::collections::HashSet::new();
+    expected.retain(|finding| seen.insert(finding.clone()));
+    let object = findings.is_empty().then(|| encode_any(&new)).into_iter().collect();
+    if !status {
+        expected.extend(unsupported::findings(&new).iter().map(line));
+    }
+    if recorded["unordered"] == true {
+        expected.sort();
+        findings.sort();
+    }
+    warnings.sort();
+    if !findings.is_empty() {
+        warnings.clear();
+    }
+    let told = at(recorded, "/object").filter(|_| expected.is_empty()).map(|object| {
+        let ty = resource.storage().ty();
+        encode_any(&decode_json(object.to_string().as_bytes(), ty).expect("it is a definition").object)
+    });
+    let expected_warnings = if expected.is_empty() { texts("warnings") } else { Vec::new() };
+    [(expected, findings), (expected_warnings, warnings), (told.into_iter().collect(), object)]
+}
+
+/// Each thing is refused once, however often a definition asks for it.
+#[test]
+fn what_is_not_supported_is_refused() {
+    let rules = json!([{"rule": "true"}, {"rule": "true"}]);
+    let item = json!({"type": "array", "items": {"type": "string", "x-kubernetes-validations": rules}});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"a": item, "b": item}}});
+    let version = |name: &str| json!({"name": name, "schema": schema});
+    let definition =
+        json!({"spec": {"versions": [version("v1"), version("v2")], "conversion": {"strategy": "Webhook"}}});
+    let findings: Vec<String> = unsupported::findings(&definition).iter().map(FieldError::to_string).collect();
+    assert_eq!(
+        findings,
+        [
+            "spec.versions[0].schema.openAPIV3Schema.properties[a].items.x-kubernetes-validations[0].rule: Forbidden: \
+             this server does not support rules in CEL yet",
+            "spec.conversion.strategy: Forbidden: this server does not support conversion by webhooks yet",
+        ]
+    );
+}
+
+#[test]
+fn definitions_are_judged_as_by_the_real_server() {
+    let mut lines = include_str!("../../../../fixtures/custom/definitions.jsonl").lines();
+    let mut parse = || lines.next().map(|line| serde_json::from_str::<Value>(line).expect("a line is JSON"));
+    let base = parse().expect("the first line is the base")["base"].take();
+    let (mut count, mut wrong) = (0, Vec::new());
+    while let Some(recorded) = parse() {
+        count += 1;
+        for (expected, found) in compare(&base, &recorded) {
+            if expected != found {
+                wrong.push(format!("{}\n  {}\n  {}", recorded["about"], expected.join("\n    "), found.join("\n    ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count} differ; expected and found:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 300, "{count}");
+}
