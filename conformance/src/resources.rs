@@ -23,7 +23,7 @@ const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static
     Resource { plural, api_version, kind, namespaced: false }
 }
 
-const RESOURCES: [Resource; 27] = [
+const RESOURCES: [Resource; 28] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
@@ -39,6 +39,8 @@ const RESOURCES: [Resource; 27] = [
     namespaced("localsubjectaccessreviews", "authorization.k8s.io/v1", "LocalSubjectAccessReview"),
     namespaced("rolebindings", "rbac.authorization.k8s.io/v1", "RoleBinding"),
     namespaced("roles", "rbac.authorization.k8s.io/v1", "Role"),
+    // A custom resource, which a scenario has to define.
+    namespaced("widgets", "example.com/v1", "Widget"),
     cluster("clusterrolebindings", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     cluster("clusterroles", "rbac.authorization.k8s.io/v1", "ClusterRole"),
     cluster("customresourcedefinitions", "apiextensions.k8s.io/v1", "CustomResourceDefinition"),

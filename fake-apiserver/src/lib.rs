@@ -41,7 +41,7 @@
 //! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those that the README lists; there are no custom resources and no webhooks.
+//! - The kinds are those that the README lists, and custom resources, but for rules in CEL; there are no webhooks.
 //! - A good token is verified anew with every request, not remembered for ten seconds.
 //! - Cluster roles that gather others' rules have them at once, from the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
@@ -60,7 +60,6 @@ mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
 mod controllers;
-#[expect(dead_code, unused_imports, reason = "no definition is served yet")]
 mod custom;
 mod deadline;
 mod discovery;
@@ -105,7 +104,7 @@ pub mod internals {
     use crate::FakeApiServer;
 
     pub use crate::duration::parse as parse_duration;
-    pub use crate::registry::{Description, ids};
+    pub use crate::registry::{Description, VersionDescription, ids};
 
     /// The decisions of RBAC.
     pub mod auth {

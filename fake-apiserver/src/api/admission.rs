@@ -2,12 +2,17 @@
 
 use super::Request;
 use crate::admission::{Attributes, Operation};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use serde_json::Value;
 
 /// The mutating phase for a new object, or for what is posted to a subresource. It happens before the name is made.
 pub(super) async fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+    if request.kind.terminating && request.subresource.is_none() {
+        let name = name(request, object);
+        let why = "create not allowed while custom resource definition is terminating";
+        return Err(ApiError::forbidden(request.version.qualified(), name, why));
+    }
     mutate(request, Operation::Create, object, None).await
 }
 

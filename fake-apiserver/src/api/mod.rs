@@ -32,8 +32,13 @@ use special::{binding, reviews, scale, token};
 
 /// What a verb answers.
 pub(crate) enum Reply {
-    /// An object, whole: JSON and a line feed.
+    /// An object of the resource, as it is stored: JSON and a line feed.
     Object {
+        code: u16,
+        line: Bytes,
+    },
+    /// An object of another kind, such as a scale: JSON and a line feed.
+    Other {
         code: u16,
         line: Bytes,
     },
@@ -62,11 +67,12 @@ impl Reply {
 fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     let mut line = schema::encode(object, expected.ty).json;
     line.push(b'\n');
-    Ok(Reply::object(201, line.into()))
+    Ok(Reply::Other { code: 201, line: line.into() })
 }
 
 /// Serves a request whose resource, subresource and verb are known to exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    request.warnings.extend(request.version.deprecation.clone());
     let reply = serve(request, verb).await;
     // Also if it was refused: a deletecollection may have come halfway.
     request.cluster.reconcilers.settle(request.now).await;

@@ -38,7 +38,7 @@ pub(super) struct Patch<'k> {
 impl<'k> Patch<'k> {
     /// Reads the body of a patch, and the options beside it.
     pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
-        let format = patch_format(request.body.content_type)?;
+        let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
         let (document, repeated) = patch::parse(&request.body.bytes)?;
         let validation = options.field_validation;
@@ -91,15 +91,18 @@ fn typed(
         // Upstream then takes it for an object of its internal version, in which it knows none of the fields.
         return Err(undeterminable_name(name));
     }
-    if let Some(why) = expected.mismatch(&api_version, &kind) {
+    if expected.is_custom() {
+        expected.check_custom_type(&api_version, &kind, name)?;
+    } else if let Some(why) = expected.mismatch(&api_version, &kind) {
         return Err(refused(why));
     }
-    let decoded = schema::check(patched, expected.ty).map_err(|why| refused(why.to_string()))?;
-    findings.extend(decoded.findings);
+    let Decoded { mut object, findings: more } =
+        schema::check(patched, expected.ty).map_err(|why| refused(expected.told(&why.to_string())))?;
+    findings.extend(more);
+    findings.extend(expected.complete(&mut object).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
-    let mut object = decoded.object;
     object["kind"] = expected.kind.into();
     expected.store(&mut object);
     Ok(Decoded { object, findings })

@@ -63,7 +63,7 @@ async fn create_named(
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     request.warnings.extend((kind.rules.strategy.warnings)(object, None));
-    let draft = draft(kind, object)?;
+    let draft = draft(kind, &request.version.stored(object))?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
@@ -90,6 +90,12 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     meta::set(object, "creationTimestamp", format_seconds(request.now));
     if kind.rules.owns_generation {
         meta::set(object, "generation", 1);
+    }
+    if request.version.is_custom()
+        && request.version.has_status()
+        && let Some(members) = object.as_object_mut()
+    {
+        members.remove("status");
     }
     (kind.rules.strategy.prepare_create)(object);
     request.warnings.extend(validate::dedup_owner_references(object, false));
@@ -141,7 +147,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = entry.object();
+        let old = request.version.worked_on(entry.object());
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.rules.strategy.default)(&mut new);
         admission::update(request, &mut new, &old).await?;
@@ -153,7 +159,7 @@ pub(super) async fn update(
         let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
         refuse(request, request.name, errors)?;
         admission::validate(request, &new, Some(&old))?;
-        let draft = draft(request.kind, &new)?;
+        let draft = draft(request.kind, &request.version.stored(&new))?;
         let removes = ends_deletion(request, &new, &old);
         // A removed object is shown as updated, under the revision that it had.
         let shown = (removes || options.dry_run).then(|| draft.line(Some(entry.revision)));
@@ -202,7 +208,7 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
     let kind = request.kind;
     meta::remove(new, MANAGED_FIELDS);
     match request.subresource.map(|subresource| &*subresource.name) {
-        None if kind.has_status() => restore(new, old, "status"),
+        None if request.version.has_status() => restore(new, old, "status"),
         None => {}
         Some(name) => {
             // Only metadata and what the subresource is about come from the client.
@@ -220,9 +226,15 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
     meta::keep_system_fields(new, old);
     let whole = request.subresource.is_none_or(|subresource| subresource.name != "status");
     let annotated = kind.rules.annotations_count && whole && annotations_differ(new, old);
-    if kind.rules.owns_generation && (generation::spec_differs(new, old) || annotated) {
+    if kind.rules.owns_generation && (changes(request, new, old) || annotated) {
         meta::set(new, "generation", meta::generation(old) + 1);
     }
+}
+
+/// Whether what `metadata.generation` counts differs: of custom resources without a subresource for it, the status, too.
+fn changes(request: &Request<'_>, new: &Value, old: &Value) -> bool {
+    let status = request.version.is_custom() && !request.version.has_status();
+    generation::spec_differs(new, old) || status && new.get("status") != old.get("status")
 }
 
 fn annotations_differ(new: &Value, old: &Value) -> bool {

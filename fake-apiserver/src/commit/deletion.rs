@@ -10,7 +10,7 @@
 //! There is no garbage collector: objects deleted in the foreground, or orphaning, wait for a client that removes those
 //! finalizers, as on a server without controllers.
 
-use super::{Change, draft, namespace};
+use super::{Change, definition, draft, namespace};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -80,7 +80,10 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
 
 fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     if namespace::is_namespace(kind) {
-        return check_preconditions_of_namespace(kind, entry, options);
+        return check_own_preconditions(kind, entry, options, "Precondition");
+    }
+    if definition::is_definition(kind) {
+        return check_own_preconditions(kind, entry, options, "precondition");
     }
     let conflict = |why: String| Err(ApiError::conflict(kind.qualified_kind(), entry.key.name(), why));
     if let Some(uid) = options.uid.as_deref().filter(|uid| **uid != *entry.meta.uid) {
@@ -100,13 +103,13 @@ fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) 
     Ok(())
 }
 
-/// The preconditions of a namespace, which has error messages of its own.
-fn check_preconditions_of_namespace(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+/// The preconditions of namespaces and definitions, which have an error message of their own.
+fn check_own_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions, word: &str) -> ApiResult<()> {
     let revision = entry.revision.to_string();
     let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
     for (what, wanted, found) in wanted {
         if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != found) {
-            let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
+            let why = format!("{word} failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
             return Err(ApiError::conflict(kind.storage().qualified(), entry.key.name(), why));
         }
     }
@@ -138,6 +141,11 @@ fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timesta
         if namespace::awaits_finalizers(kind, old) {
             return (object, Step::Wait);
         }
+    }
+    if definition::is_definition(kind) && meta::deletion_timestamp(old).is_none() {
+        definition::close(&mut object, &format_seconds(now));
+        meta::set(&mut object, "deletionTimestamp", format_seconds(now));
+        return (object, Step::Mark);
     }
     let graceful = match grace(kind, old, options, now) {
         Grace::Pending => return (object, Step::Wait),

@@ -9,6 +9,7 @@
 //! [`Commits::change`] is that loop. Writes whose admission may have to wait have a loop of their own, with [`Commits::commit`].
 //! Committing is asynchronous, because a storage outside of this process would have to be waited for; nothing below it is.
 
+pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;

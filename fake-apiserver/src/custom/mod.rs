@@ -1,3 +1,4 @@
-//! Custom resources: kinds that clients define.
+//! Custom resources: what their definitions say about a value, as pure functions.
 
-pub mod schema;
+pub(crate) mod json_path;
+pub(crate) mod schema;

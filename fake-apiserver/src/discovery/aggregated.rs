@@ -73,7 +73,7 @@ struct ResourceDiscovery<'k> {
     response_kind: GroupVersionKind<'k>,
     scope: &'static str,
     singular_resource: &'k str,
-    verbs: &'k [Str],
+    verbs: Vec<Str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     short_names: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -113,7 +113,7 @@ impl<'k> ResourceDiscovery<'k> {
             response_kind: GroupVersionKind { group: "", version: "", kind: &version.kind },
             scope: if resource.meta.namespaced { "Namespaced" } else { "Cluster" },
             singular_resource: &resource.singular,
-            verbs: &version.verbs,
+            verbs: resource.discovered_verbs(version),
             short_names: &resource.short_names,
             categories: &resource.categories,
             subresources: version.subresources.iter().map(SubresourceDiscovery::of).collect(),

@@ -1,5 +1,6 @@
 //! The resources of a registry, group by group and version by version.
 
+use crate::object::version_order;
 use crate::registry::{Registry, Served};
 
 /// The order of groups: `groupPriorityMinimum` of upstream's built-in API services. Clients that find a resource in
@@ -60,6 +61,9 @@ pub(super) fn of(registry: &Registry) -> Vec<Group<'_>> {
     for version in groups.iter_mut().flat_map(|group| &mut group.versions) {
         version.resources.sort_by_key(|served| &*served.resource.resource);
     }
+    for group in groups.iter_mut().filter(|group| group.is_custom()) {
+        group.versions.sort_by(|one, other| version_order::compare(one.name, other.name));
+    }
     groups.sort_by_key(|group| {
         (GROUP_ORDER.iter().position(|name| *name == group.name).unwrap_or(GROUP_ORDER.len()), group.name)
     });
@@ -75,6 +79,11 @@ fn find_or_push<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool, make: impl F
 }
 
 impl Group<'_> {
+    /// Whether all its resources are custom.
+    pub(super) fn is_custom(&self) -> bool {
+        self.versions.iter().flat_map(|version| &version.resources).all(|served| served.version.is_custom())
+    }
+
     /// Path of a version: `api/v1`, `apis/apps/v1`.
     pub(super) fn path(&self, version: &str) -> String {
         let prefix = if self.name.is_empty() { "api" } else { "apis" };

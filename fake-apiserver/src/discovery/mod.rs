@@ -4,6 +4,7 @@
 //! ask for first. The texts are kube-apiserver's, key order included.
 
 mod aggregated;
+mod catalogs;
 mod groups;
 mod openapi;
 mod plain;
@@ -11,6 +12,7 @@ mod plain;
 pub(crate) mod samples;
 
 pub(crate) use aggregated::{AGGREGATED, Aggregated};
+pub(crate) use catalogs::Catalogs;
 pub(crate) use openapi::OpenApi;
 pub(crate) use plain::{Plain, api_versions};
 

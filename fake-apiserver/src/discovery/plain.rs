@@ -8,11 +8,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The documents by path. `/api` is not among them: it contains the address of the request.
 pub(crate) struct Plain {
     documents: BTreeMap<String, Bytes>,
+    /// Groups that have a router of their own upstream: those with other than custom resources.
+    routed: BTreeSet<String>,
 }
 
 impl Plain {
@@ -32,12 +34,18 @@ impl Plain {
         let groups = ApiGroups { groups: named.iter().map(ApiGroup::of).collect() };
         let list = Typed { kind: "APIGroupList", api_version: Some("v1"), content: groups };
         documents.insert("/apis".into(), encode(&list).into());
-        Plain { documents }
+        let routed = named.iter().filter(|group| !group.is_custom()).map(|group| group.name.to_owned()).collect();
+        Plain { documents, routed }
     }
 
     /// The document at a path without a slash at its end: `/apis` and everything below, and `/api/v1`.
     pub(crate) fn document(&self, path: &str) -> Option<&Bytes> {
         self.documents.get(path)
+    }
+
+    /// Whether unknown paths below a group are answered by a router of its own.
+    pub(crate) fn is_routed(&self, group: &str) -> bool {
+        self.routed.contains(group)
     }
 
     /// The paths of all documents, sorted.
@@ -130,7 +138,7 @@ struct ApiResource<'k> {
     #[serde(skip_serializing_if = "str::is_empty")]
     version: &'k str,
     kind: &'k str,
-    verbs: &'k [Str],
+    verbs: Vec<Str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     short_names: &'k [Str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -162,7 +170,7 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
         group: "",
         version: "",
         kind: &version.kind,
-        verbs: &version.verbs,
+        verbs: resource.discovered_verbs(version),
         short_names: &resource.short_names,
         categories: &resource.categories,
         storage_version_hash: resource.is_stored().then(|| storage_version_hash(resource.storage())),
@@ -174,7 +182,7 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
         group: &subresource.group,
         version: &subresource.version,
         kind: &subresource.kind,
-        verbs: &subresource.verbs,
+        verbs: subresource.verbs.clone(),
         short_names: &[],
         categories: &[],
         storage_version_hash: None,

@@ -99,12 +99,12 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     Ok(Response::builder().header(CONTENT_TYPE, content_type).body(body).expect("a constant header"))
 }
 
-/// 404: a `Status` below a group that exists, plain text elsewhere.
+/// 404: a `Status` below a group that exists with other than custom resources, plain text elsewhere.
 fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
     let mut elements = path.split('/').skip(1);
     let is_routed = match (elements.next(), elements.next()) {
         (Some("api" | "version"), Some(_)) => true,
-        (Some("apis"), Some(group)) => documents.plain.document(&format!("/apis/{group}")).is_some(),
+        (Some("apis"), Some(group)) => documents.plain.is_routed(group),
         _ => false,
     };
     match is_routed {

@@ -137,9 +137,14 @@ impl ListForm {
 
 /// The JSON of a plain list without items.
 fn empty(version: &Version, metadata: &ListMeta) -> Vec<u8> {
-    let Version { kind, api_version, .. } = version;
-    let head = format!("{{\"kind\":\"{kind}List\",\"apiVersion\":\"{api_version}\",\"metadata\":");
-    [head.as_bytes(), &encode(metadata), b",\"items\":[]}"].concat()
+    let Version { list_kind, api_version, .. } = version;
+    let head = format!("{{\"kind\":\"{list_kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":");
+    // Lists of custom resources say also that they do not continue.
+    let metadata = match version.is_custom() && metadata.r#continue.is_empty() {
+        true => [b"{\"continue\":\"\",", &encode(metadata)[1..]].concat(),
+        false => encode(metadata),
+    };
+    [head.as_bytes(), &metadata, b",\"items\":[]}"].concat()
 }
 
 impl Pieces {

@@ -13,7 +13,7 @@ use super::offload::{self, Late, Offload};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal};
 use super::route::{ResourcePath, Route, route, verb};
-use super::served::{endpoint, target};
+use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
 use crate::api;
@@ -204,8 +204,9 @@ impl<'r> Exchange<'r> {
         let catalog = self.replica.cluster.catalog();
         let Some(path) = &self.resource else { return self.document(&catalog) };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
+            Some(served) if is_elsewhere(served, path, self.verb) => return self.document(&catalog),
             Some(served) => target(served, path, self.verb)?,
-            None if catalog.registry.serves(path.group, path.version) => return Err(ApiError::no_such_path()),
+            None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
             None => return self.document(&catalog),
         };
         let Served { resource, version, subresource } = target;

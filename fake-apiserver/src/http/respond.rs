@@ -43,6 +43,10 @@ impl Rendering<'_> {
                 };
                 self.document(code, line)
             }
+            Reply::Other { code, line } => {
+                let transformed = self.transformation()?.map(|mut to| to.object(&line, self.now)).transpose()?;
+                self.document(code, transformed.map_or(line, end_line))
+            }
             Reply::List(listing) => self.list(listing),
             Reply::Watch(watch) => {
                 let version = self.version.clone();

@@ -14,7 +14,7 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
     let Served { resource, version, .. } = served;
     let subresource = match path.subresource {
         "" => None,
-        name => Some(version.subresource(name).ok_or_else(ApiError::no_such_path)?),
+        name => Some(version.subresource(name).ok_or_else(|| no_such_subresource(version, path))?),
     };
     let namespaced = resource.meta.namespaced;
     let everywhere = namespaced && path.namespace.is_empty();
@@ -40,6 +40,23 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
         return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
     }
     Ok(Served { subresource, ..served })
+}
+
+/// Whether a path is about the wrong scope of a custom resource, which then does not answer it at all.
+pub(super) fn is_elsewhere(served: Served<'_>, path: &ResourcePath<'_>, verb: &str) -> bool {
+    let in_namespace = !path.namespace.is_empty();
+    served.version.is_custom()
+        && match served.resource.meta.namespaced {
+            true => !in_namespace && !matches!(verb, "list" | "watch"),
+            false => in_namespace,
+        }
+}
+
+fn no_such_subresource(version: &Version, path: &ResourcePath<'_>) -> ApiError {
+    match version.is_custom() {
+        true => ApiError::not_found(version.qualified(), &path.name),
+        false => ApiError::no_such_path(),
+    }
 }
 
 /// Where a request of `verb` goes.

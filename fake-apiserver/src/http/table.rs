@@ -153,7 +153,9 @@ impl Transformation {
     }
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
-        let value: Value = parse(object)?;
+        // The cells of other kinds work on the storage version.
+        let converted = if self.served.is_custom() { self.served.converted(object)? } else { None };
+        let value: Value = parse(converted.as_deref().unwrap_or(object))?;
         let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
@@ -203,7 +205,7 @@ struct ColumnDefinition<'a> {
     type_: &'a str,
     format: &'a str,
     description: &'a str,
-    priority: u8,
+    priority: i32,
 }
 
 impl<'a> ColumnDefinition<'a> {

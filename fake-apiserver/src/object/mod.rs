@@ -7,3 +7,4 @@ pub mod patch;
 pub mod selector;
 pub(crate) mod url;
 pub mod validate;
+pub mod version_order;

@@ -8,18 +8,19 @@
 
 pub(crate) mod bootstrap;
 mod cluster_roles;
+mod definitions;
 mod legacy_tokens;
 mod namespaces;
 
 use crate::commit::{After, Commits, namespace};
-use crate::discovery::Catalog;
+use crate::discovery::{Catalog, Catalogs};
 use crate::error::ApiResult;
 use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::ids;
-use crate::store::{Entry, Key, Store};
-use arc_swap::ArcSwap;
+use crate::store::{Entry, Key, ResourceId, Store};
 use cluster_roles::ClusterRoles;
+use definitions::Definitions;
 use jiff::Timestamp;
 use legacy_tokens::{LegacyTokens, Use};
 use serde_json::Value;
@@ -42,13 +43,20 @@ pub(crate) struct Reconcilers {
     store: Store,
     commits: Commits,
     ids: Arc<Ids>,
-    catalog: Arc<ArcSwap<Catalog>>,
+    catalogs: Arc<Catalogs>,
     noted: Mutex<BTreeSet<Work>>,
     /// The number of works that are noted or in progress.
     outstanding: AtomicUsize,
     /// The lock of the one worker, with state that only the worker uses.
-    worker: tokio::sync::Mutex<ClusterRoles>,
+    worker: tokio::sync::Mutex<Worker>,
     legacy_tokens: LegacyTokens,
+}
+
+/// The state that only the worker uses.
+#[derive(Default)]
+struct Worker {
+    cluster_roles: ClusterRoles,
+    definitions: Definitions,
 }
 
 /// A work to do, once however often it was noted.
@@ -57,6 +65,10 @@ enum Work {
     TokenTracking,
     TokenUse(Use),
     ClusterRoles,
+    /// A definition of custom resources was written or removed.
+    Definition(Box<str>),
+    /// An object of a custom resource was removed.
+    LeaveDefinition(ResourceId),
     /// A namespace began to terminate.
     CloseNamespace(Box<str>),
     /// An object in that namespace was removed.
@@ -65,13 +77,13 @@ enum Work {
 
 impl Reconcilers {
     /// Reconcilers of the objects in `store`.
-    pub(crate) fn new(store: Store, ids: Arc<Ids>, catalog: Arc<ArcSwap<Catalog>>, options: Options) -> Self {
+    pub(crate) fn new(store: Store, ids: Arc<Ids>, catalogs: Arc<Catalogs>, options: Options) -> Self {
         Reconcilers {
             options,
             commits: Commits::new(store.clone(), None),
             store,
             ids,
-            catalog,
+            catalogs,
             noted: Mutex::default(),
             outstanding: AtomicUsize::new(0),
             worker: tokio::sync::Mutex::default(),
@@ -81,7 +93,7 @@ impl Reconcilers {
 
     /// The catalog of the served resources.
     fn catalog(&self) -> Arc<Catalog> {
-        self.catalog.load_full()
+        self.catalogs.load()
     }
 
     /// Does the work of a new cluster.
@@ -108,20 +120,22 @@ impl Reconcilers {
         if self.outstanding.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut cluster_roles = self.worker.lock().await;
+        let mut worker = self.worker.lock().await;
         while let Some(work) = self.next() {
-            if let Err(error) = self.perform(&work, &mut cluster_roles, now).await {
+            if let Err(error) = self.perform(&work, &mut worker, now).await {
                 tracing::error!(?work, %error, "Reconciling failed");
             }
             self.outstanding.fetch_sub(1, Ordering::Release);
         }
     }
 
-    async fn perform(&self, work: &Work, cluster_roles: &mut ClusterRoles, now: Timestamp) -> ApiResult<()> {
+    async fn perform(&self, work: &Work, worker: &mut Worker, now: Timestamp) -> ApiResult<()> {
         match work {
             Work::TokenTracking => self.legacy_tokens.sync(self, now).await,
             Work::TokenUse(token_use) => legacy_tokens::record(self, token_use).await,
-            Work::ClusterRoles => cluster_roles.aggregate(self).await,
+            Work::ClusterRoles => worker.cluster_roles.aggregate(self).await,
+            Work::Definition(name) => worker.definitions.sync(self, name, now).await,
+            Work::LeaveDefinition(id) => worker.definitions.leave(self, *id, now).await,
             Work::CloseNamespace(name) => namespaces::close(self, name, now).await,
             Work::LeaveNamespace(name) => namespaces::leave(self, name, now).await,
         }
@@ -151,6 +165,12 @@ impl After for Reconcilers {
         }
         if resource == ids::CLUSTER_ROLES && self.options.cluster_roles {
             self.note(Work::ClusterRoles);
+        }
+        if resource == ids::CUSTOM_RESOURCE_DEFINITIONS {
+            self.note(Work::Definition(key.name().into()));
+        }
+        if after.is_none() && Catalogs::is_added(resource) {
+            self.note(Work::LeaveDefinition(resource));
         }
         if resource == ids::CONFIG_MAPS && legacy_tokens::is_tracking(key) {
             self.note(Work::TokenTracking);

@@ -1,12 +1,15 @@
 //! Resources that are added at run time: their description, and the [`Resource`] made from it.
 //!
-//! It has the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
-//! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1), and one version.
+//! They have the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
+//! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1).
 
-use super::ids;
-use super::lookup::Registry;
-use super::resource::{PrinterColumn, Resource, Version, api_version};
-use super::rules::{NameRule, Rules};
+use super::conversion::{Conversion, Functions};
+use super::custom::{self, ScalePaths};
+use super::resource::{CellSource, PrinterColumn, Resource, StoredField, Str, Subresource, Version, api_version};
+use super::rules::{NameRule, Rules, Strategy};
+use crate::custom::json_path::JsonPath;
+use crate::custom::schema::Structural;
+use crate::object::selector::SelectableField;
 use crate::object::validate::MetaRules;
 use crate::schema::OwnedType;
 use crate::store::ResourceId;
@@ -17,70 +20,206 @@ use std::sync::Arc;
 pub struct Description {
     /// API group, empty for core.
     pub group: String,
-    /// Name of the version, such as `v1`.
-    pub version: String,
     /// Lower-case plural, as in paths.
     pub resource: String,
     /// Lower-case singular.
     pub singular: String,
     /// CamelCase kind.
     pub kind: String,
+    /// Kind of lists.
+    pub list_kind: String,
+    /// Abbreviations for users.
+    pub short_names: Vec<String>,
+    /// Groups of resources such as `all`.
+    pub categories: Vec<String>,
     /// Whether objects live in namespaces.
     pub namespaced: bool,
+    /// Whether the definition is being deleted: then no object can be created.
+    pub terminating: bool,
+    /// Versions; the first is the one that is stored.
+    pub versions: Vec<VersionDescription>,
+}
+
+/// The description of a version of a resource.
+#[derive(Debug, Clone)]
+pub struct VersionDescription {
+    /// Name of the version, such as `v1`.
+    pub name: String,
+    /// Whether requests may name it.
+    pub served: bool,
     /// Verbs, in the order in which discovery lists them.
     pub verbs: Vec<String>,
     /// Type of objects. It has `apiVersion`, `kind` and `metadata`, in the order in which they are sent. Other fields need not be
     /// known: they may be left open.
     pub ty: OwnedType,
+    /// The schema of a custom resource.
+    pub(crate) schema: Option<Arc<Structural>>,
+    /// Columns of tables besides the name; without any, the age.
+    pub(crate) columns: Vec<ColumnDescription>,
+    /// JSONPaths of fields that selectors may name.
+    pub(crate) selectable: Vec<String>,
+    /// Whether there is a subresource `status`.
+    pub(crate) status: bool,
+    /// The subresource `scale`.
+    pub(crate) scale: Option<ScalePaths>,
+    /// The warning about requests to this version.
+    pub(crate) deprecation: Option<String>,
 }
 
-impl Description {
-    /// The resource that this describes.
-    pub(crate) fn resource(self, id: ResourceId) -> Resource {
-        let Description { group, version, resource, singular, kind, namespaced, verbs, ty } = self;
-        let api_version = api_version(&group, &version);
-        let version = Version {
-            number: 0,
-            protobuf: false,
-            group: group.clone().into(),
-            name: version.into(),
-            resource: resource.clone().into(),
-            kind: kind.clone().into(),
-            // Items of lists have their kind, too.
-            head: "{".into(),
-            api_version: api_version.into(),
-            ty: ty.into(),
-            verbs: verbs.into_iter().map(Into::into).collect(),
+/// The description of a column.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnDescription {
+    pub(crate) name: String,
+    pub(crate) type_: String,
+    pub(crate) format: String,
+    pub(crate) description: String,
+    pub(crate) priority: i32,
+    pub(crate) path: String,
+}
+
+impl VersionDescription {
+    /// A version without a schema and without subresources.
+    pub fn open(name: &str, verbs: Vec<String>, ty: OwnedType) -> Self {
+        VersionDescription {
+            name: name.into(),
+            served: true,
+            verbs,
+            ty,
+            schema: None,
+            columns: Vec::new(),
             selectable: Vec::new(),
-            columns: columns(),
-            row_condition: |_| None,
-            subresources: Vec::new(),
-            conversion: None,
-            validate: None,
-        };
-        Resource {
-            id,
-            group: group.into(),
-            storage_prefix: resource.clone().into(),
-            resource: resource.into(),
-            singular: singular.into(),
-            kind: kind.into(),
-            short_names: Vec::new(),
-            categories: Vec::new(),
-            meta: MetaRules { namespaced, name_rule: NameRule::Subdomain, qualified_finalizers: false },
-            fields: Vec::new(),
-            rules: Rules { owns_generation: true, unconditional_update: false, ..Rules::ORDINARY },
-            versions: vec![Arc::new(version)],
+            status: false,
+            scale: None,
+            deprecation: None,
         }
     }
 }
 
-/// Name and age, as other kinds have them, but for the type of the age.
-fn columns() -> Vec<PrinterColumn> {
-    let all = Registry::built_in().known(ids::SERVICE_ACCOUNTS).storage().columns.clone();
-    let typed = |column: PrinterColumn| match &*column.name {
-        "Age" => PrinterColumn { type_: "date".into(), ..column },
-        _ => column,
-    };
-    all.into_iter().map(typed).collect()
+impl Description {
+    /// The resource that this describes. Its versions are numbered from `first` on.
+    pub(crate) fn resource(self, id: ResourceId, first: u32) -> Resource {
+        let storage = api_version(&self.group, self.versions.first().map_or("", |version| &version.name));
+        let mut fields: Vec<StoredField> = Vec::new();
+        for path in self.versions.iter().flat_map(|version| &version.selectable) {
+            let name = label(path);
+            if fields.iter().all(|field| field.name != name) {
+                fields.push(StoredField::at(name.to_owned(), JsonPath::parse(path)));
+            }
+        }
+        let versions = (first..).zip(&self.versions);
+        let versions = versions.map(|(number, version)| Arc::new(self.version(number, version, &storage))).collect();
+        Resource {
+            id,
+            storage_prefix: self.resource.clone().into(),
+            meta: MetaRules {
+                namespaced: self.namespaced,
+                name_rule: NameRule::Subdomain,
+                qualified_finalizers: false,
+            },
+            fields,
+            rules: Rules {
+                owns_generation: true,
+                unconditional_update: false,
+                strategy: Strategy { warnings: custom::warnings, ..Strategy::NONE },
+                ..Rules::ORDINARY
+            },
+            versions,
+            terminating: self.terminating,
+            group: self.group.into(),
+            resource: self.resource.into(),
+            singular: self.singular.into(),
+            kind: self.kind.into(),
+            short_names: owned(self.short_names),
+            categories: owned(self.categories),
+        }
+    }
+
+    /// The fields that are described and, as with other resources that have such, the namespace.
+    fn selectable(&self, version: &VersionDescription) -> Vec<SelectableField> {
+        let labels = version.selectable.iter().map(|path| label(path));
+        let namespace = (self.namespaced && !version.selectable.is_empty()).then_some("metadata.namespace");
+        let field =
+            |label: &str| SelectableField { label: label.to_owned().into(), stored_as: label.to_owned().into() };
+        labels.chain(namespace).map(field).collect()
+    }
+
+    fn version(&self, number: u32, version: &VersionDescription, storage: &str) -> Version {
+        let api_version = api_version(&self.group, &version.name);
+        // What was stored before a default was defined gets it when it is read.
+        let is_converted = api_version != storage || version.schema.is_some();
+        let conversion = is_converted.then(|| Conversion {
+            storage: storage.to_owned().into(),
+            functions: Functions { store: |_| {}, present: |_| {} },
+            schema: self.versions.first().and_then(|storage| storage.schema.clone()),
+        });
+        Version {
+            number,
+            protobuf: false,
+            served: version.served,
+            group: self.group.clone().into(),
+            name: version.name.clone().into(),
+            resource: self.resource.clone().into(),
+            kind: self.kind.clone().into(),
+            list_kind: self.list_kind.clone().into(),
+            // Items of lists have their kind, too.
+            head: "{".into(),
+            api_version: api_version.into(),
+            ty: version.ty.clone().into(),
+            verbs: owned(version.verbs.clone()),
+            selectable: self.selectable(version),
+            columns: columns(&version.columns),
+            row_condition: |_| None,
+            subresources: subresources(version),
+            conversion,
+            validate: None,
+            schema: version.schema.clone(),
+            scale: version.scale.clone(),
+            deprecation: version.deprecation.clone(),
+        }
+    }
+}
+
+fn owned(texts: Vec<String>) -> Vec<Str> {
+    texts.into_iter().map(Into::into).collect()
+}
+
+/// The label of a field in selectors, given its path.
+fn label(path: &str) -> &str {
+    path.strip_prefix('.').unwrap_or(path)
+}
+
+fn subresources(version: &VersionDescription) -> Vec<Subresource> {
+    let sub =
+        |name: &'static str, group: &'static str, version: &'static str, kind: &'static str, strategy| Subresource {
+            name: name.into(),
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+            verbs: ["get", "patch", "update"].map(Into::into).into(),
+            strategy,
+        };
+    let status = version.status.then(|| sub("status", "", "", "", custom::STATUS));
+    let scale = version.scale.is_some().then(|| sub("scale", "autoscaling", "v1", "Scale", Strategy::NONE));
+    status.into_iter().chain(scale).collect()
+}
+
+/// The name, and the columns that are described; if there are none, the age.
+fn columns(described: &[ColumnDescription]) -> Vec<PrinterColumn> {
+    let [name, age] = custom::name_and_age();
+    let described: Vec<PrinterColumn> = described
+        .iter()
+        .map(|column| PrinterColumn {
+            name: column.name.clone().into(),
+            type_: column.type_.clone().into(),
+            format: column.format.clone().into(),
+            description: match column.description.as_str() {
+                "" => format!("Custom resource definition column (in JSONPath format): {}", column.path).into(),
+                text => text.to_owned().into(),
+            },
+            priority: column.priority,
+            cell: CellSource::Path(JsonPath::parse(&column.path), column.type_.clone()),
+        })
+        .collect();
+    let rest = if described.is_empty() { vec![age] } else { described };
+    std::iter::once(name).chain(rest).collect()
 }

@@ -1,10 +1,13 @@
 //! Conversion between a version of a resource and the one that is stored.
 
 use super::resource::{Str, Version};
+use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::schema;
 use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The conversion between a version and the storage version.
 #[derive(Debug)]
@@ -12,6 +15,8 @@ pub struct Conversion {
     /// `apiVersion` of stored objects.
     pub(super) storage: Str,
     pub(super) functions: Functions,
+    /// The schema of the storage version, of a custom resource.
+    pub(super) schema: Option<Arc<Structural>>,
 }
 
 /// The two directions of a conversion. They leave `apiVersion` alone.
@@ -43,19 +48,47 @@ impl Version {
         }
     }
 
-    /// Converts an object of this version to the storage version.
+    /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
+    /// in the version of the request for that.
     pub(crate) fn store(&self, object: &mut Value) {
-        if let Some(Conversion { storage, functions }) = &self.conversion {
+        if let Some(Conversion { storage, functions, schema: None }) = &self.conversion {
             (functions.store)(object);
             object["apiVersion"] = (&**storage).into();
         }
     }
 
+    /// A validated object as it is stored.
+    pub(crate) fn stored<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
+        match &self.conversion {
+            Some(Conversion { storage, schema: Some(schema), .. }) if *storage != self.api_version => {
+                let mut object = object.clone();
+                object["apiVersion"] = (&**storage).into();
+                schema.prune(&mut object);
+                Cow::Owned(object)
+            }
+            _ => Cow::Borrowed(object),
+        }
+    }
+
+    /// A stored object as writes work on it: a custom resource in this version, others in the storage version.
+    pub(crate) fn worked_on(&self, stored: Value) -> Value {
+        if self.is_custom() { self.present(stored) } else { stored }
+    }
+
     /// Converts an object of the storage version to this version.
     fn present(&self, mut object: Value) -> Value {
-        if let Some(Conversion { functions, .. }) = &self.conversion {
+        if let Some(Conversion { storage, functions, schema }) = &self.conversion {
+            if let Some(schema) = schema {
+                // Defaults that were defined since it was stored are set when it is read, those of other versions never.
+                schema.prune(&mut object);
+                schema.prune_nulls(&mut object);
+                schema.set_defaults(&mut object);
+            }
             (functions.present)(&mut object);
             object["apiVersion"] = (&*self.api_version).into();
+            if let Some(schema) = self.schema.as_ref().filter(|_| *storage != self.api_version) {
+                schema.prune(&mut object);
+            }
         }
         object
     }

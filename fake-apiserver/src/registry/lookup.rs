@@ -48,7 +48,7 @@ impl Registry {
     #[must_use]
     pub fn with(&self, resource: Arc<Resource>) -> Registry {
         let mut registry = self.without(resource.id);
-        for version in 0..resource.versions.len() {
+        for version in (0..resource.versions.len()).filter(|version| resource.versions[*version].served) {
             let place = Place { resource: resource.clone(), version };
             registry.by_plural.entry(resource.resource.clone()).or_default().push(place);
         }
@@ -101,9 +101,16 @@ impl Registry {
     pub fn versions(&self) -> impl Iterator<Item = Served<'_>> {
         self.resources()
             .flat_map(|resource| resource.versions.iter().map(move |version| Served::new(resource, version)))
+            .filter(|served| served.version.served)
+    }
+
+    /// Whether that version of that group has resources that are not custom.
+    pub fn has_built_in(&self, group: &str, version: &str) -> bool {
+        self.versions().any(|served| served.is(group, version) && !served.version.is_custom())
     }
 
     /// Whether that version of that group has resources.
+    #[cfg(test)]
     pub fn serves(&self, group: &str, version: &str) -> bool {
         self.versions().any(|served| served.is(group, version))
     }

@@ -3,6 +3,7 @@
 
 mod added;
 mod conversion;
+mod custom;
 mod kinds;
 mod lookup;
 mod record;
@@ -25,8 +26,10 @@ mod secrets;
 mod service_accounts;
 mod types;
 
-pub use added::Description;
+pub(crate) use added::ColumnDescription;
+pub use added::{Description, VersionDescription};
 pub(crate) use apps::selector_text as scale_selector;
+pub(crate) use custom::{ScalePaths, at_path, set_at_path};
 pub use kinds::ids;
 pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};

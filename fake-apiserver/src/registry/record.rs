@@ -1,7 +1,7 @@
 //! The record of the real server's resources (`kinds.txt`, whose head describes its lines). It also has resources that are not
 //! served here, for lack of rules.
 
-use super::resource::{PrinterColumn, Str, Subresource, find};
+use super::resource::{CellSource, PrinterColumn, Str, Subresource, find};
 use super::rules::{Cell, Strategy};
 use crate::object::selector::SelectableField;
 use memchr::memmem;
@@ -151,7 +151,7 @@ impl Recorded {
                     None => unescaped(description),
                 },
                 priority: priority.parse().expect("a priority is a small number"),
-                cell: cell(name),
+                cell: CellSource::Rule(cell(name)),
             })
         })
     }

@@ -4,8 +4,11 @@
 
 use super::columns;
 use super::conversion::Conversion;
+use super::custom::{self, ScalePaths};
 use super::record::{Record, Recorded};
 use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
+use crate::custom::json_path::JsonPath;
+use crate::custom::schema::Structural;
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
@@ -47,13 +50,18 @@ pub struct Resource {
     pub rules: Rules,
     /// Versions by which it is served; the first is the one that is stored.
     pub versions: Vec<Arc<Version>>,
+    /// Whether its definition is being deleted, so that no object can be created.
+    pub terminating: bool,
 }
 
 /// A version of a resource: how it is served, in one version of one API group.
 #[derive(Debug)]
 pub struct Version {
-    /// Place among the resource's versions, counted from 0: the one that is stored.
+    /// Number by which the forms of stored objects are kept: of a built-in resource the place among its versions, of others
+    /// never used again.
     pub number: u32,
+    /// Whether requests may name it.
+    pub served: bool,
     /// Whether objects can be written in protobuf. The real server does not do that for custom resources.
     pub protobuf: bool,
     /// API group, empty for core.
@@ -66,6 +74,8 @@ pub struct Version {
     pub resource: Str,
     /// CamelCase kind.
     pub kind: Str,
+    /// Kind of lists.
+    pub list_kind: Str,
     /// The beginning of every object's JSON, which items of lists lack, but for the brace:
     /// `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",`.
     pub head: String,
@@ -85,6 +95,12 @@ pub struct Version {
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
     pub(super) validate: Option<Validate>,
+    /// The schema of a custom resource.
+    pub(super) schema: Option<Arc<Structural>>,
+    /// What the scale of a custom resource shows.
+    pub(crate) scale: Option<ScalePaths>,
+    /// The warning about requests to this version.
+    pub(crate) deprecation: Option<String>,
 }
 
 /// A field of stored objects that selectors may ask for.
@@ -92,8 +108,17 @@ pub struct Version {
 pub struct StoredField {
     /// Name, as the storage version's selectors write it: `spec.nodeName`.
     pub name: Str,
-    /// The text to select by, if it is not that in the field of that name.
-    text: Option<FieldText>,
+    text: TextSource,
+}
+
+/// The source of the text to select by.
+#[derive(Debug)]
+enum TextSource {
+    /// The field of that name.
+    Field,
+    Rule(FieldText),
+    /// The value at a path, if it is one.
+    Path(Option<JsonPath>),
 }
 
 /// A subresource: the status of an object, or an action on it.
@@ -125,18 +150,35 @@ pub struct PrinterColumn {
     /// Help text.
     pub description: Str,
     /// Priority: 0 is always shown, others only with `-o wide`.
-    pub priority: u8,
-    pub(super) cell: Cell,
+    pub priority: i32,
+    pub(super) cell: CellSource,
+}
+
+/// The source of a column's cells.
+#[derive(Debug, Clone)]
+pub(super) enum CellSource {
+    Rule(Cell),
+    /// The value at a path, if it is one, as that type.
+    Path(Option<JsonPath>, String),
 }
 
 impl StoredField {
+    /// The field of that name at a path.
+    pub(super) fn at(name: String, path: Option<JsonPath>) -> Self {
+        StoredField { name: name.into(), text: TextSource::Path(path) }
+    }
+
     /// The object's text for it; "" when unset.
     pub fn value<'a>(&self, object: &'a Value) -> Cow<'a, str> {
-        match self.text {
-            Some(text) => text(object),
-            None => {
+        match &self.text {
+            TextSource::Rule(text) => text(object),
+            TextSource::Field => {
                 let value = self.name.split('.').try_fold(object, |value, field| value.get(field));
                 value.and_then(Value::as_str).unwrap_or_default().into()
+            }
+            TextSource::Path(path) => {
+                let value = path.as_ref().and_then(|path| path.first(object)).filter(|value| !value.is_null());
+                value.map_or_else(Cow::default, |value| custom::go_text(&value).into())
             }
         }
     }
@@ -145,7 +187,13 @@ impl StoredField {
 impl PrinterColumn {
     /// The cell of a stored object, at a time (for ages).
     pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
-        (self.cell)(object, now)
+        match &self.cell {
+            CellSource::Rule(cell) => cell(object, now),
+            CellSource::Path(path, type_) => {
+                let value = path.as_ref().and_then(|path| path.first(object));
+                value.map_or(Value::Null, |value| custom::cell(type_, &value, now))
+            }
+        }
     }
 }
 
@@ -162,7 +210,11 @@ impl Resource {
             let recorded = recorded.unwrap_or_else(|| panic!("{name} has no such version: {other:?}"));
             versions.push(Version {
                 number,
-                conversion: Some(Conversion { storage: versions[0].api_version.clone(), functions: other.conversion }),
+                conversion: Some(Conversion {
+                    storage: versions[0].api_version.clone(),
+                    functions: other.conversion,
+                    schema: None,
+                }),
                 validate: Some(other.validate),
                 ..Version::of(record, recorded, &rules)
             });
@@ -184,6 +236,7 @@ impl Resource {
             fields: stored_fields(&versions, &rules),
             rules,
             versions: versions.into_iter().map(Arc::new).collect(),
+            terminating: false,
         }
     }
 
@@ -197,6 +250,12 @@ impl Resource {
         self.storage().verbs.iter().any(|verb| verb == "get")
     }
 
+    /// The verbs of a version as discovery lists them: while a definition is being deleted, only those that do not change objects.
+    pub fn discovered_verbs(&self, version: &Version) -> Vec<Str> {
+        let is_left = |verb: &&Str| !self.terminating || !matches!(&***verb, "create" | "patch" | "update");
+        version.verbs.iter().filter(is_left).cloned().collect()
+    }
+
     /// The kind as `Invalid` messages name it.
     pub fn qualified_kind(&self) -> Qualified<'_> {
         Qualified { group: &self.group, resource: &self.kind }
@@ -208,6 +267,7 @@ impl Resource {
             Some(validate) => validate(object, None),
             None => (self.rules.strategy.validate)(object),
         };
+        let own = version.validate_custom(object, None, false).unwrap_or(own);
         unique([validate::metadata(object, &self.meta), own])
     }
 
@@ -224,17 +284,14 @@ impl Resource {
             (None, Some(validate)) => validate(new, Some(old)),
             (None, None) => (self.rules.strategy.validate_update)(new, old),
         };
+        let is_status = subresource.is_some_and(|subresource| subresource.name == "status");
+        let own = version.validate_custom(new, Some(old), is_status).unwrap_or(own);
         unique([validate::metadata_update(new, old, &self.meta), own])
     }
 
     /// Whether it is served in that version, too.
     pub fn is_served_in(&self, api_version: &str) -> bool {
         self.versions.iter().any(|version| version.api_version == api_version)
-    }
-
-    /// Whether the object has a status that only `/status` may write.
-    pub fn has_status(&self) -> bool {
-        self.storage().subresource("status").is_some()
     }
 }
 
@@ -249,10 +306,12 @@ impl Version {
         Version {
             number: 0,
             protobuf: true,
+            served: true,
             group: recorded.group.into(),
             name: recorded.version.into(),
             resource: recorded.plural.into(),
             kind: recorded.kind.into(),
+            list_kind: format!("{}List", recorded.kind).into(),
             head: head(&api_version, recorded.kind),
             api_version: api_version.into(),
             ty,
@@ -263,6 +322,9 @@ impl Version {
             subresources: recorded.subresources(|name| find(rules.subresources, name)).collect(),
             conversion: None,
             validate: None,
+            schema: None,
+            scale: None,
+            deprecation: None,
         }
     }
 
@@ -274,6 +336,47 @@ impl Version {
     /// The resource as messages about requests to this version name it.
     pub fn qualified(&self) -> Qualified<'_> {
         Qualified { group: &self.group, resource: &self.resource }
+    }
+
+    /// Whether objects are custom resources.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.schema.is_some()
+    }
+
+    /// Removes what the schema of a custom resource does not know from what a client sent, and fills in its defaults. Returns findings
+    /// about what was removed.
+    ///
+    /// # Errors
+    /// If the metadata of an embedded object cannot be read.
+    pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        let mut unknown = schema.prune(object);
+        schema.prune_nulls(object);
+        unknown.extend(schema.coerce_embedded(object)?);
+        schema.set_defaults(object);
+        Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())
+    }
+
+    /// Findings about a custom resource, but for its metadata; `None` for others.
+    fn validate_custom(&self, object: &Value, old: Option<&Value>, is_status: bool) -> Option<Vec<FieldError>> {
+        let schema = self.schema.as_ref()?;
+        let mut findings = match old {
+            Some(old) if is_status => schema.validate_status(object, old),
+            _ => schema.validate(object, old),
+        };
+        findings.extend(self.scale.iter().flat_map(|scale| scale.validate(object, is_status)));
+        if !is_status {
+            findings.extend(schema.validate_embedded(object));
+        }
+        if old.is_none_or(|old| schema.validate_lists(old).is_empty()) {
+            findings.extend(schema.validate_lists(object));
+        }
+        Some(findings)
+    }
+
+    /// Whether the object has a status that only `/status` may write.
+    pub fn has_status(&self) -> bool {
+        self.subresource("status").is_some()
     }
 
     /// The subresource of that name.
@@ -304,7 +407,10 @@ fn stored_fields(versions: &[Version], rules: &Rules) -> Vec<StoredField> {
     let mut fields: Vec<StoredField> = Vec::new();
     for SelectableField { stored_as: name, .. } in versions.iter().flat_map(|version| &version.selectable) {
         if name != "metadata.namespace" && fields.iter().all(|field| field.name != *name) {
-            fields.push(StoredField { name: name.clone(), text: find(rules.fields, name) });
+            fields.push(StoredField {
+                name: name.clone(),
+                text: find(rules.fields, name).map_or(TextSource::Field, TextSource::Rule),
+            });
         }
     }
     fields

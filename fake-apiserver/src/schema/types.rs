@@ -7,7 +7,7 @@ use super::facets::{Facets, NO_FACETS};
 use super::token::Token;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A set of types that refer only to each other.
 pub struct Types {
@@ -317,6 +317,18 @@ impl<'t> TypeRef<'t> {
 }
 
 impl OwnedType {
+    /// The type of custom resources: their metadata, and whatever else they have.
+    ///
+    /// # Panics
+    /// Never: the definition is compiled in, and the tests use it.
+    pub(crate) fn custom_resource() -> OwnedType {
+        static TYPE: LazyLock<OwnedType> = LazyLock::new(|| {
+            let types: Types = include_str!("custom.txt").parse().expect("the text defines types");
+            Arc::new(types).owned("*", "CustomResource").expect("the text defines the kind")
+        });
+        TYPE.clone()
+    }
+
     /// The type.
     pub fn get(&self) -> TypeRef<'_> {
         self.types.at(self.id)

@@ -4,7 +4,7 @@ use crate::support::*;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver::internals::schema::{OwnedType, Types};
 use fake_apiserver::internals::store::{ResourceId, Scope};
-use fake_apiserver::internals::{Description, add_resource, remove_resource, store};
+use fake_apiserver::internals::{Description, VersionDescription, add_resource, remove_resource, store};
 use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -47,13 +47,15 @@ fn widgets() -> (Description, Weak<Types>) {
     let verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
     let description = Description {
         group: "example.com".into(),
-        version: "v1".into(),
         resource: "widgets".into(),
         singular: "widget".into(),
         kind: "Widget".into(),
         namespaced: true,
-        verbs: verbs.map(Into::into).into(),
-        ty,
+        list_kind: "WidgetList".into(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        terminating: false,
+        versions: vec![VersionDescription::open("v1", verbs.map(Into::into).into(), ty)],
     };
     (description, Arc::downgrade(&types))
 }

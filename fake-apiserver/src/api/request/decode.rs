@@ -3,7 +3,8 @@
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, FieldError, Qualified};
+use crate::object::meta;
 use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
@@ -38,6 +39,14 @@ impl<'k> Expected<'k> {
         Ok(Expected { api_version, kind, ty, served: None })
     }
 
+    /// Removes what a custom resource's schema does not know, and fills in its defaults. Returns findings about what was removed.
+    ///
+    /// # Errors
+    /// If the metadata of an embedded object cannot be read.
+    pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete(object))
+    }
+
     /// Makes a decoded object one of the storage version.
     pub(crate) fn store(&self, object: &mut Value) {
         if let Some((_, version)) = self.served {
@@ -45,12 +54,13 @@ impl<'k> Expected<'k> {
         }
     }
 
-    /// A stored object as clients see it, which is what they patch.
+    /// An object that writes work on as clients see it, which is what they patch.
     ///
     /// # Errors
     /// 500, if the conversion fails.
     pub(crate) fn shown(&self, stored: &Value) -> ApiResult<Value> {
-        let version = self.served.map(|(_, version)| version).filter(|version| version.conversion.is_some());
+        let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
+        let version = self.served.map(|(_, version)| version).filter(is_other);
         let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes()))?;
         json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
     }
@@ -97,12 +107,46 @@ impl<'k> Expected<'k> {
     fn check_version(&self, api_version: &str, kind: &str) -> ApiResult<()> {
         let is_other = api_version != self.api_version && (kind.is_empty() || kind == self.kind);
         if is_other && self.served.is_some_and(|(resource, _)| resource.is_served_in(api_version)) {
-            let expected = self.api_version;
-            return Err(ApiError::bad_request(format!(
-                "the API version in the data ({api_version}) does not match the expected API version ({expected})"
-            )));
+            return Err(self.other_version(api_version));
         }
         Ok(())
+    }
+
+    fn other_version(&self, api_version: &str) -> ApiError {
+        let expected = self.api_version;
+        ApiError::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version ({expected})"
+        ))
+    }
+
+    /// The error of a body's types as it is told: the metadata of a custom resource is decoded by itself.
+    pub(crate) fn told(&self, why: &str) -> String {
+        if !self.is_custom() {
+            return why.to_owned();
+        }
+        let why = why.replacen("Go struct field ObjectMeta.metadata.", "Go struct field ObjectMeta.", 1);
+        why.replacen("Go struct field Unstructured.metadata of type", "Go value of type", 1)
+    }
+
+    /// Whether objects are custom resources.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.served.is_some_and(|(_, version)| version.is_custom())
+    }
+
+    /// 422 for a custom resource that says that it is something else (`ValidateTypeMeta`).
+    pub(crate) fn check_custom_type(&self, api_version: &str, kind: &str, name: &str) -> ApiResult<()> {
+        let wrong = |field: &str, found: &str, expected: &str| {
+            (found != expected).then(|| FieldError::invalid(field, &found.into(), format!("must be {expected}")))
+        };
+        let kinds = wrong("kind", kind, self.kind);
+        let findings: Vec<_> = kinds.into_iter().chain(wrong("apiVersion", api_version, self.api_version)).collect();
+        match findings.is_empty() {
+            true => Ok(()),
+            false => {
+                let qualified = Qualified { group: group(api_version), resource: kind };
+                Err(ApiError::invalid(qualified, name, &findings))
+            }
+        }
     }
 
     /// The package of upstream's internal type: `core`, `coordination`.
@@ -136,11 +180,15 @@ pub(crate) fn object(
     validation: FieldValidation,
 ) -> ApiResult<Value> {
     let decoded = match body_format(request.body.content_type)? {
+        BodyFormat::Json if expected.is_custom() => custom(request, expected)?,
         BodyFormat::Json => json(&request.body.bytes, expected)?,
         BodyFormat::Protobuf => protobuf(&request.body.bytes, expected)?,
     };
-    report(request, expected, validation, &decoded.findings)?;
-    let mut object = decoded.object;
+    let Decoded { mut object, mut findings } = decoded;
+    let completed = expected.complete(&mut object);
+    let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
+    findings.extend(completed.map_err(refused)?);
+    report(request, expected, validation, &findings)?;
     object["apiVersion"] = expected.api_version.into();
     object["kind"] = expected.kind.into();
     expected.store(&mut object);
@@ -165,6 +213,38 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     }
     schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
+}
+
+/// Reads a custom resource, of which the real server asks whether it is the expected one once it has read it.
+fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
+    let bytes = &request.body.bytes;
+    let (api_version, kind) =
+        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+    if kind.is_empty() {
+        let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(bytes));
+        return Err(unrecognized(expected, &why, bytes));
+    }
+    let decoded = schema::decode_json(bytes, expected.ty)
+        .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.told(&why.to_string())))?;
+    if api_version != expected.api_version {
+        // No schema is found for it, which would know a field.
+        if group(&api_version) == group(expected.api_version) {
+            let known = ["apiVersion", "kind", "metadata"];
+            let fields = decoded.object.as_object().into_iter().flat_map(|fields| fields.keys());
+            let unknown = fields.filter(|field| !known.contains(&field.as_str()));
+            request.warnings.extend(unknown.map(|field| format!("unknown field {field:?}")));
+        }
+        return Err(expected.other_version(&api_version));
+    }
+    // An update without a revision is refused for that first.
+    if request.name.is_empty() || !meta::resource_version(&decoded.object).is_empty() {
+        expected.check_custom_type(&api_version, &kind, meta::name(&decoded.object))?;
+    }
+    Ok(decoded)
+}
+
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// apiVersion and kind of a tree, "" when unset.

@@ -30,11 +30,11 @@ const BODY_FORMATS: &[(&str, BodyFormat)] =
 const PATCH_FORMATS: &[(&str, PatchFormat)] =
     &[(patch::json::MEDIA_TYPE, PatchFormat::Json), (patch::merge::MEDIA_TYPE, PatchFormat::Merge)];
 
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+
 /// Patches that the real server takes and this one does not.
-const MISSING_PATCHES: &[(&str, &str)] = &[
-    ("application/strategic-merge-patch+json", "strategic merge patches"),
-    ("application/apply-patch+yaml", "server-side apply"),
-];
+const MISSING_PATCHES: &[(&str, &str)] =
+    &[(STRATEGIC, "strategic merge patches"), ("application/apply-patch+yaml", "server-side apply")];
 
 /// Reads the `Content-Type` of a request that carries an object or options.
 ///
@@ -58,14 +58,21 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
         })
 }
 
-/// Reads the `Content-Type` of a PATCH. Unlike a body's it is compared letter by letter, and must be there.
+/// Reads the `Content-Type` of a PATCH. Unlike a body's it is compared letter by letter, and must be there. Custom resources know no
+/// strategic merge patches.
 ///
 /// # Errors
 /// 415 for what cannot be applied.
-pub(crate) fn patch_format(content_type: &str) -> ApiResult<PatchFormat> {
+pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<PatchFormat> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
         return Ok(*format);
+    }
+    if is_custom && media_type == STRATEGIC {
+        let known = [names(PATCH_FORMATS), "application/apply-patch+yaml".into()].join(", ");
+        return Err(ApiError::unsupported_media_type(format!(
+            "the body of the request was in an unknown format - accepted media types include: {known}"
+        )));
     }
     Err(match MISSING_PATCHES.iter().find(|(name, _)| *name == media_type) {
         Some((name, what)) => ApiError::unsupported_media_type(format!(
@@ -150,7 +157,7 @@ mod tests {
                      - accepted media types include: application/json-patch+json, application/merge-patch+json"),
             ),
         ] {
-            let actual = patch_format(content_type).map_err(|error| error.to_string());
+            let actual = patch_format(content_type, false).map_err(|error| error.to_string());
             assert_eq!(actual, expected.map_err(str::to_string), "{content_type:?}");
         }
     }

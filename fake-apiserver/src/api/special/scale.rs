@@ -10,7 +10,7 @@ use crate::api::request::options::WriteOptions;
 use crate::api::{Reply, Request, get, write};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::object::meta;
-use crate::registry::scale_selector;
+use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn resource(request: &Request<'_>) -> String {
 }
 
 pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(&get::entry(request)?.object())?)
+    reply(&of(request, &get::entry(request)?.object())?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
@@ -54,10 +54,10 @@ async fn set_replicas(
     let resource = resource(request);
     let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
-        let scale = wanted(request, &of(workload)?)?;
+        let scale = wanted(request, &of(request, workload)?)?;
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
         let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
-        if !errors.is_empty() {
+        if !errors.is_empty() && request.version.scale.is_none() {
             return Err(ApiError::invalid(SCALE, request.name, &errors));
         }
         let (sent, stored) = (meta::uid(&scale), meta::uid(workload));
@@ -66,28 +66,41 @@ async fn set_replicas(
             return Err(ApiError::conflict(qualified, request.name, why));
         }
         let mut workload = workload.clone();
-        workload["spec"]["replicas"] = replicas.into();
+        let path = request.version.scale.as_ref().map_or(".spec.replicas", |scale| &scale.replicas);
+        if !set_at_path(&mut workload, path, replicas.into()) {
+            return Err(ApiError::internal(format!("{path} is no place for a number")));
+        }
         meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
         Ok(workload)
     });
     match written.await? {
         Reply::Object { line, .. } => {
             let workload = serde_json::from_slice(&line);
-            reply(&of(&workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?)?)
+            reply(&of(
+                request,
+                &workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?,
+            )?)
         }
         _ => Err(ApiError::internal("an update did not answer with an object")),
     }
 }
 
 /// The scale of a workload.
-fn of(workload: &Value) -> ApiResult<Value> {
-    let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;
+fn of(request: &Request<'_>, workload: &Value) -> ApiResult<Value> {
+    let (spec, status) = match &request.version.scale {
+        Some(paths) => of_custom(paths, workload)?,
+        None => {
+            let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;
+            let replicas = workload["status"]["replicas"].as_i64().unwrap_or_default();
+            (workload["spec"]["replicas"].clone(), json!({"replicas": replicas, "selector": selector}))
+        }
+    };
     let mut scale = json!({
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {},
-        "spec": { "replicas": workload["spec"]["replicas"] },
-        "status": { "replicas": workload["status"]["replicas"].as_i64().unwrap_or_default(), "selector": selector },
+        "spec": { "replicas": spec },
+        "status": status,
     });
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         meta::carry_over(&mut scale, workload, field);
@@ -95,10 +108,22 @@ fn of(workload: &Value) -> ApiResult<Value> {
     Ok(scale)
 }
 
+/// The replicas and the status of the scale of a custom resource (`scaleFromCustomResource`).
+fn of_custom(paths: &ScalePaths, object: &Value) -> ApiResult<(Value, Value)> {
+    let missing = || ApiError::internal(format!("the spec replicas field {:?} does not exist", paths.replicas));
+    let replicas = at_path(object, &paths.replicas).filter(|value| value.is_i64()).ok_or_else(missing)?;
+    let mut status = json!({"replicas": at_path(object, &paths.status_replicas).and_then(Value::as_i64).unwrap_or(0)});
+    let selector = paths.selector.as_deref().and_then(|path| at_path(object, path)).and_then(Value::as_str);
+    if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
+        status["selector"] = selector.into();
+    }
+    Ok((replicas.clone(), status))
+}
+
 fn reply(scale: &Value) -> ApiResult<Reply> {
     let encoded = schema::encode(scale, expected()?.ty);
     let slot = encoded.slot.ok_or_else(|| ApiError::internal("a scale has no place for a revision"))?;
     let (before, after) = encoded.json.split_at(slot.offset);
     let revision = format!(",\"resourceVersion\":\"{}\"", meta::resource_version(scale));
-    Ok(Reply::object(200, [before, revision.as_bytes(), after, b"\n"].concat().into()))
+    Ok(Reply::Other { code: 200, line: [before, revision.as_bytes(), after, b"\n"].concat().into() })
 }

@@ -38,6 +38,7 @@ pub struct Node {
     /// A default that is not null.
     pub default: Option<Value>,
     /// The rules in `x-kubernetes-validations`, as they are in the schema.
+    #[expect(dead_code, reason = "rules in CEL are not evaluated yet")]
     pub rules: Vec<Value>,
 }
 

@@ -22,20 +22,18 @@ use crate::cluster::Cluster;
 use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
-use crate::discovery::Catalog;
+use crate::discovery::Catalogs;
 use crate::fault::Faults;
 use crate::http::{self, Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
-use arc_swap::ArcSwap;
 use error::MOST_REPLICAS;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -279,8 +277,8 @@ impl Builder {
         let ids = Arc::new(ids);
         let options =
             reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
-        let catalog = Arc::new(ArcSwap::from(Catalog::built_in()));
-        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalog.clone(), options));
+        let catalogs = Arc::new(Catalogs::new());
+        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalogs.clone(), options));
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
@@ -296,8 +294,7 @@ impl Builder {
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
-            catalog,
-            added: AtomicU32::new(0),
+            catalogs,
         });
         bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");
         Ok(cluster)

@@ -1,0 +1,78 @@
+//! The catalog of a cluster: one at a time, replaced as a whole when resources come, change and go.
+
+use super::Catalog;
+use crate::registry::{Description, Registry, Resource, Version};
+use crate::store::ResourceId;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The id of the first resource that is added at run time; built-in ones have smaller ids.
+const FIRST_ADDED: u32 = 0x1_0000;
+
+/// The catalogs of a cluster, one after the other.
+pub(crate) struct Catalogs {
+    current: ArcSwap<Catalog>,
+    /// The number of resources that were ever added.
+    added: AtomicU32,
+    /// The number of versions that were ever described; each has a number of its own.
+    described: AtomicU32,
+}
+
+impl Catalogs {
+    /// A cluster's first catalog: the built-in resources.
+    pub(crate) fn new() -> Self {
+        Catalogs { current: ArcSwap::from(Catalog::built_in()), added: AtomicU32::new(0), described: AtomicU32::new(0) }
+    }
+
+    /// The catalog of the served resources.
+    pub(crate) fn load(&self) -> Arc<Catalog> {
+        self.current.load_full()
+    }
+
+    /// Whether a resource was added at run time.
+    pub(crate) fn is_added(id: ResourceId) -> bool {
+        id.0 >= FIRST_ADDED
+    }
+
+    /// Serves another resource from now on, and returns its id, which is never reused; `None` if another resource is served there.
+    pub(crate) fn add(&self, description: Description) -> Option<ResourceId> {
+        let id = ResourceId(FIRST_ADDED + self.added.fetch_add(1, Ordering::Relaxed));
+        self.put(id, description).then_some(id)
+    }
+
+    /// Serves an added resource as described from now on. False, if another resource is served there.
+    pub(crate) fn put(&self, id: ResourceId, description: Description) -> bool {
+        let versions = u32::try_from(description.versions.len()).unwrap_or(u32::MAX);
+        let first = self.described.fetch_add(versions, Ordering::Relaxed);
+        let resource = Arc::new(description.resource(id, first));
+        let mut taken = false;
+        self.current.rcu(|catalog| {
+            taken = is_taken(&catalog.registry, &resource);
+            match taken {
+                true => catalog.clone(),
+                false => Catalog::new(catalog.registry.with(resource.clone())).into(),
+            }
+        });
+        !taken
+    }
+
+    /// Stops serving an added resource.
+    ///
+    /// # Panics
+    /// If the resource is built in.
+    pub(crate) fn remove(&self, id: ResourceId) {
+        assert!(Self::is_added(id), "built-in resources are always served");
+        self.current.rcu(|catalog| Catalog::new(catalog.registry.without(id)));
+    }
+}
+
+/// Whether the paths or kinds of a resource are those of another one.
+fn is_taken(registry: &Registry, resource: &Resource) -> bool {
+    let is_served = |version: &Arc<Version>| {
+        let by_path = registry.path(&version.group, &version.name, &version.resource);
+        let by_kind = registry.kind(&version.api_version, &version.kind);
+        by_path.into_iter().chain(by_kind).any(|served| served.resource.id != resource.id)
+    };
+    resource.versions.iter().any(is_served)
+}

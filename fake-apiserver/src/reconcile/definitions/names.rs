@@ -1,0 +1,91 @@
+//! The names of a definition: those that are free, or its own already, are accepted.
+//!
+//! Follows `NamingConditionController` of `pkg/controller/status` (k8s.io/apiextensions-apiserver v0.37.1).
+
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// The names that the definitions of a group have been given.
+#[derive(Default)]
+pub(super) struct Taken {
+    resources: BTreeSet<String>,
+    kinds: BTreeSet<String>,
+}
+
+/// The names that a definition is given, and how that went.
+pub(super) struct Naming {
+    /// `status.acceptedNames`.
+    pub(super) accepted: Value,
+    /// The reason and message of the last name that is another definition's.
+    pub(super) conflict: Option<(&'static str, String)>,
+}
+
+impl Taken {
+    /// Adds the names of a definition.
+    pub(super) fn add(&mut self, definition: &Value) {
+        let names = &definition["status"]["acceptedNames"];
+        let texts = |field: &str| names[field].as_str().map(str::to_owned);
+        self.resources.extend(texts("plural").into_iter().chain(texts("singular")).chain(short_names(names)));
+        self.kinds.extend(texts("kind").into_iter().chain(texts("listKind")));
+    }
+}
+
+fn short_names(names: &Value) -> impl Iterator<Item = String> {
+    names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
+}
+
+impl Naming {
+    /// Names a definition.
+    pub(super) fn of(definition: &Value, taken: &Taken) -> Naming {
+        let wanted = &definition["spec"]["names"];
+        let accepted = &definition["status"]["acceptedNames"];
+        let mut naming = Naming { accepted: accepted.clone(), conflict: None };
+        if !naming.accepted.is_object() {
+            naming.accepted = Value::Object(Map::new());
+        }
+        naming.take(wanted, accepted, "plural", &taken.resources, "PluralConflict");
+        naming.take(wanted, accepted, "singular", &taken.resources, "SingularConflict");
+        if wanted["shortNames"] != accepted["shortNames"] {
+            let own: BTreeSet<String> = short_names(accepted).collect();
+            let conflicts: BTreeSet<String> = short_names(wanted)
+                .filter(|name| !own.contains(name) && taken.resources.contains(name))
+                .map(|name| in_use(&name))
+                .collect();
+            match conflicts.len() {
+                0 => naming.put(wanted, "shortNames"),
+                count => {
+                    let all = conflicts.into_iter().collect::<Vec<_>>().join(", ");
+                    let message = if count == 1 { all } else { format!("[{all}]") };
+                    naming.conflict = Some(("ShortNamesConflict", message));
+                }
+            }
+        }
+        naming.take(wanted, accepted, "kind", &taken.kinds, "KindConflict");
+        naming.take(wanted, accepted, "listKind", &taken.kinds, "ListKindConflict");
+        naming.put(wanted, "categories");
+        naming
+    }
+
+    fn take(&mut self, wanted: &Value, accepted: &Value, field: &str, taken: &BTreeSet<String>, reason: &'static str) {
+        let text = |names: &Value| names[field].as_str().unwrap_or_default().to_owned();
+        let name = text(wanted);
+        if name != text(accepted) && taken.contains(&name) {
+            self.conflict = Some((reason, in_use(&name)));
+        } else {
+            self.put(wanted, field);
+        }
+    }
+
+    fn put(&mut self, wanted: &Value, field: &str) {
+        match wanted.get(field) {
+            Some(value) => self.accepted[field] = value.clone(),
+            None => {
+                self.accepted.as_object_mut().map(|names| names.remove(field));
+            }
+        }
+    }
+}
+
+fn in_use(name: &str) -> String {
+    format!("{name:?} is already in use")
+}

@@ -1,0 +1,171 @@
+//! The rules of custom resources that do not depend on their definition, and the reading of what it names by path.
+//!
+//! Follows `pkg/registry/customresource` of k8s.io/apiextensions-apiserver (v0.37.1).
+
+use super::carry_over;
+use super::columns::since;
+use super::ids;
+use super::lookup::Registry;
+use super::resource::PrinterColumn;
+use super::rules::Strategy;
+use crate::error::FieldError;
+use crate::object::{meta, name};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// Finalizers that need no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+
+/// The strategy of `status`: only the status comes from the client.
+pub(super) const STATUS: Strategy =
+    Strategy { prepare_update: |new, old| carry_over(new, old, "metadata"), ..Strategy::NONE };
+
+/// Paths of the fields that a scale shows.
+#[derive(Debug, Clone)]
+pub(crate) struct ScalePaths {
+    /// `specReplicasPath`.
+    pub(crate) replicas: String,
+    /// `statusReplicasPath`.
+    pub(crate) status_replicas: String,
+    /// `labelSelectorPath`.
+    pub(crate) selector: Option<String>,
+}
+
+/// The value at a path of fields, such as `.spec.replicas`.
+pub(crate) fn at_path<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
+    fields(path).try_fold(object, |value, field| value.get(field))
+}
+
+/// Sets the value at a path of fields; objects on the way are made. False if something else is on the way.
+pub(crate) fn set_at_path(object: &mut Value, path: &str, value: Value) -> bool {
+    let mut place = object;
+    for field in fields(path) {
+        if place.is_null() {
+            *place = Value::Object(serde_json::Map::new());
+        }
+        let Some(members) = place.as_object_mut() else { return false };
+        place = members.entry(field).or_insert(Value::Null);
+    }
+    *place = value;
+    true
+}
+
+fn fields(path: &str) -> impl Iterator<Item = &str> {
+    path.strip_prefix('.').unwrap_or(path).split('.')
+}
+
+impl ScalePaths {
+    /// Findings about the fields (`ValidateScaleSpec`, `ValidateScaleStatus`).
+    pub(super) fn validate(&self, object: &Value, status_only: bool) -> Vec<FieldError> {
+        let spec = (!status_only).then(|| replicas(object, &self.replicas)).flatten();
+        let status = replicas(object, &self.status_replicas);
+        let selector = self.selector.as_deref().and_then(|path| {
+            let value = at_path(object, path).filter(|value| !value.is_string())?;
+            Some(FieldError::invalid(path, &"".into(), accessor_error(path, value, "string")))
+        });
+        spec.into_iter().chain(status).chain(selector).collect()
+    }
+}
+
+fn replicas(object: &Value, path: &str) -> Option<FieldError> {
+    let value = at_path(object, path)?;
+    let detail = match value.as_i64() {
+        None => return Some(FieldError::invalid(path, &0.into(), accessor_error(path, value, "int64"))),
+        Some(..0) => "should be a non-negative integer".to_owned(),
+        Some(number) if number > i64::from(i32::MAX) => format!("should be less than or equal to {}", i32::MAX),
+        Some(_) => return None,
+    };
+    Some(FieldError::invalid(path, value, detail))
+}
+
+/// The error of `NestedInt64` and its like about a value of another type.
+fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
+    let dotted: String = fields(path).map(|field| format!(".{field}")).collect();
+    let (shown, found) = match value {
+        Value::Null => ("<nil>".to_owned(), "<nil>"),
+        Value::Bool(value) => (value.to_string(), "bool"),
+        Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
+        Value::Number(_) => (go_text(value), "float64"),
+        Value::String(text) => (text.clone(), "string"),
+        Value::Array(_) => (go_text(value), "[]interface {}"),
+        Value::Object(_) => (go_text(value), "map[string]interface {}"),
+    };
+    format!("{dotted} accessor error: {shown} is of the type {found}, expected {expected}")
+}
+
+/// Warnings about finalizers that are new.
+pub(super) fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
+    let mut added: Vec<&str> = meta::finalizers(object).collect();
+    if let Some(old) = old {
+        added.retain(|finalizer| meta::finalizers(old).all(|other| other != *finalizer));
+    }
+    added.sort_unstable();
+    added.dedup();
+    let warning = |finalizer: &str, why: &str| format!("metadata.finalizers: {finalizer:?}: {why}");
+    let mut warnings = Vec::new();
+    for finalizer in added {
+        warnings.extend(name::label_key(finalizer).into_iter().map(|why| warning(finalizer, &why.to_string())));
+        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
+            let including = if finalizer.contains('.') { " including a path (/)" } else { "" };
+            warnings.push(warning(
+                finalizer,
+                &format!(
+                    "prefer a domain-qualified finalizer name{including} to avoid accidental conflicts with other finalizer writers"
+                ),
+            ));
+        }
+    }
+    warnings
+}
+
+/// The columns of a definition without any: as other kinds have them, but for the type of the age.
+pub(super) fn name_and_age() -> [PrinterColumn; 2] {
+    let all = &Registry::built_in().known(ids::SERVICE_ACCOUNTS).storage().columns.clone();
+    let find = |name: &str| all.iter().find(|column| column.name == name).cloned().expect("accounts have both columns");
+    [find("Name"), PrinterColumn { type_: "date".into(), ..find("Age") }]
+}
+
+/// The cell of a value in a column of a type (`cellForJSONValue`).
+pub(super) fn cell(type_: &str, value: &Value, now: Timestamp) -> Value {
+    match (type_, value) {
+        ("string", value) => go_text(value).into(),
+        (_, Value::Null) => Value::Null,
+        ("integer", Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => integer.into(),
+            #[expect(clippy::cast_possible_truncation, reason = "Go's conversion cuts the fraction off, too")]
+            (None, float) => float.map_or(Value::Null, |float| (float as i64).into()),
+        },
+        ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) => value.clone(),
+        ("date", Value::String(text)) => match text.parse::<Timestamp>() {
+            Ok(_) => since(text, now).into(),
+            Err(_) => "<invalid>".into(),
+        },
+        _ => Value::Null,
+    }
+}
+
+/// A value as Go prints it: a list or an object as JSON, all else as `fmt.Print` does.
+pub(super) fn go_text(value: &Value) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => number.as_i64().map_or_else(
+            || number.as_f64().map_or_else(|| number.to_string(), go_float),
+            |integer| integer.to_string(),
+        ),
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+/// A float as `%v` prints it: with an exponent below 1e-4, and from 1e6 on.
+fn go_float(float: f64) -> String {
+    let scientific = format!("{float:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..6).contains(&exponent) {
+        return float.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
