@@ -6,12 +6,13 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// The Go programs, each with its module and its output.
-const PROGRAMS: [(&str, &str, &str); 4] = [
-    ("xtask/schema", ".", "fake-apiserver/src/schema/types.txt"),
-    ("xtask/schema", "./vectors", "fixtures/schema"),
-    ("conformance/control-plane", "./definitions", "fixtures/custom/definitions.jsonl"),
-    ("conformance/control-plane", "./values", "fixtures/custom/values.jsonl"),
+/// The Go programs, each with its module and its outputs.
+const PROGRAMS: [(&str, &str, &[&str]); 5] = [
+    ("xtask/schema", ".", &["fake-apiserver/src/schema/types.txt"]),
+    ("xtask/schema", "./vectors", &["fixtures/schema"]),
+    ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
+    ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
+    ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl"]),
 ];
 
 /// Runs the generators. The output depends on nothing but their pinned modules.
@@ -20,9 +21,9 @@ const PROGRAMS: [(&str, &str, &str); 4] = [
 /// If Go is missing, or a generator finds a type that the schema cannot express.
 pub(crate) fn run() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask lies in the workspace")?;
-    for (module, program, output) in PROGRAMS {
+    for (module, program, outputs) in PROGRAMS {
         let mut go = Command::new("go");
-        go.args(["run", program]).arg(root.join(output)).current_dir(root.join(module));
+        go.args(["run", program]).args(outputs.iter().map(|output| root.join(output))).current_dir(root.join(module));
         match go.status() {
             Ok(status) => ensure!(status.success(), "`go run {program}` in {module} failed: {status}"),
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -30,7 +31,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             }
             Err(error) => return Err(error).context("`go` does not start"),
         }
-        println!("wrote {output}");
+        println!("wrote {}", outputs.join(", "));
     }
     Ok(())
 }

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use tree::{Tree, is_in, rust_files};
 
 /// The folders of the workspace's crates.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "fake-apiserver",
+    "fake-apiserver/cel",
     "fake-apiserver/cli",
     "fake-apiserver/fuzz",
     "fake-apiserver/simulation",

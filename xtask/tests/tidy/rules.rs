@@ -143,6 +143,13 @@ pub(crate) const ABSENCES: &[Absence] = &[
         ],
     },
     Absence {
+        sentence: "The crate `fake-apiserver/cel` knows neither the server nor the wire.",
+        rules: &[Dependencies {
+            of: "fake-apiserver/cel",
+            never: &["fake-apiserver", "kube", "k8s-openapi", "http", "hyper", "tokio"],
+        }],
+    },
+    Absence {
         sentence: "The crate `conformance/judge` depends neither on the server it judges nor on a client of it.",
         rules: &[Dependencies {
             of: "conformance/judge",

@@ -1,0 +1,235 @@
+//! Environments: what expressions can name, and their compilation.
+
+use crate::check::{self, Checked, Reference};
+use crate::cost::estimate::{self, CostEstimate, Sizes};
+use crate::deep;
+use crate::eval::Program;
+use crate::functions::Functions;
+use crate::parse::Syntax;
+use crate::plan;
+use crate::schema::{Declared, is_reserved};
+use crate::source::{CompileError, Findings, Source};
+use crate::types::Type;
+use crate::value::EvalError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Which functions an expression may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Those that the version before has too, for expressions that are written now.
+    New,
+    /// All, for expressions that are stored already.
+    Stored,
+}
+
+/// The environment of Kubernetes 1.37. It is costly to make, and can be shared.
+pub struct Environment {
+    syntax: Syntax,
+    functions: Arc<Functions>,
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment").finish_non_exhaustive()
+    }
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The variables of expressions.
+#[derive(Debug, Clone, Default)]
+pub struct Declarations {
+    variables: BTreeMap<String, Type>,
+    objects: BTreeMap<String, BTreeMap<String, Type>>,
+    /// Whether there are types from schemas; with them come names of scalar types.
+    has_schema: bool,
+}
+
+impl Declarations {
+    /// No variables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a variable of some type.
+    #[must_use]
+    pub fn variable(mut self, name: &str, t: Type) -> Self {
+        self.variables.insert(name.to_owned(), t);
+        self
+    }
+
+    /// Adds the types of the objects within a declared type.
+    #[must_use]
+    pub fn types_of(mut self, declared: &Declared) -> Self {
+        declared.objects(&mut self.objects);
+        self.has_schema = true;
+        self
+    }
+}
+
+/// What names in expressions can mean.
+#[derive(Debug)]
+pub(crate) struct Names<'a>(&'a Declarations);
+
+impl Names<'_> {
+    /// The type of a variable, or of a name of a type.
+    pub(crate) fn find(&self, name: &str) -> Option<Type> {
+        if let Some(t) = self.0.variables.get(name) {
+            return Some(t.clone());
+        }
+        known_type(name).or_else(|| self.struct_type(name)).map(|t| Type::Type(Some(Arc::new(t))))
+    }
+
+    /// The type that a name is of.
+    pub(crate) fn find_type(&self, name: &str) -> Option<Type> {
+        known_type(name).or_else(|| self.struct_type(name))
+    }
+
+    pub(crate) fn has_struct(&self, name: &str) -> bool {
+        self.struct_type(name).is_some()
+    }
+
+    fn struct_type(&self, name: &str) -> Option<Type> {
+        if self.0.objects.contains_key(name) {
+            return Some(Type::object(name));
+        }
+        if !self.0.has_schema {
+            return None;
+        }
+        match name {
+            "duration" => Some(Type::Duration),
+            "timestamp" => Some(Type::Timestamp),
+            "bool" | "bytes" | "double" | "int" | "null_type" | "string" | "uint" | "list" | "map" => known_type(name),
+            _ => None,
+        }
+    }
+
+    /// The type of a field. Fields whose names are reserved words can be written without the escape.
+    pub(crate) fn field(&self, name: &str, field: &str) -> Option<Type> {
+        let fields = self.0.objects.get(name)?;
+        let escaped = || is_reserved(field).then(|| fields.get(&format!("__{field}__"))).flatten();
+        fields.get(field).or_else(escaped).cloned()
+    }
+}
+
+/// A type that has a name always.
+pub(crate) fn known_type(name: &str) -> Option<Type> {
+    Some(match name {
+        "bool" => Type::Bool,
+        "bytes" => Type::Bytes,
+        "double" => Type::Double,
+        "int" => Type::Int,
+        "uint" => Type::Uint,
+        "string" => Type::String,
+        "null_type" => Type::Null,
+        "google.protobuf.Duration" => Type::Duration,
+        "google.protobuf.Timestamp" => Type::Timestamp,
+        "list" => Type::list(Type::Dyn),
+        "map" => Type::map(Type::Dyn, Type::Dyn),
+        "type" => Type::Type(None),
+        "optional_type" => Type::optional(Type::Dyn),
+        "net.IP" | "net.CIDR" => Type::Opaque(Arc::from(name), Arc::from([])),
+        _ => return None,
+    })
+}
+
+impl Environment {
+    /// The environment.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { syntax: Syntax::new(), functions: Arc::new(Functions::new()) }
+    }
+
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    /// If it is not written as the language wants it, or its types do not fit.
+    pub fn compile(
+        &self,
+        expression: &str,
+        declarations: &Declarations,
+        stage: Stage,
+    ) -> Result<Expression, CompileError> {
+        let source = Source::new(expression);
+        deep::with_room(nests(expression), || self.compile_source(&source, declarations, stage))
+    }
+
+    fn compile_source(
+        &self,
+        source: &Source,
+        declarations: &Declarations,
+        stage: Stage,
+    ) -> Result<Expression, CompileError> {
+        let mut findings = Findings::default();
+        let ast = self.syntax.parse(source, &mut findings);
+        let Some(ast) = ast.filter(|_| findings.is_empty()) else {
+            return Err(findings.into_error(source).unwrap_or_else(|| CompileError::unknown(source)));
+        };
+        let names = Names(declarations);
+        let checked = check::check(ast, &self.functions, &names, stage == Stage::Stored, &mut findings);
+        if findings.is_empty() {
+            check::validate(&checked, &mut findings);
+        }
+        match findings.into_error(source) {
+            Some(error) => Err(error),
+            None => {
+                let goes_deep = checked.ast.root.depth() > SHALLOW;
+                Ok(Expression { checked, functions: self.functions.clone(), goes_deep })
+            }
+        }
+    }
+}
+
+/// The depth to which any stack has room.
+const SHALLOW: usize = 24;
+
+/// Whether a text may nest deeply: by its brackets and operators.
+fn nests(text: &str) -> bool {
+    text.bytes().filter(|b| b"([{?.+-*/%<>=!".contains(b)).count() > SHALLOW
+}
+
+/// An expression whose types are known.
+#[derive(Debug)]
+pub struct Expression {
+    checked: Checked,
+    functions: Arc<Functions>,
+    goes_deep: bool,
+}
+
+impl Expression {
+    /// The type of its value.
+    #[must_use]
+    pub fn result_type(&self) -> &Type {
+        self.checked.type_of(self.checked.ast.root.id)
+    }
+
+    /// Whether it names a variable.
+    #[must_use]
+    pub fn refers_to(&self, variable: &str) -> bool {
+        self.checked
+            .references
+            .values()
+            .any(|reference| matches!(reference, Reference::Name(name) if name.trim_start_matches('.') == variable))
+    }
+
+    /// What its evaluation can cost, given how large its variables can be.
+    #[must_use]
+    pub fn cost_estimate(&self, sizes: &(dyn Sizes + Sync)) -> CostEstimate {
+        deep::with_room(self.goes_deep, || estimate::estimate(&self.checked, sizes))
+    }
+
+    /// The program that evaluates it.
+    ///
+    /// # Errors
+    /// If a part of it that is constant has no value.
+    pub fn program(&self) -> Result<Program, EvalError> {
+        let step = deep::with_room(self.goes_deep, || plan::plan(&self.checked, &self.functions))?;
+        Ok(Program::new(step, self.functions.clone(), self.goes_deep))
+    }
+}

@@ -1,0 +1,194 @@
+//! Maps: those that expressions make, and objects.
+//!
+//! Port of `common/types/map.go` of cel-go v0.29.2 and `pkg/cel/common/valuesunstructured.go` of k8s.io/apiserver v0.37.1.
+
+use super::{Outcome, Value, fail, no_such_overload, number};
+use crate::schema::unescape;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A map or an object.
+#[derive(Debug, Clone)]
+pub enum Map {
+    /// Made by an expression.
+    Plain(Arc<Entries>),
+    /// Data with a schema.
+    Object(Arc<Object>),
+}
+
+/// The entries of a map, in the order in which they were made.
+#[derive(Debug, Clone, Default)]
+pub struct Entries {
+    entries: Vec<(Value, Value)>,
+    places: HashMap<Key, usize>,
+}
+
+/// A key as it is looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(u64),
+    String(Arc<str>),
+    /// A key that is found by no other.
+    Other(String),
+}
+
+impl Key {
+    pub(crate) fn of(value: &Value) -> Self {
+        match value {
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(value) => Self::Int(*value),
+            Value::Uint(value) => Self::Uint(*value),
+            Value::Double(value) => Self::Double(value.to_bits()),
+            Value::String(text) => Self::String(text.clone()),
+            other => Self::Other(format!("{other:?}")),
+        }
+    }
+}
+
+/// An object, or a map of an object, with what its schema says of it.
+#[derive(Debug)]
+pub struct Object {
+    /// The values that have a schema, by their names in the data.
+    pub(crate) fields: HashMap<Arc<str>, Value>,
+    /// The data.
+    pub(crate) data: serde_json::Map<String, serde_json::Value>,
+    /// Whether names are escaped, and null is nothing.
+    pub(crate) has_properties: bool,
+}
+
+impl Entries {
+    pub(crate) fn insert(&mut self, key: Value, value: Value) {
+        match self.places.entry(Key::of(&key)) {
+            std::collections::hash_map::Entry::Occupied(place) => self.entries[*place.get()].1 = value,
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(self.entries.len());
+                self.entries.push((key, value));
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &Value) {
+        if let Some(place) = self.places.remove(&Key::of(key)) {
+            self.entries.remove(place);
+            self.places.values_mut().filter(|other| **other > place).for_each(|other| *other -= 1);
+        }
+    }
+
+    fn find(&self, key: &Value) -> Option<&Value> {
+        let find = |key: Key| self.places.get(&key).map(|place| &self.entries[*place].1);
+        find(Key::of(key)).or_else(|| match key {
+            Value::Double(d) => number::whole(*d)
+                .and_then(|i| find(Key::Int(i)))
+                .or_else(|| number::whole_unsigned(*d).and_then(|u| find(Key::Uint(u)))),
+            Value::Int(i) => u64::try_from(*i).ok().and_then(|u| find(Key::Uint(u))),
+            Value::Uint(u) => i64::try_from(*u).ok().and_then(|i| find(Key::Int(i))),
+            _ => None,
+        })
+    }
+}
+
+impl Map {
+    /// A map as expressions make it.
+    #[must_use]
+    pub fn new(entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
+        let mut all = Entries::default();
+        entries.into_iter().for_each(|(key, value)| all.insert(key, value));
+        Self::Plain(Arc::new(all))
+    }
+
+    pub(super) fn go_type(&self) -> &'static str {
+        match self {
+            Self::Plain(_) => "*types.baseMap",
+            Self::Object(_) => "*common.unstructuredMap",
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Plain(entries) => entries.entries.len(),
+            Self::Object(object) => object.data.len(),
+        }
+    }
+
+    /// The value of a key, if there is one.
+    pub(crate) fn find(&self, key: &Value) -> Outcome<Option<Value>> {
+        match self {
+            Self::Plain(entries) => entries.find(key).cloned().map(Value::looked_at).transpose(),
+            Self::Object(object) => {
+                let Value::String(name) = key else { return no_such_overload() };
+                let Some(found) = object.find(name) else { return Ok(None) };
+                found.clone().looked_at().map(Some)
+            }
+        }
+    }
+
+    /// The value of a field by its name in the data.
+    pub(super) fn find_field(&self, name: &str) -> Option<Value> {
+        match self {
+            Self::Plain(entries) => entries.find(&Value::from(name)).cloned(),
+            Self::Object(object) => object.fields.get(name).cloned(),
+        }
+    }
+
+    /// The keys that can be looked up.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Value> {
+        self.entries().into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// Keys and values.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(Value, Value)> {
+        match self {
+            Self::Plain(entries) => entries.entries.clone(),
+            Self::Object(object) => object
+                .data
+                .keys()
+                .filter_map(|name| {
+                    let value = object.fields.get(name.as_str())?;
+                    let key = match object.has_properties {
+                        true => crate::schema::escape(name).map_or_else(|| Value::from(name.as_str()), Value::from),
+                        false => Value::from(name.as_str()),
+                    };
+                    Some((key, value.clone()))
+                })
+                .collect(),
+        }
+    }
+
+    /// The map with one more entry.
+    ///
+    /// # Errors
+    /// If it has the key.
+    pub(crate) fn with(self, key: Value, value: Value) -> Outcome<Map> {
+        if self.find(&key)?.is_some() {
+            return fail(format!("insert failed: key {key} already exists"));
+        }
+        let mut entries = match self {
+            Self::Plain(entries) => Arc::try_unwrap(entries).unwrap_or_else(|shared| (*shared).clone()),
+            Self::Object(_) => {
+                let mut all = Entries::default();
+                self.entries().into_iter().for_each(|(key, value)| all.insert(key, value));
+                all
+            }
+        };
+        entries.insert(key, value);
+        Ok(Self::Plain(Arc::new(entries)))
+    }
+}
+
+impl Object {
+    pub(crate) fn find(&self, name: &str) -> Option<&Value> {
+        if !self.has_properties {
+            return self.fields.get(name);
+        }
+        let name = unescape(name)?;
+        if self.data.get(&name).is_some_and(serde_json::Value::is_null) {
+            return None;
+        }
+        self.fields.get(name.as_str())
+    }
+}
