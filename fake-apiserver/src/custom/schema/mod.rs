@@ -36,7 +36,7 @@ mod vectors;
 use crate::error::{Errors, FieldError, Path};
 use embedded::Mode;
 use node::{Node, Purpose};
-use ratchet::Old;
+use ratchet::{Compared, Old};
 use report::Where;
 use serde_json::Value;
 
@@ -98,7 +98,9 @@ impl Structural {
 
     /// Findings about an object, which replaces `old` if that is given: what has not changed since then may stay as it is.
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-        validate::check(&self.root, &Where::root(None), object, old.map(Old)).into_findings()
+        let compared = Compared::default();
+        let old = old.map(|old| Old::new(old, &compared));
+        validate::check(&self.root, &Where::root(None), object, old).into_findings()
     }
 
     /// Findings about the `status` of an object, which replaces that of `old`. There are none if one is not there, or has no schema.
@@ -106,7 +108,8 @@ impl Structural {
         let (Some(status), Some(node)) = (object.get("status"), self.root.properties.get("status")) else {
             return Vec::new();
         };
-        let old = Old(old.get("status").unwrap_or(&Value::Null));
+        let compared = Compared::default();
+        let old = Old::new(old.get("status").unwrap_or(&Value::Null), &compared);
         validate::check(node, &Where::root(Some("status")), status, Some(old)).into_findings()
     }
 

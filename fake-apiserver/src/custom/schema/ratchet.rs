@@ -7,16 +7,46 @@ use super::kind::Kind;
 use super::node::{ListType, Node};
 use crate::schema::quote;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::HashMap;
+
+/// Which objects and lists of a new value were found to be equal to the old ones, by where they are in memory: each is compared once,
+/// however many of those around it have faults.
+#[derive(Debug, Default)]
+pub(super) struct Compared(RefCell<HashMap<usize, bool>>);
 
 /// The value that another one replaces.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Old<'v>(pub(super) &'v Value);
+pub(super) struct Old<'v> {
+    value: &'v Value,
+    compared: &'v Compared,
+}
 
 impl<'v> Old<'v> {
+    pub(super) fn new(value: &'v Value, compared: &'v Compared) -> Self {
+        Old { value, compared }
+    }
+
+    fn part(self, value: &'v Value) -> Self {
+        Old { value, ..self }
+    }
+
     /// Whether the value has not changed (`CachedDeepEqual`).
     pub(super) fn equals(self, node: &Node, new: &Value) -> bool {
-        match (self.0, new) {
+        if !new.is_object() && !new.is_array() {
+            return self.value == new;
+        }
+        let place = std::ptr::from_ref(new).addr();
+        let known = self.compared.0.borrow().get(&place).copied();
+        known.unwrap_or_else(|| {
+            let equal = self.compare(node, new);
+            self.compared.0.borrow_mut().insert(place, equal);
+            equal
+        })
+    }
+
+    fn compare(self, node: &Node, new: &Value) -> bool {
+        match (self.value, new) {
             (Value::Array(old), Value::Array(new)) => {
                 if old.len() != new.len() {
                     return false;
@@ -38,7 +68,7 @@ impl<'v> Old<'v> {
 
     /// The old value of a field.
     pub(super) fn field(self, name: &str) -> Option<Old<'v>> {
-        self.0.as_object()?.get(name).map(Old)
+        Some(self.part(self.value.as_object()?.get(name)?))
     }
 
     /// The old items of a list, by their keys.
@@ -46,9 +76,9 @@ impl<'v> Old<'v> {
         let keys = keys_of(node).unwrap_or_default();
         let mut items = HashMap::new();
         if !keys.is_empty() {
-            for item in self.0.as_array().into_iter().flatten() {
+            for item in self.value.as_array().into_iter().flatten() {
                 if let Some(key) = key_of(keys, item) {
-                    items.entry(key).or_insert(Old(item));
+                    items.entry(key).or_insert(self.part(item));
                 }
             }
         }

@@ -46,12 +46,19 @@ impl Report {
     /// Adds the findings and the matches of another report.
     pub(super) fn merge(&mut self, mut other: Report) {
         self.matches += other.matches;
-        if self.findings.is_empty() {
-            other.matches = self.matches;
-            *self = other;
-            return;
+        if self.findings.len() >= other.findings.len() {
+            return other.findings.into_iter().for_each(|finding| self.add(finding));
         }
-        other.findings.into_iter().for_each(|finding| self.add(finding));
+        // Only the fewer ones are looked up, as there may be many findings, each within many objects.
+        let first = std::mem::take(&mut self.findings);
+        let mut is_new = |finding: &Rc<FieldError>| other.known.insert(finding.clone());
+        let again: HashSet<&Rc<FieldError>> = first.iter().filter(|finding| !is_new(finding)).collect();
+        if !again.is_empty() {
+            other.findings.retain(|finding| !again.contains(finding));
+        }
+        other.findings.splice(0..0, first.iter().cloned());
+        self.findings = other.findings;
+        self.known = other.known;
     }
 
     /// Forgets the findings, not the matches.
