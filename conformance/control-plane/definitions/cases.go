@@ -150,6 +150,7 @@ func allVersions() []testCase {
 		create("the second with an empty schema", list(with("v1", true, `"schema":`+same), with("v2", false, `"schema":{}`))),
 		create("two versions of the same name", second(other), set(versions+"/1/name", `"v1"`)),
 		create("two versions of the same name and schema", list(with("v1", true, `"schema":`+same), with("v1", false, `"schema":`+same))),
+		create("two storage versions of the same name", second(other), set(versions+"/1/storage", "true"), set(versions+"/1/name", `"v1"`)),
 		create("two storage versions", second(other), set(versions+"/1/storage", "true")),
 		create("no storage version", second(other), set(first+"/storage", "false")),
 		create("everything in two versions, none of which is stored", set(first+"/storage", "false"), second(`{"type":"object","title":"<b>","properties":{

@@ -10,6 +10,7 @@ use super::{flag, items, root, selectable, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::schema::{encode_any, is_printable};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// A field of versions that belongs to the spec, in the internal version, if it is the same in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,14 +214,18 @@ pub(super) fn stored(definition: &Value, errors: &mut Errors) {
         return errors.invalid(at, all, "must have at least one stored version");
     }
     let versions = super::spec::versions(definition);
-    let has = |name: &str| stored.iter().any(|stored| stored == name);
-    for version in versions.iter().filter(|version| flag(version, "/storage") && !has(text(version, "/name"))) {
-        errors.invalid(at, all.clone(), format!("must have the storage version {}", text(version, "/name")));
+    let mut left: HashSet<&str> = stored.iter().filter_map(Value::as_str).collect();
+    for version in versions {
+        // A name that is repeated is found once only.
+        let name = text(version, "/name");
+        if !left.remove(name) && flag(version, "/storage") {
+            errors.invalid(at, all.clone(), format!("must have the storage version {name}"));
+        }
     }
     for (index, name) in stored.iter().enumerate() {
         let name = name.as_str().unwrap_or_default();
         let last = stored.iter().rposition(|stored| stored == name) == Some(index);
-        if last && !versions.iter().any(|version| text(version, "/name") == name) {
+        if last && left.contains(name) {
             let detail = format!(
                 "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until \
                  a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
