@@ -1,5 +1,6 @@
 //! The command line of `conformance`.
 
+use crate::attack;
 use crate::control_plane;
 use crate::soak::Options;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
@@ -62,6 +63,8 @@ enum Command {
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
     },
+    /// Attacks a server, and looks whether it stays well
+    Attack(attack::cli::Options),
     /// Builds a real control plane, or runs one by hand
     #[command(subcommand)]
     Real(control_plane::cli::Task),
@@ -175,6 +178,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::policy::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Real(task)) => {
             control_plane::cli::run(task, root, &target_folder(root)).await?;

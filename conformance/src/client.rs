@@ -9,6 +9,7 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::Value;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -33,6 +34,11 @@ impl Endpoint {
         let tls = if https { Some(connector(ca_pem.unwrap_or_default())?) } else { None };
         let port = uri.port_u16().unwrap_or(if https { 443 } else { 80 });
         Ok(Endpoint { url: url.trim_end_matches('/').to_owned(), host, port, tls })
+    }
+
+    /// The address that it listens on; its host is an IP address.
+    pub(crate) fn address(&self) -> Result<SocketAddr> {
+        Ok(SocketAddr::new(self.host.parse().with_context(|| format!("{} is no address", self.host))?, self.port))
     }
 
     /// Sends a request and returns once the head of the response is here.
@@ -94,15 +100,20 @@ where
     Ok(sender.send_request(request).await?)
 }
 
-fn connector(ca_pem: &str) -> Result<TlsConnector> {
+/// The certificates in `ca_pem`, as those that are trusted.
+pub(crate) fn roots(ca_pem: &str) -> Result<rustls::RootCertStore> {
     let mut roots = rustls::RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(ca_pem.as_bytes()) {
         roots.add(certificate.context("the certificate authority's PEM")?)?;
     }
+    Ok(roots)
+}
+
+fn connector(ca_pem: &str) -> Result<TlsConnector> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
+        .with_root_certificates(roots(ca_pem)?)
         .with_no_client_auth();
     Ok(TlsConnector::from(Arc::new(config)))
 }

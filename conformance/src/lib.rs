@@ -4,9 +4,10 @@
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
-//! * [`soak`] is a stress test of a real controller.
+//! * [`soak`] is a stress test of a real controller, [`attack`] one of an API server.
 
 mod answers;
+pub mod attack;
 pub mod bless;
 pub mod cli;
 mod client;

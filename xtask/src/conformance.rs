@@ -1,5 +1,5 @@
-//! `cargo xtask conformance`: builds the programs, then plays the scenarios. All arguments go to the program
-//! `conformance`; see its `--help`.
+//! `cargo xtask conformance` and `cargo xtask attack`: build the programs, then play the scenarios or attack them. All arguments go
+//! to the program `conformance`; see its `--help`.
 
 use anyhow::{Context as _, ensure};
 use std::process::{Command, ExitCode};
@@ -13,6 +13,11 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
         // The server's program is measured in the release build, as users have it.
         let built = cargo(&["build", "--release", "--package", "fake-apiserver-cli"]).status()?;
         ensure!(built.success(), "the server could not be built");
+        if arguments.first().is_some_and(|task| task == "attack") {
+            // These are attacked, too, and not measured.
+            let built = cargo(&["build", "--package", "controller", "--package", "kubelet"]).status()?;
+            ensure!(built.success(), "the clients could not be built");
+        }
     }
     let status = cargo(&["run", "--package", "conformance", "--"]).args(arguments).status().context("cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

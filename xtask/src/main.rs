@@ -13,6 +13,12 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
+    /// Attack a server, and look whether it stays well; see `cargo xtask attack --help`.
+    #[command(disable_help_flag = true)]
+    Attack {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure the server beside others under the same load.
     Bench(bench::Arguments),
     /// Run the bare server that `bench` compares with.
@@ -44,6 +50,7 @@ enum Task {
 
 fn main() -> anyhow::Result<ExitCode> {
     match Task::parse() {
+        Task::Attack { arguments } => return conformance::run(&[vec!["attack".to_owned()], arguments].concat()),
         Task::Bench(arguments) => bench::run(&arguments)?,
         Task::BenchBare => bench::bare::run()?,
         Task::Conformance { arguments } => return conformance::run(&arguments),

@@ -21,6 +21,8 @@ pub struct Setup {
     pub flags: Vec<String>,
     /// Whether the clock moves only when the scenario advances it.
     pub manual_clock: bool,
+    /// Whether connections are encrypted, also where a target would do without.
+    pub tls: bool,
 }
 
 impl Setup {
@@ -31,6 +33,7 @@ impl Setup {
             replicas: scenario.replicas,
             flags: scenario.flags.clone(),
             manual_clock: scenario.needs.contains(&Power::Clock),
+            tls: false,
         }
     }
 }
@@ -92,6 +95,11 @@ pub trait Cluster: Send + Sync {
 
     /// The certificate authority of the API servers, PEM; `None` without TLS.
     fn ca_pem(&self) -> Option<String>;
+
+    /// The id of the first API server's process, if it is one whose use of the machine is looked at.
+    fn process(&self) -> Option<u32> {
+        None
+    }
 
     /// The namespace of the scenario.
     fn namespace(&self) -> &str;

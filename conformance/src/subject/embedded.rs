@@ -1,4 +1,4 @@
-//! The target `embedded`: the fake as a library, in this process, over plain HTTP; a fresh server for each scenario.
+//! The target `embedded`: the fake as a library, in this process, over plain HTTP unless asked for TLS; a fresh server for each scenario.
 
 use super::controller::{Controller, ControllerKind};
 use super::kcm::Managers;
@@ -43,7 +43,10 @@ impl Target for Embedded {
     }
 
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
-        Box::pin(async move { Ok(Box::new(Running::start(setup, Builder::insecure).await?) as Box<dyn Cluster>) })
+        Box::pin(async move {
+            let adapt = if setup.tls { std::convert::identity } else { Builder::insecure };
+            Ok(Box::new(Running::start(setup, adapt).await?) as Box<dyn Cluster>)
+        })
     }
 }
 

@@ -125,6 +125,10 @@ impl Cluster for Running {
         Some(self.ca_pem.clone())
     }
 
+    fn process(&self) -> Option<u32> {
+        self.process.id()
+    }
+
     fn namespace(&self) -> &str {
         &self.namespace
     }

@@ -4,6 +4,7 @@
 //! and else leaves it to the caller. The difference decides which calls a server sees, so this follows client-go v0.37.1
 //! `rest/with_retry.go`. Its rate limit of 20 requests a second is left out.
 
+use super::answer_limit::AnswerLimit;
 use http::{HeaderValue, Request, Response, header};
 use kube::client::{Body, ClientBuilder, DynBody};
 use kube::{Client, Config};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 use tower::BoxError;
 use tower::buffer::BufferLayer;
+use tower::layer::layer_fn;
 use tower::retry::{Policy, RetryLayer};
 use tower::util::BoxService;
 
@@ -40,11 +42,12 @@ pub fn named(mut config: Config, user_agent: &str) -> anyhow::Result<Config> {
 /// What kube puts its own layers on.
 pub type Service = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
-/// The client that `builder` builds, with retries when the API server says so.
+/// The client that `builder` builds, whose answers have a bounded length, with retries when the API server says so.
 pub fn with_retries(builder: ClientBuilder<Service>) -> Client {
     let retry = RetryLayer::new(RetryAfter { retries: 0 });
     // A retry needs a service that can be cloned, which the buffer makes of any.
-    builder.with_layer(&BufferLayer::new(BUFFERED_REQUESTS)).with_layer(&retry).build()
+    let limit = layer_fn(AnswerLimit::new);
+    builder.with_layer(&limit).with_layer(&BufferLayer::new(BUFFERED_REQUESTS)).with_layer(&retry).build()
 }
 
 #[derive(Clone)]

@@ -9,14 +9,15 @@
 //! Lookups by namespace need no index of their own: the store is ordered by namespace.
 
 use futures::StreamExt;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::utils::Backoff;
+use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
+use tokio::time::sleep;
 use tracing::warn;
 
 /// Namespace and name of an object.
@@ -216,7 +217,8 @@ where
     /// Keeps the store equal to what `api` shows, for ever: lists, watches, and starts over when the watch is lost,
     /// with growing pauses (0.8 s up to 30 s) while there are errors.
     pub async fn run(&self, api: Api<K>) {
-        let mut events = pin!(watcher(api, watcher::Config::default()).default_backoff());
+        let watch = || Box::pin(watcher(api.clone(), watcher::Config::default()));
+        let (mut events, mut backoff) = (watch(), watcher::DefaultBackoff::default());
         let mut listed = Vec::new();
         while let Some(event) = events.next().await {
             match event {
@@ -225,8 +227,16 @@ where
                 Ok(watcher::Event::InitDone) => self.replace(std::mem::take(&mut listed)),
                 Ok(watcher::Event::Apply(object)) => self.apply(object),
                 Ok(watcher::Event::Delete(object)) => self.delete(object),
-                Err(error) => warn!(kind = %K::kind(&()), %error, "watch failed, trying again"),
+                Err(error) => {
+                    warn!(kind = %K::kind(&()), %error, "watch failed, trying again");
+                    sleep(backoff.next().unwrap_or_default()).await;
+                    if !may_resume(&error) {
+                        events = watch();
+                    }
+                    continue;
+                }
             }
+            backoff.reset();
         }
     }
 
@@ -248,6 +258,15 @@ where
             }
             changes.changed().await.expect("self holds the sender");
         }
+    }
+}
+
+/// Whether a watch may be tried again from the same revision. If the server refuses it, that revision may be one that it never had;
+/// as `Reflector.watch` of client-go does, all is listed anew then, unless the server has only too much to do.
+fn may_resume(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 429,
+        _ => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pieces of client-go and apimachinery that controllers and kubelets stand on. None of them knows a controller.
 
+mod answer_limit;
 pub mod api_errors;
 pub mod client;
 pub mod informer;

@@ -2,12 +2,15 @@
 
 use super::Request;
 use crate::registry::RBAC_GROUP;
+use crate::schema;
 use crate::store::Scope;
 
 /// The length of a body, or of an object that is changed, that takes long, in bytes.
 pub(crate) const LONG_BODY: usize = 64 * 1024;
 /// The number of objects that take long when they are looked at one by one.
 const MANY: usize = 1000;
+/// The number of operations of a JSON patch whose copies may become long.
+const MANY_OPERATIONS: usize = 4;
 
 /// Whether the request is going to take longer than others should wait. (What lists say of their objects is made as it is sent.)
 pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
@@ -15,9 +18,11 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // What a few lines of a role allow may be long to tell.
     let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
+    let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));
     match verb {
         "create" => long_body() || escalates(),
+        "patch" if many_operations() => true,
         "update" | "patch" | "delete" => long_body() || escalates() || long_object(),
         "list" => selects() && is_many(request),
         "deletecollection" => is_many(request),

@@ -40,6 +40,9 @@ impl<'k> Patch<'k> {
     pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
         let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
+        if format == PatchFormat::Json {
+            patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
+        }
         let (document, repeated) = patch::parse(&request.body.bytes)?;
         let validation = options.field_validation;
         Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
@@ -56,7 +59,12 @@ impl<'k> Patch<'k> {
                 (patched, repeated.chain(unknown).collect())
             }
             PatchFormat::Merge => {
-                (patch::merge::apply(current, self.document.clone(), checked)?, self.repeated.clone())
+                // Another writer being faster is rare; a second tree beside the first one would be large.
+                let document = match self.warned {
+                    false => std::mem::take(&mut self.document),
+                    true => patch::parse(&request.body.bytes)?.0,
+                };
+                (patch::merge::apply(current, document, checked)?, self.repeated.clone())
             }
         };
         let Decoded { object: mut new, findings } =

@@ -1,6 +1,7 @@
 //! JSON without a type: patches, raw JSON in objects, and bodies whose type is not known yet.
 
 use super::decode::{Decoder, Segment, Step};
+use super::lexer::Lexer;
 use super::token::Token;
 use super::{DecodeError, Decoded};
 use serde_json::{Map, Number, Value};
@@ -12,6 +13,22 @@ use std::borrow::Cow;
 /// If the bytes are not JSON, hold a number beyond a float's range, or nest deeper than 120.
 pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     parse_within(bytes, 0)
+}
+
+/// The number of items of a JSON array, or `None` if the bytes are none. Nothing is kept of them.
+pub fn count_items(bytes: &[u8]) -> Option<usize> {
+    let mut lexer = Lexer::new(bytes);
+    if lexer.peek().ok()? != Token::Array {
+        return None;
+    }
+    lexer.begin_array().ok()?;
+    let mut count = 0;
+    while lexer.next_element(count == 0).ok()? {
+        lexer.skip_value().ok()?;
+        count += 1;
+    }
+    lexer.end().ok()?;
+    Some(count)
 }
 
 /// [`parse_json`] of a value within `depth` objects and arrays.

@@ -90,10 +90,13 @@ fn pod(containers: Vec<Value>) -> Value {
     json!({"metadata": {"name": "attack"}, "spec": {"containers": containers}})
 }
 
+/// A few lines that copy what they have copied, up to the limit.
+fn doubling() -> Vec<Value> {
+    [add("/x", json!({}))].into_iter().chain((0..28).map(|at| copy("/x", format!("/x/{at}")))).collect()
+}
+
 fn attacks() -> Vec<Attack> {
     let victim = format!("{CONFIG_MAPS}/victim");
-    let doubling: Vec<Value> =
-        [add("/x", json!({}))].into_iter().chain((0..28).map(|at| copy("/x", format!("/x/{at}")))).collect();
     let owner = |at: usize| json!({"apiVersion": "v1", "kind": "Pod", "name": format!("p{at}"), "uid": "u", "controller": true});
     let owners: Vec<Value> = (0..12_000).map(owner).collect();
     let keys: serde_json::Map<String, Value> = (0..10_000).map(|key| (format!("!{key}"), json!(""))).collect();
@@ -105,7 +108,7 @@ fn attacks() -> Vec<Attack> {
     let variables: Vec<Value> = (0..30_000).map(variable).collect();
     vec![
         attack("copies that deepen", "PATCH", &victim, json!(deepening()), 422),
-        attack("copies that double", "PATCH", &victim, json!(doubling), 422),
+        attack("copies that double", "PATCH", &victim, json!(doubling()), 422),
         attack("items at the front", "PATCH", &victim, at_the_front(), 200),
         attack("too many operations", "PATCH", &victim, json!(vec![add("/x", json!(1)); 10_001]), 413),
         attack("unknown fields", "PATCH", &victim, unknown_fields(), 422),
@@ -210,6 +213,22 @@ async fn others_are_answered_meanwhile() {
     }
     let answer = under_way.await;
     assert_eq!((answer.code, answer.text()), (504, EXCEEDED));
+}
+
+/// A short patch may take long, too: on the only thread it would be answered first.
+#[tokio::test]
+async fn others_are_answered_while_a_patch_copies() {
+    let server = victim().await;
+    let (mut client, mut other) = (mallory(&server).await, Client::new(&server).await);
+    let attack = attack("copies that double", "PATCH", &format!("{CONFIG_MAPS}/victim"), json!(doubling()), 422);
+    let under_way = async { send(&mut client, &attack).await };
+    tokio::pin!(under_way);
+    tokio::select! {
+        biased;
+        answer = &mut under_way => panic!("the attack has kept all others waiting: {}", answer.text()),
+        ready = other.get("/readyz") => assert_eq!(ready.code, 200),
+    }
+    assert_eq!(under_way.await.code, 422);
 }
 
 #[tokio::test]

@@ -37,12 +37,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
     if let Some(operation) = operations.iter().find(|operation| !operation.is_object() && !operation.is_null()) {
         return Err(cannot_unmarshal("", operation, "Go value of type jsonpatch.Operation"));
     }
-    if operations.len() > MAX_OPERATIONS {
-        return Err(ApiError::too_large(format!(
-            "Request entity too large: The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
-            operations.len()
-        )));
-    }
+    check_length(operations.len())?;
     let mut root = Node::from(document);
     let mut copied_bytes = 0;
     for operation in operations {
@@ -51,6 +46,19 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
         step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
     Ok((root.into(), findings))
+}
+
+/// Refuses a patch of too many operations. Trees take many times the memory of their JSON, so that is done before they are made.
+///
+/// # Errors
+/// 413, if there are too many.
+pub fn check_length(operations: usize) -> ApiResult<()> {
+    if operations <= MAX_OPERATIONS {
+        return Ok(());
+    }
+    Err(ApiError::too_large(format!(
+        "Request entity too large: The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {operations}"
+    )))
 }
 
 fn cannot_unmarshal(prefix: &str, value: &Value, into: &str) -> ApiError {

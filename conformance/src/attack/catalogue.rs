@@ -1,0 +1,117 @@
+//! All attacks, by class: those that are data, and those that are functions.
+
+use super::coded;
+use super::data::{self, Attack};
+use super::ground::Ground;
+use super::verdict::{Bounds, Expected};
+use super::{act, record::Record};
+use anyhow::{Result, ensure};
+use futures::future::BoxFuture;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The classes, in the order in which they are carried out.
+pub const CLASSES: [&str; 8] = ["http1", "http2", "tls", "bodies", "identity", "state", "memory", "programs"];
+
+/// An attack that is a function.
+pub struct Coded {
+    /// The name within its class.
+    pub name: &'static str,
+    /// The sentence that says what it tries.
+    pub about: &'static str,
+    /// Whether it takes longer than half a second.
+    pub slow: bool,
+    /// What has to come back, and why no real server is asked; `None` if one is.
+    pub stated: Option<(&'static str, &'static str)>,
+    /// How the process has to be afterwards.
+    pub bounds: Bounds,
+    /// Carries it out and says what came back. An error is something that must not happen to any server.
+    pub run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
+}
+
+/// One attack.
+pub struct Entry {
+    /// The class and the name: `http1/two-lengths`.
+    pub name: String,
+    /// The class.
+    pub class: &'static str,
+    /// The sentence that says what it tries.
+    pub about: String,
+    /// Whether it takes longer than half a second.
+    pub slow: bool,
+    /// Whether it waits for a limit of the server.
+    pub waits: bool,
+    /// How the process has to be afterwards.
+    pub bounds: Bounds,
+    stated: Option<Vec<String>>,
+    way: Way,
+}
+
+enum Way {
+    Data(Box<Attack>),
+    Coded(for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>),
+}
+
+impl Entry {
+    /// Whether a real server says what has to come back.
+    pub fn is_judged(&self) -> bool {
+        self.stated.is_none()
+    }
+
+    /// What has to come back.
+    pub fn expected<'a>(&'a self, record: &'a Record) -> Expected<'a> {
+        match &self.stated {
+            Some(allowed) => Expected::Stated(allowed),
+            None => Expected::Judged(record.answer(&self.name)),
+        }
+    }
+
+    /// Carries it out and says what came back.
+    ///
+    /// # Errors
+    /// If it cannot be made, or what must not happen does.
+    pub async fn carry_out(&self, ground: &Ground) -> Result<String> {
+        match &self.way {
+            Way::Data(attack) => act::carry_out(attack, ground).await,
+            Way::Coded(run) => run(ground).await,
+        }
+    }
+}
+
+/// The names of those that a real server judges.
+pub fn judged(entries: &[Entry]) -> Vec<String> {
+    entries.iter().filter(|entry| entry.is_judged()).map(|entry| entry.name.clone()).collect()
+}
+
+/// All attacks, those of `folder` and those that are functions.
+///
+/// # Errors
+/// If a file cannot be read, or two attacks have one name.
+pub fn load(folder: &Path) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for class in CLASSES {
+        entries.extend(data::load(folder, class)?.into_iter().map(|attack| Entry {
+            name: format!("{class}/{}", attack.name),
+            class,
+            about: attack.about.clone(),
+            slow: attack.slow || attack.waits,
+            waits: attack.waits,
+            bounds: attack.bounds,
+            stated: attack.unjudged.is_some().then(|| attack.expect.clone()),
+            way: Way::Data(Box::new(attack)),
+        }));
+        entries.extend(coded::of(class).iter().map(|attack| Entry {
+            name: format!("{class}/{}", attack.name),
+            class,
+            about: attack.about.to_owned(),
+            slow: attack.slow,
+            waits: false,
+            bounds: attack.bounds,
+            stated: attack.stated.map(|(expected, _)| vec![expected.to_owned()]),
+            way: Way::Coded(attack.run),
+        }));
+    }
+    let names: BTreeSet<&String> = entries.iter().map(|entry| &entry.name).collect();
+    ensure!(names.len() == entries.len(), "two attacks have one name");
+    Ok(entries)
+}

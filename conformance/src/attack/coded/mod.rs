@@ -1,0 +1,20 @@
+//! Attacks that are functions: races, tokens that are made for the purpose, hostile servers.
+
+mod hostile;
+mod identity;
+mod memory;
+mod programs;
+mod state;
+
+use super::catalogue::Coded;
+
+/// The attacks of `class` that are functions.
+pub fn of(class: &str) -> &'static [Coded] {
+    match class {
+        "identity" => identity::ATTACKS,
+        "memory" => memory::ATTACKS,
+        "programs" => programs::ATTACKS,
+        "state" => state::ATTACKS,
+        _ => &[],
+    }
+}
