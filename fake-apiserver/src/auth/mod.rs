@@ -58,7 +58,7 @@ pub trait Objects {
     /// is empty for nodes.
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>>;
 
-    /// Sets [`LAST_USED_LABEL`] to `day` on the secret of a legacy token that was used, unless that secret was replaced
+    /// Sets `LAST_USED_LABEL` to `day` on the secret of a legacy token that was used, unless that secret was replaced
     /// meanwhile. As in the real server, a failure is logged only.
     fn record_use(&self, secret: &Value, day: &str);
 }
