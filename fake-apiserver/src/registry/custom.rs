@@ -9,12 +9,13 @@ use super::lookup::Registry;
 use super::resource::PrinterColumn;
 use super::rules::Strategy;
 use crate::error::FieldError;
+use crate::object::validate::qualified_finalizer;
 use crate::object::{meta, name};
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// Finalizers that need no domain.
-const STANDARD_FINALIZERS: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
+/// Where finalizers are.
+const FINALIZERS: &str = "metadata.finalizers";
 
 /// The strategy of `status`: only the status comes from the client.
 pub(super) const STATUS: Strategy =
@@ -101,11 +102,11 @@ pub(super) fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
     }
     added.sort_unstable();
     added.dedup();
-    let warning = |finalizer: &str, why: &str| format!("metadata.finalizers: {finalizer:?}: {why}");
+    let warning = |finalizer: &str, why: &str| format!("{FINALIZERS}: {finalizer:?}: {why}");
     let mut warnings = Vec::new();
     for finalizer in added {
         warnings.extend(name::label_key(finalizer).into_iter().map(|why| warning(finalizer, &why.to_string())));
-        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
+        if qualified_finalizer(FINALIZERS, finalizer).is_some() {
             let including = if finalizer.contains('.') { " including a path (/)" } else { "" };
             warnings.push(warning(
                 finalizer,

@@ -3,6 +3,7 @@
 //! Port of `interpreter/runtimecost.go` and `ext` of cel-go v0.29.2, and of `CallCost` in `pkg/cel/library/cost.go` of
 //! k8s.io/apiserver v0.37.1.
 
+use super::functions::is_constant;
 use super::{REGEX, STRING};
 use crate::library::Opaque;
 use crate::value::{Outcome, Value};
@@ -113,44 +114,7 @@ fn of_kubernetes(function: &str, overload: &str, args: &[Outcome], result: &Outc
             Ok(Value::Opaque(opaque)) if !matches!(opaque, Opaque::Preserved(_)) => 1,
             _ => return None,
         },
-        "serviceAccount"
-        | "path"
-        | "group"
-        | "resource"
-        | "subresource"
-        | "namespace"
-        | "name"
-        | "allowed"
-        | "reason"
-        | "error"
-        | "errored"
-        | "masked"
-        | "prefixLength"
-        | "family"
-        | "isUnspecified"
-        | "isLoopback"
-        | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast"
-        | "isGlobalUnicast"
-        | "format.named"
-        | "sign"
-        | "asInteger"
-        | "isInteger"
-        | "asApproximateFloat"
-        | "isGreaterThan"
-        | "isLessThan"
-        | "compareTo"
-        | "add"
-        | "sub"
-        | "major"
-        | "minor"
-        | "patch"
-        | "getScheme"
-        | "getHostname"
-        | "getHost"
-        | "getPort"
-        | "getEscapedPath"
-        | "getQuery" => 1,
+        name if is_constant(name) => 1,
         _ => return None,
     })
 }

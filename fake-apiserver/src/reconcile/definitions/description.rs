@@ -2,7 +2,7 @@
 
 use crate::custom::schema::Structural;
 use crate::object::{meta, version_order};
-use crate::registry::{ColumnDescription, Description, ScalePaths, VersionDescription};
+use crate::registry::{ColumnDescription, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
 use serde_json::Value;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ pub(super) fn of(definition: &Value, ty: &OwnedType) -> Result<Description, Stri
     let names = &definition["status"]["acceptedNames"];
     let terminating = meta::deletion_timestamp(definition).is_some();
     let group = text(&spec["group"]);
-    let mut versions: Vec<&Value> = array(&spec["versions"]).iter().collect();
+    let mut versions: Vec<&Value> = items(spec, "/versions").iter().collect();
     versions.sort_by_key(|version| version["storage"] != true);
     let versions =
-        versions.into_iter().map(|version| self::version(version, array(&spec["versions"]), &group, names, ty));
+        versions.into_iter().map(|version| self::version(version, items(spec, "/versions"), &group, names, ty));
     Ok(Description {
         resource: text(&names["plural"]),
         singular: text(&names["singular"]),
@@ -53,8 +53,8 @@ fn version(
     Ok(VersionDescription {
         served: version["served"] == true,
         schema: Some(Arc::new(Structural::new(&version["schema"]["openAPIV3Schema"])?)),
-        columns: array(&version["additionalPrinterColumns"]).iter().map(column).collect(),
-        selectable: array(&version["selectableFields"]).iter().map(|field| text(&field["jsonPath"])).collect(),
+        columns: items(version, "/additionalPrinterColumns").iter().map(column).collect(),
+        selectable: items(version, "/selectableFields").iter().map(|field| text(&field["jsonPath"])).collect(),
         status: subresources["status"].is_object(),
         scale: subresources["scale"].as_object().map(|scale| ScalePaths {
             replicas: scale.get("specReplicasPath").map(text).unwrap_or_default(),
@@ -91,10 +91,6 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().into()
 }
 
-fn array(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
 fn texts(value: &Value) -> Vec<String> {
-    array(value).iter().map(text).collect()
+    items(value, "").iter().map(text).collect()
 }

@@ -56,7 +56,10 @@ impl Definitions {
         if self.served.get(name).is_some_and(|served| served.uid != uid) {
             self.retire(cluster, name).await;
         }
-        let Some(definition) = found else { return release_names(cluster, name) };
+        let Some(definition) = found else {
+            release_names(cluster, name);
+            return Ok(());
+        };
         accept_names(cluster, &definition, now).await?;
         establish(cluster, name, now).await?;
         if let Some(definition) = read(cluster, name) {
@@ -145,7 +148,7 @@ impl Definitions {
         finished.await?;
         if read(cluster, name).is_none() {
             self.retire(cluster, name).await;
-            release_names(cluster, name)?;
+            release_names(cluster, name);
         }
         Ok(())
     }
@@ -156,7 +159,7 @@ fn read(cluster: &Reconcilers, name: &str) -> Option<Value> {
 }
 
 /// Has the other definitions of the group look for names again.
-fn release_names(cluster: &Reconcilers, name: &str) -> ApiResult<()> {
+fn release_names(cluster: &Reconcilers, name: &str) {
     let group = name.split_once('.').map_or("", |(_, group)| group);
     for entry in cluster.store.snapshot().range(&Scope::all(ids::CUSTOM_RESOURCE_DEFINITIONS), "") {
         let other = entry.key.name();
@@ -164,7 +167,6 @@ fn release_names(cluster: &Reconcilers, name: &str) -> ApiResult<()> {
             cluster.note(Work::Definition(other.into()));
         }
     }
-    Ok(())
 }
 
 /// Whether a definition has not the names that it wants.
@@ -207,7 +209,8 @@ async fn accept_names(cluster: &Reconcilers, definition: &Value, now: Timestamp)
     });
     changed.await?;
     // Names may have become free.
-    release_names(cluster, meta::name(definition))
+    release_names(cluster, meta::name(definition));
+    Ok(())
 }
 
 async fn establish(cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResult<()> {
