@@ -1,16 +1,16 @@
-//! The managers' side of `cargo xtask bench`: a process that keeps secrets by one strategy and does what it is told.
+//! The managers' side of `cargo xtask bench`: a process with a manager of secrets that obeys commands.
 //!
 //! ```text
 //! bench-managers URL TOKEN STRATEGY TTL OBJECTS
 //! ```
-//! The secrets `object-0`, `object-1`, ... of the namespace `default` exist; pods refer to ten each. Each line of the standard
-//! input is a command, and each is answered by a line:
+//! The secrets `object-0`, `object-1`, ... of the namespace `default` exist; pods refer to ten each. Each line of the
+//! standard input is a command, and each is answered by a line:
 //!
-//! | command | what it does | its answer |
+//! | command | action | answer |
 //! |---|---|---|
-//! | `register` | registers all pods, reads all secrets once, waits until they are watched if they are to be | `done` |
-//! | `change N` | changes a secret and waits until a read returns that, so many times | how long each took, in µs |
-//! | `sync N` | reads the secrets of one pod after the other, 100 pods a second by the managers' clock | how many requests that made |
+//! | `register` | registers all pods, reads all secrets once, waits until they are watched if the strategy watches | `done` |
+//! | `change N` | N times changes a secret and waits until a read returns the change | the duration of each, in µs |
+//! | `sync N` | reads the secrets of N pods, 100 pods a second by the managers' clock | the number of requests |
 
 use anyhow::{Context, bail, ensure};
 use futures::future::try_join_all;
@@ -32,9 +32,9 @@ use tokio_util::sync::CancellationToken;
 use tower::service_fn;
 
 const NAMESPACE: &str = "default";
-/// Secrets that a pod refers to.
+/// The number of secrets that a pod refers to.
 const SECRETS: usize = 10;
-/// Between two pods' syncs.
+/// The time between the syncs of two pods.
 const PAUSE: SignedDuration = SignedDuration::from_millis(10);
 
 fn main() -> anyhow::Result<()> {
@@ -50,11 +50,11 @@ fn main() -> anyhow::Result<()> {
 struct Bench {
     /// The connections of the managers' client.
     pool: Pool,
-    /// What it has asked so far.
+    /// The number of its requests so far.
     requests: Arc<AtomicUsize>,
     clock: ManualClock,
     manager: Arc<dyn ObjectManager<Secret>>,
-    /// The manager's store, if it watches.
+    /// The manager's store, with the strategy `Watch`.
     watched: Option<Arc<Registry<Secret, WatchedObjects<Secret>>>>,
     pods: usize,
     /// The pod that is synced next.
@@ -139,7 +139,7 @@ impl Bench {
         Ok((self.requests.load(Ordering::Relaxed) - before).to_string())
     }
 
-    /// Reads all that a pod refers to.
+    /// Reads all secrets that a pod refers to.
     async fn read(&self, pod: usize) -> anyhow::Result<()> {
         let names: Vec<String> = objects_of(pod).collect();
         try_join_all(names.iter().map(|name| self.manager.get(NAMESPACE, name))).await.context("unable to read")?;
@@ -164,7 +164,7 @@ fn pod_of(number: usize) -> anyhow::Result<Pod> {
     Ok(serde_json::from_value(pod)?)
 }
 
-/// `inner`, whose requests are counted.
+/// A client like `inner` that counts its requests.
 fn counted(inner: Client, requests: Arc<AtomicUsize>) -> Client {
     let service = service_fn(move |request: Request<Body>| {
         requests.fetch_add(1, Ordering::Relaxed);

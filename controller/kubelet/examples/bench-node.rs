@@ -1,13 +1,13 @@
-//! The node's side of `cargo xtask bench`: a process with a node in it, that does one thing on a new server and says
-//! how that went.
+//! The node's side of `cargo xtask bench`: a process with a node that does one task on a new server and prints the
+//! durations, in µs.
 //!
-//! | arguments | what it does | what it says |
+//! | arguments | task | durations |
 //! |---|---|---|
-//! | `URL TOKEN rotate PODS` | lets the tokens of all pods become due at one moment | how long it took until all were renewed and on disk, in µs |
-//! | `URL TOKEN change STRATEGY TIMES` | changes a secret and waits until the file of a pod has that, so many times | how long each took, in µs |
+//! | `URL TOKEN rotate PODS` | makes the tokens of all pods due at once | until all were renewed and on disk |
+//! | `URL TOKEN change STRATEGY TIMES` | TIMES times changes a secret and waits until a pod's file has the change | of each |
 //!
-//! The node's clock stands still until it is moved. Syncs are forced: without that, the sync frequency would be all
-//! there is to see. Files are written to memory where there is a file system for that, as a real kubelet does.
+//! The node's clock stands still until it is moved. Syncs are forced, as otherwise the sync frequency would be
+//! measured. Files are written to a tmpfs if there is one, as by a real kubelet.
 
 use anyhow::{Context, bail, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -31,12 +31,12 @@ use tempfile::TempDir;
 const NODE: &str = "bench-node";
 const NAMESPACE: &str = "default";
 const ACCOUNT: &str = "bench";
-/// The shortest life of a token, in seconds: after four fifths of it, it is renewed.
+/// The shortest lifetime of a token, in seconds; it is renewed after four fifths of that.
 const TOKEN_LIFE: i64 = 600;
-/// How many objects are created at a time.
+/// The number of objects that are created at once.
 const CREATORS: usize = 32;
-/// How long a node may take for anything.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time within which a node has to do its work.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -71,7 +71,7 @@ async fn rotate(client: &Client, pods: usize) -> anyhow::Result<Duration> {
     let bench = Bench::start(client, Strategy::Watch)?;
     bench.settled().await?;
     let before = bench.tokens(&all)?;
-    // The server's clock has gone on meanwhile, so the last token is younger than the first.
+    // The server's clock moves, so the last token is younger than the first.
     let spread = SignedDuration::try_from(begin.elapsed())?;
     let start = Instant::now();
     bench.clock.advance(SignedDuration::from_secs(TOKEN_LIFE * 4 / 5 + 1) + spread);
@@ -99,9 +99,9 @@ async fn change(client: &Client, strategy: Strategy, times: usize) -> anyhow::Re
         secrets.patch(NODE, &PatchParams::default(), &patch).await?;
         bench.node.caught_up(client).await?;
         bench.node.sync_now();
-        // The file is what counts, and nobody tells when it changes.
+        // The file is what counts, and its changes are not signalled.
         while std::fs::read_to_string(&file).ok().as_deref() != Some(&content) {
-            ensure!(start.elapsed() < PATIENCE, "the node does nothing");
+            ensure!(start.elapsed() < TIMEOUT, "the node does nothing");
             tokio::task::yield_now().await;
         }
         durations.push(start.elapsed());
@@ -128,7 +128,7 @@ impl Bench {
     }
 
     async fn settled(&self) -> anyhow::Result<()> {
-        Ok(tokio::time::timeout(PATIENCE, self.node.settled()).await.context("the node does not settle")??)
+        Ok(tokio::time::timeout(TIMEOUT, self.node.settled()).await.context("the node does not settle")??)
     }
 
     fn file(&self, pod: &Pod, plugin: &str, path: &str) -> PathBuf {

@@ -1,4 +1,4 @@
-//! Time as the node sees it, injected: what to show, and when to wake.
+//! The injected clock of a node: the current time, and timers.
 
 #![expect(clippy::disallowed_methods, reason = "this is the one place that reads the time")]
 
@@ -7,12 +7,12 @@ use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Tells the time, and waits for it.
+/// A source of the current time, and of timers.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// Ends when the clock shows `time` or later.
+    /// Completes when the clock shows `time` or later.
     fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()>;
 }
 
@@ -31,7 +31,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved. Clones share the same hands.
+/// A clock that stands still until it is moved. Clones share the time.
 #[derive(Debug, Clone)]
 pub struct ManualClock(Arc<watch::Sender<Timestamp>>);
 
@@ -41,7 +41,7 @@ impl ManualClock {
         ManualClock(Arc::new(watch::Sender::new(start)))
     }
 
-    /// Moves the hands by `by`, backwards if negative, and wakes those whose time has come.
+    /// Moves the clock by `by`, backwards if negative, and wakes the sleepers whose time has come.
     ///
     /// # Panics
     /// If the result is out of `Timestamp`'s range.
@@ -59,7 +59,7 @@ impl Clock for ManualClock {
         let mut hands = self.0.subscribe();
         Box::pin(async move {
             if hands.wait_for(|now| *now >= time).await.is_err() {
-                // Nobody can move the hands any more.
+                // The clock is gone, so its time never comes.
                 std::future::pending().await
             }
         })

@@ -1,4 +1,4 @@
-//! Fields of a pod that its containers may see.
+//! The fields of a pod that its containers may see.
 //!
 //! Follows kubernetes v1.37.1 `pkg/fieldpath/fieldpath.go`.
 
@@ -6,29 +6,29 @@ use crate::go::quote;
 use k8s_openapi::api::core::v1::Pod;
 use std::collections::BTreeMap;
 
-/// A path that leads to nothing a container may see, or nowhere.
+/// An error of a field's path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FieldPathError {
-    /// The key in brackets cannot be one.
+    /// The key in brackets is not a valid key.
     #[error("invalid key subscript in {path}: {reason}")]
     InvalidKey {
         /// The whole path.
         path: String,
-        /// What is wrong with the key.
+        /// The reason why the key is invalid.
         reason: String,
     },
-    /// There are no keys to that field.
+    /// The field has no keys.
     #[error("fieldPath {} does not support subscript", quote(.0))]
     NoSubscript(String),
-    /// It is not among those there are.
+    /// The path is not supported.
     #[error("unsupported fieldPath: {0}")]
     Unsupported(String),
 }
 
-/// The value of that field of the pod's metadata (`ExtractFieldPathAsString`).
+/// The value of the field at `path`, of the pod's metadata (`ExtractFieldPathAsString`).
 ///
 /// # Errors
-/// If the path is none of those that are supported.
+/// If the path is not supported.
 pub fn extract(pod: &Pod, path: &str) -> Result<String, FieldPathError> {
     let metadata = &pod.metadata;
     let value_of = |map: &Option<BTreeMap<String, String>>, key: &str| {
@@ -55,18 +55,18 @@ pub fn extract(pod: &Pod, path: &str) -> Result<String, FieldPathError> {
     })
 }
 
-/// One `key="value"` a line, ordered by key, the values quoted by Go's rules.
+/// A line `key="value"` for each key, ordered, with values quoted by Go's rules.
 fn format_map(map: &Option<BTreeMap<String, String>>) -> String {
     let lines: Vec<_> = map.iter().flatten().map(|(key, value)| format!("{key}={}", quote(value))).collect();
     lines.join("\n")
 }
 
-/// `field['key']`, if the path is of that form (`SplitMaybeSubscriptedPath`).
+/// The field and the key of a path `field['key']` (`SplitMaybeSubscriptedPath`).
 fn split_subscript(path: &str) -> Option<(&str, &str)> {
     path.strip_suffix("']")?.split_once("['").filter(|(field, _)| !field.is_empty())
 }
 
-/// What is wrong with a key (`validation.IsQualifiedName`).
+/// The reason why a key is invalid (`validation.IsQualifiedName`).
 fn qualified_name_error(key: &str) -> Option<String> {
     const NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
          alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \

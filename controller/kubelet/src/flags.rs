@@ -11,39 +11,39 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "kubelet-volumes", version, about)]
 pub struct Flags {
-    /// Path to a kubeconfig file with how to reach the API server. Without it: as a pod of the cluster does.
+    /// Path to the kubeconfig of the API server. Without it: the in-cluster configuration of a pod.
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// The node to be: pods that are bound to it get their volumes. It need not exist.
+    /// The name of the node: pods that are bound to it get their volumes. The node need not exist.
     #[arg(long, value_name = "NAME")]
     pub node_name: String,
 
-    /// Where volumes appear: DIR/pods/UID/volumes/kubernetes.io~KIND/NAME. What is below DIR/pods and belongs to no pod
-    /// of the node is removed; so never name a real kubelet's directory.
+    /// The directory for volumes: DIR/pods/UID/volumes/kubernetes.io~KIND/NAME. Directories below DIR/pods that belong to
+    /// no pod of the node are removed; so never name a real kubelet's directory.
     #[arg(long, value_name = "DIR")]
     pub root_dir: PathBuf,
 
-    /// How changes of secrets and config maps are learned of: Watch, Cache or Get.
+    /// The strategy to detect changes of secrets and config maps: Watch, Cache or Get.
     #[arg(long, value_name = "STRATEGY", default_value_t)]
     pub change_detection_strategy: Strategy,
 
-    /// How often volumes are brought up to date.
+    /// The time between two syncs of a pod's volumes.
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration)]
     pub sync_frequency: SignedDuration,
 
-    /// Delete pods for good that are being deleted, once they have nothing left: there is no kubelet to do so.
+    /// Finish the deletion of pods once their volumes are removed, as no kubelet does it.
     #[arg(long, default_value_t = true, default_missing_value = "true", num_args = 0..=1, require_equals = true)]
     #[arg(action = ArgAction::Set, value_name = "BOOL")]
     pub finish_deletions: bool,
 
-    /// How much to log: 4 and up is for debugging, 8 and up is everything.
+    /// The verbosity of the log: 4 and up for debugging, 8 and up for everything.
     #[arg(short = 'v', long = "v", value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,
 }
 
 impl Flags {
-    /// The node that the flags ask for.
+    /// The options of the node.
     pub fn options(&self) -> Options {
         Options {
             strategy: self.change_detection_strategy,
@@ -54,7 +54,7 @@ impl Flags {
     }
 }
 
-/// A Go duration like `1m30s`, more than nothing.
+/// Parses a positive Go duration like `1m30s`.
 fn duration(text: &str) -> Result<SignedDuration, String> {
     let duration: SignedDuration = text.parse().map_err(|error: jiff::Error| error.to_string())?;
     if duration.is_positive() { Ok(duration) } else { Err("must be positive".to_owned()) }

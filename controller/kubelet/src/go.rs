@@ -1,4 +1,4 @@
-//! Text as Go writes it, where Kubernetes promises nothing else.
+//! Text as Go formats it, where Kubernetes specifies no other format.
 
 /// `strconv.Quote`: what `%q` prints.
 pub(crate) fn quote(text: &str) -> String {
@@ -25,8 +25,8 @@ pub(crate) fn quote(text: &str) -> String {
     quoted
 }
 
-/// `strconv.IsPrint`. Rust knows it too, but says so only by escaping; behind another character it spares combining
-/// marks.
+/// `strconv.IsPrint`. Rust's standard library has it only within `escape_debug`, which escapes a combining mark unless
+/// it follows another character.
 fn is_printable(character: char) -> bool {
     matches!(character, '\'') || format!("x{character}").escape_debug().count() == 2
 }

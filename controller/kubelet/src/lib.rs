@@ -1,11 +1,11 @@
 //! The kubelet's half of service account credentials, as an ordinary client of any API server.
 //!
-//! What a kubelet knows of secrets and config maps ([`objects`]), the tokens that it asks for ([`tokens`]), what
-//! becomes of them in a container: files ([`volumes`]), variables ([`env`](mod@env)), credentials for registries
-//! ([`pull_secrets`]); and a node that does this for the pods that are bound to it ([`node`]), which the binary
-//! `kubelet-volumes` runs. It needs a Unix: files have owners and modes.
+//! It has the caches of secrets and config maps ([`objects`]) and of tokens ([`tokens`]); the files ([`volumes`]),
+//! environment variables ([`env`](mod@env)) and registry credentials ([`pull_secrets`]) that containers get from them; and
+//! a node ([`node`]) that makes the volumes of its pods, which the binary `kubelet-volumes` runs. It needs Unix, for the
+//! owners and modes of files.
 //!
-//! Which Go file each module follows:
+//! The Go files that the modules follow:
 //!
 //! | Go file | version | module |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! `kubelet-volumes`: gives the pods of a node their volumes, on any API server.
+//! The binary `kubelet-volumes`: it gives the pods of a node their volumes, on any API server.
 
 use clap::Parser;
 use controller::program::{self, Cluster};

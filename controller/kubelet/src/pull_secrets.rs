@@ -1,8 +1,8 @@
-//! Credentials for registries, from the secrets that a pod names for the purpose.
+//! Credentials for registries, from the `imagePullSecrets` of a pod.
 //!
 //! Follows kubernetes v1.37.1 `getPullSecretsForPod` of `pkg/kubelet/kubelet_pods.go`,
-//! `pkg/credentialprovider/secrets/secrets.go` and `pkg/credentialprovider/config.go`. Which of them is for which image
-//! is left to whoever pulls.
+//! `pkg/credentialprovider/secrets/secrets.go` and `pkg/credentialprovider/config.go`, without the matching of images to
+//! credentials.
 
 use crate::objects::ObjectManager;
 use base64::Engine;
@@ -15,12 +15,12 @@ use std::fmt;
 use std::sync::Arc;
 use tracing::warn;
 
-/// The types of secrets that hold credentials, and the key that they are under.
+/// A type of secrets that hold credentials, and the key of their data.
 const DOCKER_CONFIG_JSON: (&str, &str) = ("kubernetes.io/dockerconfigjson", ".dockerconfigjson");
 const DOCKER_CONFIG: (&str, &str) = ("kubernetes.io/dockercfg", ".dockercfg");
 
-/// The pull secrets of `pod` that could be read, and the names of those that could not. Nothing blocks a pod here: what
-/// is missing may turn out not to be needed.
+/// The pull secrets of `pod` that could be read, and the names of those that could not. A missing secret does not block
+/// the pod, as it may not be needed.
 pub async fn of_pod(pod: &Pod, secrets: &dyn ObjectManager<Secret>) -> (Vec<Arc<Secret>>, Vec<String>) {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     let namespace = pod.namespace().unwrap_or_default();
@@ -39,14 +39,14 @@ pub async fn of_pod(pod: &Pod, secrets: &dyn ObjectManager<Secret>) -> (Vec<Arc<
     (found, missing)
 }
 
-/// A user of a registry.
+/// The credentials of a user of a registry.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
     /// The user's name.
     pub username: String,
     /// The user's password.
     pub password: String,
-    /// The user's address; of no use.
+    /// The user's email address, which is not used.
     pub email: String,
 }
 
@@ -56,22 +56,22 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Credentials that cannot be read: the pull fails.
+/// An error of decoding credentials, for which a pull fails.
 #[derive(Debug, thiserror::Error)]
 pub enum MalformedSecret {
-    /// It is not the JSON that it should be.
+    /// The JSON is malformed.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// `auth` is not base64.
     #[error(transparent)]
     Base64(#[from] base64::DecodeError),
-    /// `auth` is not what it should be.
+    /// `auth` is not of the form `username:password`.
     #[error("unable to parse auth field, must be formatted as base64(username:password)")]
     Auth,
 }
 
-/// The credentials in `secrets` by registry, in the order of the secrets. Those of other types, and empty ones, do not
-/// count.
+/// The credentials in `secrets` by registry, in the order of the secrets. Secrets of other types and empty data are
+/// ignored.
 ///
 /// # Errors
 /// If one of them is malformed.
@@ -115,7 +115,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// `auth` counts more than what is written out.
+    /// The credentials of `auth`, or without it those of `username` and `password`.
     fn credentials(self) -> Result<Credentials, MalformedSecret> {
         let email = self.email.unwrap_or_default();
         let Some(auth) = self.auth.filter(|auth| !auth.is_empty()) else {

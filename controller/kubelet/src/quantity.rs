@@ -1,14 +1,13 @@
-//! Quantities such as `1500m` or `2Gi`, as whole numbers of some unit.
+//! Quantities such as `1500m` or `2Gi`, as integers in some unit.
 //!
-//! Follows apimachinery v0.37.1 `pkg/api/resource/quantity.go`, as far as sizes go that fit a signed 128-bit count of
-//! nano units.
+//! Follows apimachinery v0.37.1 `pkg/api/resource/quantity.go`, for values whose number of nano units fits an `i128`.
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-/// Units of 10⁻⁹, the finest that a quantity can express.
+/// The number of units of 10⁻⁹, the finest of a quantity, in one.
 const NANO: i128 = 1_000_000_000;
 
-/// What `quantity` is worth, in units of 10⁻⁹, rounded up; `None` if it is none.
+/// The value of `quantity` in units of 10⁻⁹, rounded up; `None` if it is malformed.
 pub(crate) fn nano(quantity: &Quantity) -> Option<i128> {
     let text = &quantity.0;
     let end = text.find(|character: char| !matches!(character, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
@@ -28,9 +27,9 @@ pub(crate) fn in_units_of(quantity: i128, nanos: i128) -> i64 {
     i64::try_from(ceil(quantity, nanos)).unwrap_or(i64::MAX)
 }
 
-/// The whole unit.
+/// The unit 1, in units of 10⁻⁹.
 pub(crate) const ONE: i128 = NANO;
-/// A thousandth.
+/// The unit 10⁻³, in units of 10⁻⁹.
 pub(crate) const MILLI: i128 = NANO / 1000;
 
 /// `value` ÷ `divisor` (positive), rounded up.
@@ -38,7 +37,7 @@ fn ceil(value: i128, divisor: i128) -> i128 {
     value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0)
 }
 
-/// What a suffix multiplies by, as a fraction.
+/// The multiplier of a suffix, as a numerator and a denominator.
 fn multiplier(suffix: &str) -> Option<(i128, i128)> {
     const DECIMAL: [&str; 6] = ["k", "M", "G", "T", "P", "E"];
     const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];

@@ -1,4 +1,4 @@
-//! Requests and limits of a container, as its own files and variables show them.
+//! The requests and limits of a container, as its files and variables have them.
 //!
 //! Follows kubernetes v1.37.1 `pkg/api/v1/resource/helpers.go`.
 
@@ -8,28 +8,28 @@ use k8s_openapi::api::core::v1::{Container, Pod, ResourceFieldSelector};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use std::collections::BTreeMap;
 
-/// Amounts by the names of resources.
+/// The quantities of resources by name.
 pub type ResourceList = BTreeMap<String, Quantity>;
 
-/// What a container without limits may use at most.
+/// The resources whose allocatable amount is the limit of a container without one.
 const LIMITED_BY_NODE: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 const ZERO: &str = "0";
 
-/// Why a resource has no value.
+/// An error of a `resourceFieldRef`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceError {
     /// The pod has no such container.
     #[error("container {0} not found")]
     NoContainer(String),
-    /// Nothing is known of that resource.
+    /// The resource is not supported.
     #[error("unsupported container resource : {0}")]
     Unsupported(String),
-    /// An amount is none.
+    /// A quantity is malformed.
     #[error("invalid quantity {0:?}")]
     Quantity(String),
 }
 
-/// The value that `selector` asks for of a container of the pod. Where it has no limit, `allocatable` is its limit
+/// The value that `selector` selects, of a container of `pod`. A container without a limit has that of `allocatable`
 /// (`ExtractResourceValueByContainerNameAndNodeAllocatable`).
 ///
 /// # Errors
@@ -46,7 +46,7 @@ pub fn extract(
     extract_of(selector, container, allocatable)
 }
 
-/// The same of a container that is known (`ExtractContainerResourceValue`).
+/// The value that `selector` selects, of `container` (`ExtractContainerResourceValue`).
 ///
 /// # Errors
 /// If there is no such resource.
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // TestExtractContainerResourceValue, and the limits that the node lends.
+    // TestExtractContainerResourceValue, and limits from the node's allocatable resources.
     #[test]
     fn amounts_are_counted_in_divisors_and_rounded_up() {
         let pod: Pod = serde_json::from_value(json!({"spec": {

@@ -1,4 +1,4 @@
-//! One connection, and how many requests it can carry at once.
+//! A connection to the API server, and the number of requests that it can carry at once.
 
 use bytes::Bytes;
 use http::header::{HOST, HeaderValue};
@@ -22,19 +22,19 @@ use tracing::debug;
 /// Requests that share a connection even if the server allows more: its events are decoded one after the other. A real
 /// API server allows as many (`--http2-max-streams-per-connection`).
 const MAX_STREAMS: usize = 100;
-/// How long a connection may be silent before it is asked whether it is alive (`readIdleTimeout`).
-const SILENCE: Duration = Duration::from_secs(30);
-/// How long it may take to answer that (`pingTimeout`).
-const PING: Duration = Duration::from_secs(15);
+/// The time without a frame after which a connection is pinged (`readIdleTimeout`).
+const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time in which a ping has to be answered (`pingTimeout`).
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A connection that is open, or was.
+/// A connection, open or closed.
 pub(super) struct Connection {
     sender: Sender,
-    /// Requests under way.
+    /// The number of requests in flight.
     load: AtomicUsize,
-    /// How many requests the server allows at once.
+    /// The number of requests that the server allows at once (`SETTINGS_MAX_CONCURRENT_STREAMS`).
     limit: Arc<AtomicUsize>,
-    /// Whether it has ever carried an answer.
+    /// Whether it has carried a response.
     proven: AtomicBool,
     broken: AtomicBool,
 }
@@ -47,19 +47,18 @@ enum Sender {
 type Sent = Result<Response<Incoming>, TrySendError<Request<Body>>>;
 
 impl Connection {
-    /// Shakes hands over a stream on which HTTP/1.1 is spoken.
+    /// Does the handshake of HTTP/1.1 over a stream.
     pub(super) async fn http1(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Self> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         tokio::spawn(drive(connection));
         Ok(Connection::new(Sender::Http1(Mutex::new(sender)), Arc::new(AtomicUsize::new(1))))
     }
 
-    /// Shakes hands over a stream on which HTTP/2 is spoken, and waits until the server has said how many requests it
-    /// allows at once.
+    /// Does the handshake of HTTP/2 over a stream, and waits for the server's limit of concurrent streams.
     pub(super) async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> io::Result<Self> {
         let tasks = Tasks::default();
         let mut builder = http2::Builder::new(tasks.clone());
-        builder.timer(TokioTimer::new()).keep_alive_interval(SILENCE).keep_alive_timeout(PING);
+        builder.timer(TokioTimer::new()).keep_alive_interval(READ_IDLE_TIMEOUT).keep_alive_timeout(PING_TIMEOUT);
         builder.initial_max_send_streams(0);
         let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
         let mut connection = Box::pin(connection);
@@ -78,7 +77,7 @@ impl Connection {
         }
         let limit = Arc::new(AtomicUsize::new(connection.current_max_send_streams()));
         let current = limit.clone();
-        // A server may change its mind.
+        // A server may change its limit later.
         let connection = poll_fn(move |context| {
             let ended = connection.as_mut().poll(context);
             current.store(connection.current_max_send_streams(), Ordering::Relaxed);
@@ -92,22 +91,22 @@ impl Connection {
         Connection { sender, load: AtomicUsize::new(0), limit, proven: AtomicBool::new(false), broken: false.into() }
     }
 
-    /// Whether it can take no more requests, ever.
+    /// Whether it will never take another request.
     pub(super) fn is_closed(&self) -> bool {
         let closed = match &self.sender {
-            // Somebody is just sending over it.
+            // While the lock is held, a request is being sent.
             Sender::Http1(sender) => sender.try_lock().is_ok_and(|sender| sender.is_closed()),
             Sender::Http2(sender) => sender.is_closed(),
         };
         closed || self.broken.load(Ordering::Relaxed)
     }
 
-    /// Requests under way.
+    /// The number of requests in flight.
     pub(super) fn load(&self) -> usize {
         self.load.load(Ordering::Relaxed)
     }
 
-    /// Room for a request, if there is any. Calls must not overlap.
+    /// Reserves room for a request; `None` if the connection is full. Calls must not overlap.
     pub(super) fn reserve(self: &Arc<Self>) -> Option<Lease> {
         let limit = self.limit.load(Ordering::Relaxed).min(MAX_STREAMS);
         if self.load() >= limit {
@@ -121,7 +120,7 @@ impl Connection {
         match &self.sender {
             Sender::Http1(sender) => {
                 let mut sender = sender.lock().await;
-                // If it is not going to be ready, sending says so and gives the request back.
+                // If it never becomes ready, sending fails and returns the request.
                 let _ = sender.ready().await;
                 sender.try_send_request(in_origin_form(request)).await
             }
@@ -133,16 +132,16 @@ impl Connection {
 /// Room for one request on a connection, until it is dropped.
 pub(super) struct Lease(Arc<Connection>);
 
-/// Why there is no answer.
+/// An error of sending a request.
 pub(super) enum SendError {
-    /// The request was never sent; another connection may have more luck.
+    /// The request was never sent; it can be sent over another connection.
     Unsent(Box<Request<Body>>),
-    /// What became of the request is not known, or nothing would be gained by trying again.
+    /// The request may have been sent, or the connection failed without ever having carried a response.
     Failed(hyper::Error),
 }
 
 impl Lease {
-    /// Sends a request with an absolute URI. The room is free again when the answer's body is dropped.
+    /// Sends a request with an absolute URI. The room is free again when the response's body is dropped.
     pub(super) async fn send(self, request: Request<Body>) -> Result<Response<LeasedBody>, SendError> {
         let connection = &self.0;
         let uri = request.uri().clone();
@@ -154,7 +153,7 @@ impl Lease {
             Err(mut error) => {
                 let Some(mut request) = error.take_message() else { return Err(SendError::Failed(error.into_error())) };
                 connection.broken.store(true, Ordering::Relaxed);
-                // A server that takes connections only to drop them is not to be asked for ever.
+                // A server that accepts connections only to drop them must not be retried for ever.
                 if !connection.proven.load(Ordering::Relaxed) {
                     return Err(SendError::Failed(error.into_error()));
                 }
@@ -171,7 +170,7 @@ impl Drop for Lease {
     }
 }
 
-/// An answer's body, which has room on a connection as long as it is there.
+/// A response's body, which holds its room on a connection until it is dropped.
 pub(super) struct LeasedBody {
     body: Incoming,
     _lease: Lease,
@@ -197,8 +196,8 @@ impl hyper::body::Body for LeasedBody {
     }
 }
 
-/// Runs what hyper wants to have run, and tells whenever some of it has made progress: only then can a server's settings
-/// have come, of which hyper says nothing.
+/// An executor for hyper's tasks that signals their progress: only then can a server's settings have arrived, which hyper
+/// does not report.
 #[derive(Clone, Default)]
 struct Tasks {
     progress: Arc<Notify>,
@@ -222,7 +221,7 @@ async fn drive(connection: impl Future<Output = hyper::Result<()>>) {
     }
 }
 
-/// HTTP/1.1 has the host in a header, not in the target.
+/// The request as HTTP/1.1 has it: the host in a header, not in the target.
 fn in_origin_form(mut request: Request<Body>) -> Request<Body> {
     let host = request.uri().authority().and_then(|authority| HeaderValue::from_str(authority.as_str()).ok());
     if let Some(host) = host {
@@ -242,14 +241,14 @@ mod tests {
     use tokio::io::DuplexStream;
     use tokio::time::Instant;
 
-    /// A connection to a server that allows so many requests at once.
+    /// A connection to a server that allows `max_streams` requests at once.
     async fn connection(max_streams: impl Into<Option<u32>>) -> io::Result<Arc<Connection>> {
         let (ours, theirs) = tokio::io::duplex(1024);
         serve(theirs, max_streams);
         Connection::http2(ours).await.map(Arc::new)
     }
 
-    /// Allows so many requests at once, and answers none.
+    /// A server that allows `max_streams` requests at once, and answers none.
     fn serve(stream: DuplexStream, max_streams: impl Into<Option<u32>>) {
         let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
         builder.max_concurrent_streams(max_streams);
@@ -269,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Passes bytes between the two until it is told to stop, and then holds them open, as a cable does that is cut.
+    /// Copies bytes between the two until `cut`, and then holds both open, as a cut cable does.
     async fn cable(mut one: DuplexStream, mut other: DuplexStream, cut: Arc<Notify>) {
         tokio::select! {
             _ = tokio::io::copy_bidirectional(&mut one, &mut other) => {}
@@ -290,7 +289,7 @@ mod tests {
         let lease = connection.reserve().expect("there is room");
         let sent = lease.send(Request::get("http://host/").body(Body::empty()).expect("a request")).await;
         assert!(matches!(sent, Err(SendError::Failed(_))));
-        assert_eq!(start.elapsed().as_secs(), (SILENCE + PING).as_secs());
+        assert_eq!(start.elapsed().as_secs(), (READ_IDLE_TIMEOUT + PING_TIMEOUT).as_secs());
         assert!(connection.is_closed());
         assert_eq!(connection.load(), 0);
     }

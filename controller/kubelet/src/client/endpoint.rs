@@ -1,4 +1,4 @@
-//! Where the API server is, and how to get there.
+//! The API server's address, and connecting to it.
 
 use super::connection::Connection;
 use anyhow::{Context, bail};
@@ -17,20 +17,20 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// How long it may take to connect, if the configuration does not say (`net.Dialer` of client-go).
-const PATIENCE: Duration = Duration::from_secs(30);
-/// What may be spoken over TLS, best first.
+/// The time in which a connection has to be made, unless the configuration has one (`net.Dialer` of client-go).
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The protocols offered with ALPN, in order of preference.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// An address, and what it takes to trust whoever listens there.
+/// The address of a server, with the TLS configuration to verify it.
 pub(super) struct Endpoint {
     host: String,
     port: u16,
     tls: Option<(TlsConnector, ServerName<'static>)>,
-    patience: Duration,
+    connect_timeout: Duration,
 }
 
-/// No connection could be made. The source is an [`io::Error`].
+/// An error of connecting. The source is an [`io::Error`].
 #[derive(Debug, Clone)]
 pub struct DialError {
     address: String,
@@ -56,17 +56,17 @@ impl Endpoint {
         }
         let url = &config.cluster_url;
         let host = url.host().with_context(|| format!("a URL without a host: {url}"))?;
-        // An IPv6 address has brackets in a URL, and nowhere else.
+        // Only in a URL has an IPv6 address brackets.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let secure = is_secure(url)?;
         let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let tls = secure.then(|| tls(config, &host)).transpose()?;
-        Ok(Endpoint { host, port, tls, patience: config.connect_timeout.unwrap_or(PATIENCE) })
+        Ok(Endpoint { host, port, tls, connect_timeout: config.connect_timeout.unwrap_or(CONNECT_TIMEOUT) })
     }
 
     /// Makes a connection.
     pub(super) async fn connect(self: Arc<Self>) -> Result<Arc<Connection>, DialError> {
-        let connected = timeout(self.patience, self.dial()).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
+        let connected = timeout(self.connect_timeout, self.dial()).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
         connected.map(Arc::new).map_err(|source| {
             let address = format!("{}:{}", self.host, self.port);
             DialError { address, source: Arc::new(source) }
@@ -95,7 +95,7 @@ fn is_secure(url: &Uri) -> anyhow::Result<bool> {
 
 fn tls(config: &Config, host: &str) -> anyhow::Result<(TlsConnector, ServerName<'static>)> {
     if CryptoProvider::get_default().is_none() {
-        // Whoever was quicker has installed one too.
+        // It fails if another provider is installed already, which will do.
         let _ = aws_lc_rs::default_provider().install_default();
     }
     let mut client: ClientConfig = config.rustls_client_config()?;

@@ -1,7 +1,7 @@
-//! Clients whose requests share a few HTTP/2 connections, however many of them are watches.
+//! Clients whose requests share a few HTTP/2 connections, watches included.
 //!
 //! kube's own client speaks HTTP/1.1, where each watch has a connection for itself: thousands of watches are thousands of
-//! TLS sessions. Here they share connections, and no request waits for one that others have filled: another is made.
+//! TLS sessions. Here they share connections; when all are full, another is made, so that no request waits for a watch.
 //!
 //! ```text
 //!   kube::Client ─▶ retries ─▶ base URI ─▶ authorization ─▶ headers ─▶ Pool ─▶ Connection ─▶ hyper
@@ -9,10 +9,10 @@
 //!                                                                       └─▶ Endpoint: TCP, TLS with ALPN
 //! ```
 //!
-//! A server that has no HTTP/2, and any that is spoken to without TLS, gets HTTP/1.1, one request a connection at a time.
+//! A server without HTTP/2, or without TLS, gets HTTP/1.1, one request at a time on each connection.
 //!
-//! As client-go does (client-go v0.37.1 `transport/cache.go`, apimachinery v0.37.1 `pkg/util/net/http.go`): a connection
-//! that is silent for 30 s is asked whether it is alive, and is given up if there is no answer for another 15 s.
+//! As in client-go (client-go v0.37.1 `transport/cache.go`, apimachinery v0.37.1 `pkg/util/net/http.go`), a connection
+//! without a frame for 30 s is pinged, and closed if the ping is not answered within 15 s.
 
 mod connection;
 mod endpoint;
@@ -28,11 +28,11 @@ use kube::{Client, Config};
 use tower::util::option_layer;
 use tower::{BoxError, Layer, ServiceExt, service_fn};
 
-/// A client for `config` that calls itself `user_agent`, with connections of its own. It must be called within a
-/// tokio runtime.
+/// A client for `config` with the `User-Agent` `user_agent` and connections of its own. It must be called within a tokio
+/// runtime.
 ///
 /// # Errors
-/// If `user_agent` is no header value, or `config` is unusable.
+/// If `user_agent` is not a header value, or `config` is unusable.
 pub fn new(config: Config, user_agent: &str) -> anyhow::Result<Client> {
     Pool::new(&config)?.client(config, user_agent)
 }
@@ -42,7 +42,7 @@ impl Pool {
     /// runtime.
     ///
     /// # Errors
-    /// If `user_agent` is no header value, or `config` is unusable.
+    /// If `user_agent` is not a header value, or `config` is unusable.
     pub fn client(&self, config: Config, user_agent: &str) -> anyhow::Result<Client> {
         let config = named(config, user_agent)?;
         let pool = self.clone();

@@ -1,4 +1,4 @@
-//! The connections to one API server, as many as it takes.
+//! The connections to one API server, as many as its requests need.
 
 use super::connection::{Connection, Lease, LeasedBody, SendError};
 use super::endpoint::{DialError, Endpoint};
@@ -20,27 +20,27 @@ pub struct Pool {
 #[derive(Default)]
 struct State {
     connections: Vec<Arc<Connection>>,
-    /// The connection that is being made, for all who have found no room.
+    /// The connection that is being made, shared by all requests that found no room.
     dial: Option<Dial>,
 }
 
 type Dial = Shared<BoxFuture<'static, Result<Arc<Connection>, DialError>>>;
 
 impl Pool {
-    /// No connections yet, to the server of `config`.
+    /// An empty pool for the server of `config`.
     ///
     /// # Errors
-    /// If the server's URL or certificates are unusable, or there is a proxy in the way.
+    /// If the server's URL or certificates are unusable, or `config` has a proxy.
     pub fn new(config: &Config) -> anyhow::Result<Self> {
         Ok(Pool { endpoint: Arc::new(Endpoint::new(config)?), state: Arc::default() })
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     pub fn connections(&self) -> usize {
         self.state().open().len()
     }
 
-    /// How many requests are under way, watches among them.
+    /// The number of requests in flight, watches among them.
     pub fn requests(&self) -> usize {
         self.state().open().iter().map(|connection| connection.load()).sum()
     }
@@ -56,7 +56,7 @@ impl Pool {
         }
     }
 
-    /// Room for a request, on a new connection if there is none.
+    /// Reserves room for a request, on a new connection if all are full.
     async fn lease(&self) -> Result<Lease, DialError> {
         loop {
             let dial = {
@@ -64,7 +64,7 @@ impl Pool {
                 if let Some(lease) = state.open().iter().find_map(Connection::reserve) {
                     return Ok(lease);
                 }
-                // One that nobody waits for any more got stuck some time ago.
+                // One without waiters got stuck some time ago.
                 state.dial.take_if(|dial| dial.strong_count() == Some(1));
                 state.dial.get_or_insert_with(|| self.endpoint.clone().connect().boxed().shared()).clone()
             };
@@ -85,8 +85,7 @@ impl Pool {
 }
 
 impl State {
-    /// The connections that can take requests, oldest first: so those that are left over run empty, and are closed by the
-    /// server.
+    /// The open connections, oldest first: so surplus ones run empty, and the server closes them.
     fn open(&mut self) -> &[Arc<Connection>] {
         self.connections.retain(|connection| !connection.is_closed());
         &self.connections

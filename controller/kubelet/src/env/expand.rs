@@ -1,8 +1,8 @@
-//! `$(VAR)` in values.
+//! Expansion of `$(VAR)` in values.
 //!
 //! Follows kubernetes v1.37.1 `third_party/forked/golang/expansion/expand.go`.
 
-/// `text` with every `$(NAME)` replaced by what `value_of` gives. What has no value stays as it is; `$$` is a dollar
+/// `text` with every `$(NAME)` replaced by its `value_of`. A reference without a value stays as it is; `$$` is a dollar
 /// sign.
 pub(super) fn expand<'a>(text: &str, value_of: impl Fn(&str) -> Option<&'a str>) -> String {
     let mut expanded = String::with_capacity(text.len());

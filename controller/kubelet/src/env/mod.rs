@@ -1,10 +1,10 @@
 //! The environment variables of a container.
 //!
 //! Follows `makeEnvironmentVariables` of kubernetes v1.37.1 `pkg/kubelet/kubelet_pods.go`. In that version every key of
-//! a config map or secret becomes a variable, whatever it looks like; before v1.32 the kubelet skipped those that did
-//! not look like one, and said so in an event. Values from files (`fileKeyRef`) and limits of whole pods are not
-//! ported. A `resourceFieldRef` that names an init container without a limit shows what the node has to give, as a volume does;
-//! upstream only a volume does, and a variable shows 0.
+//! a config map or secret becomes a variable; before v1.32 the kubelet skipped keys that were not valid names of
+//! variables, and reported them in an event. Values from files (`fileKeyRef`) and limits of whole pods are not
+//! ported. A `resourceFieldRef` to an init container without a limit has the node's allocatable amount, as in a volume;
+//! upstream a variable has 0 then.
 
 mod expand;
 mod services;
@@ -18,83 +18,83 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Values by the names of variables.
+/// The values of variables by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// Where a pod comes from, if not from the API server.
+/// Annotation with the source of a pod: the API server, or the node itself.
 const CONFIG_SOURCE_ANNOTATION: &str = "kubernetes.io/config.source";
 
-/// Why a container has no environment: it is not created (`CreateContainerConfigError`).
+/// An error for which a container is not created (`CreateContainerConfigError`).
 #[derive(Debug, thiserror::Error)]
 pub enum EnvError {
-    /// The API server fills it in.
+    /// The pod lacks `enableServiceLinks`, which the API server defaults.
     #[error("nil pod.spec.enableServiceLinks encountered, cannot construct envvars")]
     NoServiceLinks,
-    /// It is too early.
+    /// The services have not been read yet.
     #[error("services have not yet been read at least once, cannot construct envvars")]
     NoServices,
-    /// A secret or config map could not be had.
+    /// A secret or config map could not be read.
     #[error(transparent)]
     Object(#[from] GetError),
-    /// It could, but has not the key.
+    /// The object does not have the key.
     #[error("couldn't find key {key} in {kind} {namespace}/{name}")]
     NoKey {
-        /// Which key.
+        /// The key.
         key: String,
         /// `ConfigMap` or `Secret`.
         kind: &'static str,
-        /// Of the object.
+        /// The object's namespace.
         namespace: String,
-        /// Of the object.
+        /// The object's name.
         name: String,
     },
-    /// A reference to a field names no version that there is.
+    /// A `fieldRef` has an unknown API version.
     #[error("unsupported pod version: {0}")]
     Version(String),
-    /// A reference to a field names none that may be seen.
+    /// A `fieldRef` names a field that containers may not see.
     #[error("field label not supported: {0}")]
     Label(String),
-    /// A reference to a field has a key where there are none.
+    /// A `fieldRef` has a subscript for a field that has no keys.
     #[error("field label does not support subscript: {0}")]
     Subscript(String),
-    /// The field cannot be shown.
+    /// The field has no value.
     #[error(transparent)]
     Field(#[from] FieldPathError),
-    /// The amount cannot be shown.
+    /// The `resourceFieldRef` has no value.
     #[error(transparent)]
     Resource(#[from] ResourceError),
-    /// The node's address is not known.
+    /// The addresses of the node are not known.
     #[error("unable to retrieve addresses of the node")]
     NoHostIp,
-    /// The value is no text.
+    /// The value is not UTF-8.
     #[error("variable {0} has a value that is not UTF-8")]
     NotText(String),
-    /// The value would come from something that is none of those above.
+    /// The source of the value is not supported.
     #[error("variable {0} has a source that is not supported")]
     Unsupported(String),
 }
 
-/// What the node knows beside the pod.
+/// The inputs for variables besides the pod.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
-    /// Secrets.
+    /// The manager of secrets.
     pub secrets: &'a dyn ObjectManager<Secret>,
-    /// Config maps.
+    /// The manager of config maps.
     pub config_maps: &'a dyn ObjectManager<ConfigMap>,
     /// All services; `None` before they have been read.
     pub services: Option<&'a [Service]>,
-    /// The node's addresses, the preferred first.
+    /// The node's addresses, the preferred one first.
     pub host_ips: &'a [IpAddr],
     /// The pod's addresses.
     pub pod_ips: &'a [IpAddr],
-    /// What the node has to give, the limit of containers without one.
+    /// The node's allocatable resources, the limits of containers without any.
     pub allocatable: &'a ResourceList,
 }
 
-/// The variables of `container` of `pod`: `envFrom`, overridden by `env`, and where neither says anything, services.
+/// The variables of `container` of `pod`: those of services, overridden by `envFrom`, overridden by `env`.
 ///
 /// # Errors
-/// If something is missing that may not, or cannot be had or understood.
+/// If a reference that is not optional leads to nothing, or cannot be read or understood.
 pub async fn variables(pod: &Pod, container: &Container, around: &Surroundings<'_>) -> Result<Variables, EnvError> {
     let links = pod.spec.as_ref().and_then(|spec| spec.enable_service_links).ok_or(EnvError::NoServiceLinks)?;
     let known_services = match around.services {
@@ -123,12 +123,12 @@ pub async fn variables(pod: &Pod, container: &Container, around: &Surroundings<'
     Ok(variables)
 }
 
-/// Whether the pod is the node's own, from a file or the like.
+/// Whether it is a static pod: the node's own, from a file or the like.
 fn is_static(pod: &Pod) -> bool {
     pod.annotations().get(CONFIG_SOURCE_ANNOTATION).is_some_and(|source| source != "api")
 }
 
-/// Objects of the pod's namespace, each read once.
+/// The objects of the pod's namespace, each read once.
 struct Objects<'a> {
     around: &'a Surroundings<'a>,
     namespace: String,
@@ -157,7 +157,7 @@ impl Objects<'_> {
         Ok(variables)
     }
 
-    /// The value of a variable that states none; `None` if it is not to be set.
+    /// The value of a variable from its `valueFrom`, empty without; `None` if the variable is not set.
     async fn value(&mut self, pod: &Pod, container: &Container, variable: &EnvVar) -> Result<Option<String>, EnvError> {
         let Some(source) = &variable.value_from else { return Ok(Some(String::new())) };
         let namespace = self.namespace.clone();
@@ -220,7 +220,7 @@ impl Objects<'_> {
             "status.hostIPs" => joined(host_ips()?),
             "status.podIP" => joined(&pod_ips[..pod_ips.len().min(1)]),
             "status.podIPs" => joined(&pod_ips),
-            // These pass the first of upstream's two checks, and not the second.
+            // Upstream's first check accepts these, its second does not.
             "spec.restartPolicy" | "spec.schedulerName" | "status.phase" => field_path::extract(pod, path)?,
             _ if path.starts_with("metadata.") => field_path::extract(pod, path).map_err(|error| match error {
                 FieldPathError::Unsupported(path) => EnvError::Label(path),
@@ -241,7 +241,7 @@ impl Objects<'_> {
     }
 }
 
-/// The object, read unless it is there already. `None` if it certainly does not exist and need not.
+/// The object, read unless it is `known`. `None` if it is optional and the API server says that it does not exist.
 async fn read<K>(
     known: &mut BTreeMap<String, Arc<K>>,
     manager: &dyn ObjectManager<K>,
@@ -266,7 +266,7 @@ fn text(variable: &str, value: &[u8]) -> Result<String, EnvError> {
     String::from_utf8(value.to_vec()).map_err(|_| EnvError::NotText(variable.to_owned()))
 }
 
-/// The first address of the node's preferred family, then the first of the other (`sortPodIPs`).
+/// The first address of the node's preferred family, then the first of the other family (`sortPodIPs`).
 fn one_of_each_family(ips: &[IpAddr], host_ips: &[IpAddr]) -> Vec<IpAddr> {
     let prefers_v4 = host_ips.first().is_none_or(IpAddr::is_ipv4);
     let first = |v4: bool| ips.iter().find(|ip| ip.is_ipv4() == v4).copied();

@@ -1,4 +1,4 @@
-//! Variables that tell a container where services are.
+//! Variables with the addresses of services.
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/envvars/envvars.go` and `getServiceEnvVarMap` of
 //! `pkg/kubelet/kubelet_pods.go`.
@@ -8,23 +8,23 @@ use k8s_openapi::api::core::v1::Service;
 use kube::ResourceExt;
 use std::collections::BTreeMap;
 
-/// The service that every pod is told of, and its namespace.
+/// The namespace and name of the API server's service, which every pod gets.
 const MASTER: (&str, &str) = ("default", "kubernetes");
 
-/// The variables for a pod of `namespace`: those of the API server's service, and with `links` those of all its
-/// namespace's.
+/// The variables for a pod of `namespace`: those of the API server's service, and with `links` those of all services of its
+/// namespace.
 pub(super) fn variables(services: &[Service], namespace: &str, links: bool) -> Variables {
-    let mut told: BTreeMap<String, &Service> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, &Service> = BTreeMap::new();
     for service in services.iter().filter(|service| cluster_ip(service).is_some()) {
         let name = service.name_any();
         let within = service.namespace().unwrap_or_default();
         if (within.as_str(), name.as_str()) == MASTER {
-            told.entry(name).or_insert(service);
+            by_name.entry(name).or_insert(service);
         } else if within == namespace && links {
-            told.insert(name, service);
+            by_name.insert(name, service);
         }
     }
-    told.values().flat_map(|service| of_service(service)).collect()
+    by_name.values().flat_map(|service| of_service(service)).collect()
 }
 
 fn cluster_ip(service: &Service) -> Option<&str> {
@@ -76,7 +76,7 @@ mod tests {
                 {"name": "u-d-p", "port": 8081, "protocol": "UDP"}, {"name": "t-c-p", "port": 8082},
             ]},
         }));
-        let told = variables(&[service.expect("a service")], "ns", true);
+        let by_name = variables(&[service.expect("a service")], "ns", true);
         let expected = [
             ("SUPER_DUPER_PORT", "udp://9.8.7.6:8081"),
             ("SUPER_DUPER_PORT_8081_UDP", "udp://9.8.7.6:8081"),
@@ -92,7 +92,7 @@ mod tests {
             ("SUPER_DUPER_SERVICE_PORT_T_C_P", "8082"),
             ("SUPER_DUPER_SERVICE_PORT_U_D_P", "8081"),
         ];
-        assert_eq!(told, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(by_name, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
         assert_eq!(of_ipv6()["V6_PORT"], "tcp://[2001:db8::1]:80");
     }
 

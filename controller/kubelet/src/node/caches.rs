@@ -1,4 +1,4 @@
-//! What a node knows of secrets and config maps, and whether it knows it all yet.
+//! A node's caches of secrets and config maps, and waiting until they have caught up.
 
 use crate::objects::{ObjectManager, PodObject, Registry, Settings, Strategy, WatchedObjects};
 use controller::client_go::objects::Objects;
@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Who is told of pods, and asked for objects.
+/// The object managers of a node.
 #[derive(Clone)]
 pub(super) struct Caches {
     pub(super) secrets: Arc<dyn ObjectManager<Secret>>,
     pub(super) config_maps: Arc<dyn ObjectManager<ConfigMap>>,
-    /// The same two, if they watch.
+    /// The same two with the strategy `Watch`.
     watched: Option<(Watched<Secret>, Watched<ConfigMap>)>,
 }
 
 type Watched<K> = Arc<Registry<K, WatchedObjects<K>>>;
 
 impl Caches {
-    /// It must be called within a tokio runtime.
+    /// The managers of `strategy`. It must be called within a tokio runtime.
     pub(super) fn new(strategy: Strategy, client: &Client, settings: &Settings) -> Self {
         if strategy == Strategy::Watch {
             let secrets = settings.clone().watched::<Secret>(client.clone());
@@ -43,7 +43,7 @@ impl Caches {
         self.config_maps.unregister_pod(pod);
     }
 
-    /// Waits until what is watched for these pods is as the API server has it.
+    /// Waits until the watched objects of `pods` are as the API server has them.
     pub(super) async fn caught_up(&self, client: &Client, pods: &[Arc<Pod>]) -> kube::Result<()> {
         if let Some((secrets, config_maps)) = &self.watched {
             caught_up(secrets, client, pods).await?;
@@ -61,15 +61,15 @@ async fn caught_up<K: PodObject>(cache: &Watched<K>, client: &Client, pods: &[Ar
             K::referenced_by(pod).into_iter().map(move |name| (namespace.clone(), name.to_owned()))
         })
         .collect();
-    // What is not watched will not change: it is immutable, or nobody has read it for long.
+    // An object that is not watched will not change here: it is immutable, or was not read for long.
     for (namespace, name) in keys.iter().filter(|(namespace, name)| cache.store().is_watched(namespace, name)) {
         object_caught_up(cache.store(), &Objects::namespaced(client.clone(), namespace), namespace, name).await?;
     }
     Ok(())
 }
 
-/// Looks at the object whenever something else is heard of it: if somebody has changed it since, the watch may never show what
-/// was seen.
+/// Waits until `store` has the object as a live read shows it. The read is repeated with every event, since the watch may
+/// never show a version that was overwritten.
 async fn object_caught_up<K: PodObject>(
     store: &WatchedObjects<K>,
     api: &Objects<K>,

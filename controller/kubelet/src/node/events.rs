@@ -1,8 +1,8 @@
-//! Events about pods, counted where they repeat themselves.
+//! Events about pods; repeated ones are counted.
 //!
 //! Follows client-go v0.37.1 `tools/record/event.go` and `events_cache.go`, without the aggregation of similar messages
-//! and the limit for those who say too much. An event that cannot be written is logged and lost. So much is remembered and no more;
-//! upstream then forgets what is oldest, and here all of it: what repeats itself afterwards is counted in another event.
+//! and the spam filter. An event that cannot be written is logged and lost. When the cache of events is full, upstream drops
+//! the oldest, and this one drops all; an event that is repeated afterwards is a new one.
 
 use crate::clock::Clock;
 use controller::client_go::objects::Objects;
@@ -16,13 +16,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tracing::error;
 
-/// Who says so.
+/// The `source.component` of the events.
 const COMPONENT: &str = "kubelet";
 
-/// How many events are remembered (`maxLruCacheEntries`).
-const MOST: usize = 4096;
+/// The capacity of the cache of events (`maxLruCacheEntries`).
+const MAX_EVENTS: usize = 4096;
 
-/// Writes events in the name of a node.
+/// A recorder of events in the name of a node.
 pub(super) struct Recorder {
     client: Client,
     node_name: String,
@@ -30,7 +30,7 @@ pub(super) struct Recorder {
     written: Mutex<HashMap<Key, Written>>,
 }
 
-/// What makes two events one.
+/// The key of an event: those with equal keys are counted as one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     pod_uid: String,
@@ -49,7 +49,7 @@ impl Recorder {
         Recorder { client, node_name: node_name.to_owned(), clock, written: Mutex::default() }
     }
 
-    /// Warns of something about `pod`.
+    /// Records a warning about `pod`.
     pub(super) async fn warn(&self, pod: &Pod, reason: &'static str, message: &str) {
         let key = Key { pod_uid: pod.uid().unwrap_or_default(), reason, message: message.to_owned() };
         let events = Objects::namespaced(self.client.clone(), pod.namespace().unwrap_or_default());
@@ -71,16 +71,16 @@ impl Recorder {
         }
     }
 
-    /// Messages may name files that are called otherwise each time.
+    /// Caches an event. The number of events is bounded, as messages may hold file names that differ each time.
     fn remember(&self, key: Key, written: Written) {
         let mut known = self.written();
-        if known.len() >= MOST && !known.contains_key(&key) {
+        if known.len() >= MAX_EVENTS && !known.contains_key(&key) {
             known.clear();
         }
         known.insert(key, written);
     }
 
-    /// Forgets what was said about the pod of that uid.
+    /// Drops the events about the pod with that uid from the cache.
     pub(super) fn forget(&self, pod_uid: &str) {
         self.written().retain(|key, _| key.pod_uid != pod_uid);
     }
@@ -112,7 +112,7 @@ impl Recorder {
             count: Some(1),
             ..Event::default()
         };
-        // Two events of one pod at one moment are none too many: the name has more than the time.
+        // A pod can have two events at one time, so the name needs more than the time.
         event.metadata.name = Some(format!("{}.{:x}{:04x}", pod.name_any(), now.as_nanosecond(), fastrand::u16(..)));
         event.metadata.namespace = pod.namespace();
         events.create(&PostParams::default(), &event).await
@@ -139,8 +139,8 @@ mod tests {
             recorder.remember(key, Written { name: "event".into(), count: 1 });
             recorder.written().len()
         };
-        assert_eq!((0..MOST).map(remember).last(), Some(MOST));
-        assert_eq!(remember(0), MOST, "a repetition takes no room");
-        assert_eq!(remember(MOST), 1);
+        assert_eq!((0..MAX_EVENTS).map(remember).last(), Some(MAX_EVENTS));
+        assert_eq!(remember(0), MAX_EVENTS, "a repetition takes no room");
+        assert_eq!(remember(MAX_EVENTS), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! A node as far as volumes go: the pods that are bound to it have theirs, on any API server, without containers.
+//! A node that makes the volumes of the pods that are bound to it, on any API server, without containers.
 //!
 //! ```text
 //!   pods of the node ──watch──▶ Pods ──due──▶ worker ──▶ volumes, tokens, events, finished deletions
@@ -6,15 +6,15 @@
 //!                    clock ───────┴──── done ◀───┘
 //! ```
 //!
-//! A pod's volumes are made when it is seen, and brought up to date with every change of it and every sync frequency.
-//! With that, tokens are renewed. When a pod ends or is deleted, what it had is removed; directories of pods that
-//! nobody knows are removed at the start. Unlike a kubelet it runs nothing, mounts nothing and writes no status; the
-//! time between two syncs is not jittered; a pod that is being deleted has nothing to wait for, so its grace period is
-//! over at once. And as there are no containers, volumes are made that none would mount. Secrets and config maps of a pod are
-//! kept until its tear-down starts, and not, as by a kubelet, until it is over: removing files takes no reads.
+//! A pod's volumes are set up when it is first seen, and synced with each of its changes and after each sync frequency.
+//! A sync renews tokens, too. When a pod ends or is deleted, its directory is removed; directories of unknown pods
+//! are removed at the start. Unlike a kubelet the node runs nothing, mounts nothing and writes no status; the
+//! time between two syncs is not jittered; a pod that is being deleted is torn down at once, without a grace period.
+//! As there are no containers, volumes that no container mounts are set up as well. A pod's secrets and config maps are
+//! cached until its tear-down starts, and not, as by a kubelet, until it is over: removing files needs no reads.
 //!
-//! Everything depends on the clock that it is given. [`Node::settled`] tells when nothing is left to do at the time
-//! that the clock shows.
+//! All times are those of the given clock. [`Node::settled`] waits until nothing is left to do at the time that the clock
+//! shows.
 
 mod caches;
 mod events;
@@ -47,30 +47,30 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use worker::Worker;
 
-/// How many pods are worked on at a time.
+/// The number of pods that are worked on at once.
 const CONCURRENT_PODS: usize = 64;
 
-/// How a node is to be.
+/// The options of a node.
 #[derive(Clone)]
 pub struct Options {
-    /// Its name: pods whose `spec.nodeName` it is are its own.
+    /// Its name, the `spec.nodeName` of its pods.
     pub name: String,
-    /// Where its pods have their directories. All that is below `pods/` is its own.
+    /// The root of its pods' directories. All files below `pods/` belong to the node.
     pub root: PathBuf,
-    /// How it learns of changes of secrets and config maps.
+    /// The strategy to detect changes of secrets and config maps.
     pub strategy: Strategy,
-    /// How often volumes are brought up to date (`syncFrequency`).
+    /// The time between two syncs of a pod's volumes (`syncFrequency`).
     pub sync_frequency: SignedDuration,
-    /// Whether pods that are being deleted are deleted for good once they have nothing left, which nobody else does.
+    /// Whether the node finishes the deletion of pods once their volumes are removed.
     pub finish_deletions: bool,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// What decides when exactly tokens are renewed.
+    /// The randomness of the times at which tokens are renewed.
     pub jitter: fastrand::Rng,
 }
 
 impl Options {
-    /// A node of that name with directories below `root`, and defaults like a kubelet's.
+    /// The options of the node `name` with directories below `root`, and a kubelet's defaults.
     pub fn new(name: impl Into<String>, root: impl Into<PathBuf>) -> Self {
         Options {
             name: name.into(),
@@ -84,7 +84,7 @@ impl Options {
     }
 }
 
-/// A node that works, until it is stopped or dropped. What it has written stays.
+/// A running node. It stops when it is dropped; its files stay.
 pub struct Node {
     state: Arc<State>,
     caches: Caches,
@@ -95,10 +95,10 @@ pub struct Node {
     task: JoinHandle<()>,
 }
 
-/// The node has ended, or the API server did not answer.
+/// An error of waiting for a node.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
-    /// It was stopped.
+    /// The node was stopped.
     #[error("the node was stopped")]
     Stopped,
     /// The pods could not be listed.
@@ -106,13 +106,13 @@ pub enum SettleError {
     List(#[from] kube::Error),
 }
 
-/// What the node and those who hold it share.
+/// The state that the node's task shares with its handle.
 struct State {
     pods: Mutex<Pods>,
     clock: Arc<dyn Clock>,
-    /// Told when others have made something due.
-    hurried: Notify,
-    /// Told after every change.
+    /// Signals that work became due by the handle.
+    wake: Notify,
+    /// Signals every change.
     changes: watch::Sender<()>,
 }
 
@@ -151,7 +151,7 @@ impl Node {
         let state = Arc::new(State {
             pods: Mutex::new(Pods::new(sync_frequency)),
             clock,
-            hurried: Notify::new(),
+            wake: Notify::new(),
             changes: watch::Sender::new(()),
         });
         let (pods, selection) = (Api::all(client.clone()), format!("spec.nodeName={name}"));
@@ -167,8 +167,8 @@ impl Node {
         Node { state, caches, mounted: root.join("pods"), pods, selection, stop, task }
     }
 
-    /// Waits until everything has been done that is due at the time the clock shows: every pod that a fresh list shows
-    /// is known in that version, and has been looked after; and those are gone that it does not show.
+    /// Waits until all work is done that is due at the time that the clock shows: every pod of a fresh list is known in
+    /// that version and has been synced, and all other pods are gone.
     ///
     /// # Errors
     /// If the pods cannot be listed, or the node is stopped.
@@ -189,10 +189,9 @@ impl Node {
         }
     }
 
-    /// Waits until what the node watches of secrets and config maps is as the API server has it, for the pods that it
-    /// knows. With strategies that do not watch there is nothing to wait for. Who wants a change to be seen by the sync
-    /// of a certain time calls this after the change, and before that time. Give it another client than the node's own,
-    /// to tell these reads from the node's requests.
+    /// Waits until the watched secrets and config maps of the known pods are as the API server has them; with other
+    /// strategies than `Watch` it returns at once. Call it between a change and the sync that has to see it. Use another
+    /// client than the node's own, to tell these reads from the node's requests.
     ///
     /// # Errors
     /// If an object cannot be read.
@@ -203,21 +202,21 @@ impl Node {
 
     /// Makes all volumes due now.
     pub fn sync_now(&self) {
-        self.state.pods().hurry_all(self.state.clock.now());
-        self.state.hurried.notify_one();
+        self.state.pods().make_all_due(self.state.clock.now());
+        self.state.wake.notify_one();
     }
 
-    /// Where everything of the pod of that uid is, if it has anything.
+    /// The directory of the pod with that uid, which need not exist.
     pub fn pod_directory(&self, uid: &str) -> PathBuf {
         self.mounted.join(uid)
     }
 
-    /// Where the directories of all pods are.
+    /// The directory of all pods' directories.
     pub fn pods_directory(&self) -> &Path {
         &self.mounted
     }
 
-    /// Stops the node and waits for it. Nothing is written to disk afterwards.
+    /// Stops the node and waits for its end. Nothing is written to disk afterwards.
     pub async fn stop(mut self) {
         self.stop.cancel();
         if let Err(error) = (&mut self.task).await {
@@ -245,7 +244,7 @@ impl Drop for Node {
     }
 }
 
-/// The one task that changes the state.
+/// The task that alone changes the state.
 struct Actor {
     state: Arc<State>,
     worker: Arc<Worker>,
@@ -283,16 +282,16 @@ impl Actor {
                     self.tokens.sweep();
                     sweep_due = self.state.clock.now() + SWEEP_PERIOD;
                 }
-                () = self.state.hurried.notified() => {}
+                () = self.state.wake.notified() => {}
                 () = self.stop.cancelled() => break,
             }
         }
         tasks.shutdown().await;
-        // What was begun on disk goes on without them.
+        // Writes that have begun go on without their callers.
         self.worker.volumes.mounter.finished().await;
     }
 
-    /// Ends at that time; never without one.
+    /// Completes at `time`; never without one.
     async fn until(&self, time: Option<Timestamp>) {
         match time {
             Some(time) => self.state.clock.sleep_until(time).await,
@@ -334,12 +333,12 @@ impl Actor {
     fn done(&self, done: Result<(bool, Work), tokio::task::JoinError>) {
         match done {
             Ok((success, work)) => self.state.pods().done(&work, success, self.state.clock.now()),
-            // Nothing of ours panics or is aborted; if it is, the pod is lost but the node goes on.
+            // Our tasks neither panic nor are aborted; should one, the pod is lost but the node goes on.
             Err(error) => error!(%error, "work on a pod ended abnormally"),
         }
     }
 
-    /// Removes the directories of pods that are not this node's.
+    /// Removes the directories of pods that the node does not know.
     async fn remove_orphans(&self) {
         let on_disk = self.worker.volumes.mounter.pods_on_disk().await.unwrap_or_else(|error| {
             warn!(%error, "could not look for orphaned pods");

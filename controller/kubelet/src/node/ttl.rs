@@ -1,4 +1,4 @@
-//! For how long a node says that objects are good: read where anybody asks, and kept current by a watch.
+//! The TTL of cached objects that a node's annotation states, kept current by a watch.
 
 use crate::objects::{NodeTtl, Strategy, ttl_of_node};
 use futures::StreamExt;
@@ -10,26 +10,26 @@ use std::sync::{Arc, RwLock};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-/// What the node of that name says; only the strategy `Cache` wants to know. It must be called within a tokio runtime.
+/// The TTL that the node `name` states; only the strategy `Cache` needs it. It must be called within a tokio runtime.
 pub(super) fn of_node(client: &Client, name: &str, strategy: Strategy, stop: &CancellationToken) -> NodeTtl {
     if strategy != Strategy::Cache {
         return Arc::new(|| None);
     }
-    let said = Arc::new(RwLock::new(None));
+    let ttl = Arc::new(RwLock::new(None));
     let (nodes, stop) = (Api::<Node>::all(client.clone()), stop.clone());
     let config = watcher::Config::default().fields(&format!("metadata.name={name}"));
-    let known = said.clone();
-    let say = move |ttl| *known.write().expect("no holder of this lock can panic") = ttl;
+    let current = ttl.clone();
+    let set = move |ttl| *current.write().expect("no holder of this lock can panic") = ttl;
     tokio::spawn(async move {
         let mut events = pin!(watcher(nodes, config).default_backoff());
         while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
             match event {
-                Ok(watcher::Event::Apply(node) | watcher::Event::InitApply(node)) => say(ttl_of_node(&node)),
-                Ok(watcher::Event::Delete(_)) => say(None),
+                Ok(watcher::Event::Apply(node) | watcher::Event::InitApply(node)) => set(ttl_of_node(&node)),
+                Ok(watcher::Event::Delete(_)) => set(None),
                 Ok(watcher::Event::Init | watcher::Event::InitDone) => {}
                 Err(error) => warn!(%error, "watch of the node failed, trying again"),
             }
         }
     });
-    Arc::new(move || *said.read().expect("no holder of this lock can panic"))
+    Arc::new(move || *ttl.read().expect("no holder of this lock can panic"))
 }

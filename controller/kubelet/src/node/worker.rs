@@ -1,4 +1,4 @@
-//! What is done about one pod: its volumes set up, or all it has removed.
+//! The work on one pod: its volumes set up, or its directory removed.
 
 use super::events::Recorder;
 use super::pods::Work;
@@ -10,10 +10,10 @@ use kube::api::{DeleteParams, Preconditions};
 use kube::{Client, ResourceExt};
 use tracing::{debug, error, info, warn};
 
-/// Reason of events about volumes that are not as they should be (`FailedMountVolume`).
+/// The reason of events about volumes that could not be set up (`FailedMountVolume`).
 const FAILED_MOUNT: &str = "FailedMount";
 
-/// Does things about pods.
+/// A worker on pods.
 pub(super) struct Worker {
     pub(super) client: Client,
     pub(super) volumes: Volumes,
@@ -22,7 +22,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Does it. Returns whether all went well; whatever did not has been said.
+    /// Does `work`. Returns whether it succeeded; errors are logged or recorded as events.
     pub(super) async fn run(&self, work: &Work) -> bool {
         match work {
             Work::SetUp(pod) => self.set_up(pod).await,
@@ -61,7 +61,7 @@ impl Worker {
         !finish || self.finish_deletion(&namespace, &name, uid).await
     }
 
-    /// Tells the API server that nothing of the pod is left (`canBeDeleted` in `pkg/kubelet/status/status_manager.go`).
+    /// Finishes the deletion of a pod whose volumes are removed (`canBeDeleted` in `pkg/kubelet/status/status_manager.go`).
     async fn finish_deletion(&self, namespace: &str, name: &str, uid: String) -> bool {
         let pods = Objects::<Pod>::namespaced(self.client.clone(), namespace);
         let params = DeleteParams {
@@ -74,7 +74,7 @@ impl Worker {
                 info!(namespace, pod = name, "Pod fully terminated and removed from etcd");
                 true
             }
-            // Somebody else was faster; if there is another of that name, it is none of our business.
+            // The pod is gone already, or the name now belongs to another pod.
             Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
             Err(error) => {
                 warn!(namespace, pod = name, %error, "Failed to delete status for pod");

@@ -1,4 +1,4 @@
-//! How long a reflector waits before it tries again.
+//! The backoff of a reflector.
 //!
 //! Follows apimachinery v0.37.1 `pkg/util/wait/backoff.go` (`backoffManager`) with the constants of client-go v0.37.1
 //! `tools/cache/reflector.go`.
@@ -6,18 +6,18 @@
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// The first wait, without jitter (`defaultBackoffInit`).
+/// The first delay, without jitter (`defaultBackoffInit`).
 const FIRST: Duration = Duration::from_millis(800);
-/// No wait is longer, without jitter (`defaultBackoffMax`).
+/// The longest delay, without jitter (`defaultBackoffMax`).
 const LONGEST: Duration = Duration::from_secs(30);
-/// Each wait is so much longer than the one before (`defaultBackoffFactor`).
+/// The factor by which each delay exceeds the one before (`defaultBackoffFactor`).
 const FACTOR: u32 = 2;
-/// A wait is lengthened by a random part of itself, up to this share of it (`defaultBackoffJitter`).
+/// The largest share of a delay that is added to it at random (`defaultBackoffJitter`).
 const JITTER: f64 = 1.0;
-/// Waits begin anew so long after they last began (`defaultBackoffReset`).
+/// The time after which the delays start over (`defaultBackoffReset`).
 const RESET: SignedDuration = SignedDuration::from_mins(2);
 
-/// A sequence of waits that grow, and begin anew from time to time.
+/// A sequence of growing delays, which starts over from time to time.
 pub(super) struct Backoff {
     next: Duration,
     begun: Timestamp,
@@ -28,7 +28,7 @@ impl Backoff {
         Backoff { next: FIRST, begun: now }
     }
 
-    /// How long to wait now.
+    /// The next delay.
     pub(super) fn step(&mut self, now: Timestamp) -> Duration {
         if now.duration_since(self.begun) > RESET {
             *self = Backoff::new(now);

@@ -1,11 +1,11 @@
-//! The strategy `Cache`: objects that were read are good for a while.
+//! The strategy `Cache`: an object that was read is fresh for a TTL.
 //!
 //! ```text
 //!              add reference                      read: object            read: 404
 //!   (any state) ───────────▶ nothing ──┬──────────────────────▶ object ◀──────────▶ missing
 //!                               ▲      │ read: other error         │ good: no request
-//!                               └──────┘ (told to the caller)      │ stale: read from the API server's cache;
-//!                                                                  │ what fails or is older changes nothing
+//!                               └──────┘ (the caller gets it)      │ stale: read from the API server's cache;
+//!                                                                  │ errors and older objects are ignored
 //! ```
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/cache_based_manager.go` (`objectStore`).
@@ -23,10 +23,10 @@ use kube::{Client, ResourceExt};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// For how long an object is good if the node does not say (`defaultTTL`).
+/// The TTL of an object if the node states none (`defaultTTL`).
 const DEFAULT_TTL: SignedDuration = SignedDuration::from_mins(1);
 
-/// Objects that are referred to, with the last answer about each.
+/// A store of referenced objects, with the last answer about each.
 pub struct CachedObjects<K> {
     client: Client,
     clock: Arc<dyn Clock>,
@@ -36,11 +36,11 @@ pub struct CachedObjects<K> {
 
 struct Item<K> {
     references: usize,
-    /// Whoever reads holds the lock, so that the others find what it has read. A new reference puts another in its place.
+    /// Locked during a read, so that concurrent readers share its answer. A new reference replaces it.
     answer: Arc<tokio::sync::Mutex<Answer<K>>>,
 }
 
-/// The last answer that counts.
+/// The last valid answer about an object.
 enum Answer<K> {
     Nothing,
     Object { object: Arc<K>, read: Timestamp },
@@ -48,7 +48,7 @@ enum Answer<K> {
 }
 
 impl<K: PodObject> CachedObjects<K> {
-    /// An empty store that reads through `client`. `node_ttl` is asked on every read.
+    /// An empty store that reads through `client`. `node_ttl` is called on every read.
     pub fn new(client: Client, clock: Arc<dyn Clock>, node_ttl: NodeTtl) -> Self {
         CachedObjects { client, clock, node_ttl, items: Mutex::default() }
     }
@@ -70,7 +70,7 @@ impl<K: PodObject> CachedObjects<K> {
             let read = api.get_with(name, &params).await;
             answer.update(read, self.clock.now())?;
         }
-        answer.told()
+        answer.to_result()
     }
 
     fn is_good(&self, answer: &Answer<K>) -> bool {
@@ -81,7 +81,7 @@ impl<K: PodObject> CachedObjects<K> {
 }
 
 impl<K: PodObject> Answer<K> {
-    /// Takes what was read `now`, if it counts. An error is for the caller, who has nothing better.
+    /// Takes the answer of a read at `now`, unless it is older or an error. Without an answer before, the error is returned.
     fn update(&mut self, read: kube::Result<K>, now: Timestamp) -> Result<(), GetError> {
         match read {
             Ok(object) if !self.is_newer_than(&object) => {
@@ -98,7 +98,7 @@ impl<K: PodObject> Answer<K> {
         matches!(self, Answer::Object { object: known, .. } if revision(object) < revision(known.as_ref()))
     }
 
-    fn told(&self) -> Result<Arc<K>, GetError> {
+    fn to_result(&self) -> Result<Arc<K>, GetError> {
         match self {
             Answer::Object { object, .. } => Ok(object.clone()),
             Answer::Missing(status) => Err(GetError::Api(status.clone())),
@@ -107,7 +107,7 @@ impl<K: PodObject> Answer<K> {
     }
 }
 
-/// The revision as a number, 0 if it is none (`APIObjectVersioner`).
+/// The resource version as a number, 0 if it is not one (`APIObjectVersioner`).
 fn revision<K: PodObject>(object: &K) -> u64 {
     object.resource_version().and_then(|revision| revision.parse().ok()).unwrap_or(0)
 }
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// What is known at 1 s, what is read at 2 s, what is known then, and whether the caller is told of an error.
+    /// The answer known since 1 s, the one read at 2 s, the one known then, and whether the caller gets an error.
     #[test]
     fn what_is_read_counts_unless_it_is_older_or_an_error() {
         let at = |second| Timestamp::from_second(second).expect("in range");

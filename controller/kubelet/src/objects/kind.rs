@@ -1,4 +1,4 @@
-//! The two kinds that pods refer to, and what tells them apart.
+//! The two kinds that pods refer to, secrets and config maps, and the differences between them.
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/secret/secret_manager.go` and `pkg/kubelet/configmap/configmap_manager.go`.
 
@@ -14,13 +14,13 @@ use std::fmt::Debug;
 pub trait PodObject:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
 {
-    /// What messages call it (`GroupResource` of the managers, in the singular).
+    /// The name of the kind in messages (`GroupResource` of the managers, in the singular).
     const NOUN: &'static str;
 
     /// The names of this kind that the pod refers to.
     fn referenced_by(pod: &Pod) -> BTreeSet<&str>;
 
-    /// Whether it can never change.
+    /// Whether the object is marked as immutable.
     fn is_immutable(&self) -> bool;
 }
 

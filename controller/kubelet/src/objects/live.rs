@@ -1,4 +1,4 @@
-//! The strategy `Get`: every read is a request, whoever asks, for whatever object.
+//! The strategy `Get`: every read is a request, for registered pods or not.
 
 use super::{GetError, ObjectManager, PodObject};
 use controller::client_go::objects::Objects;
@@ -7,14 +7,14 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Client;
 use std::sync::Arc;
 
-/// Objects straight from the API server (`simpleSecretManager`, `simpleConfigMapManager`).
+/// A manager without a cache (`simpleSecretManager`, `simpleConfigMapManager`).
 #[derive(Clone)]
 pub struct LiveObjects {
     client: Client,
 }
 
 impl LiveObjects {
-    /// Reads through `client`.
+    /// A manager that reads through `client`.
     pub fn new(client: Client) -> Self {
         LiveObjects { client }
     }

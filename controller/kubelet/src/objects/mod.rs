@@ -1,12 +1,12 @@
-//! Secrets and config maps as pods see them: managers that keep what registered pods refer to.
+//! Object managers: the secrets and config maps that registered pods refer to.
 //!
 //! There are three, chosen by a [`Strategy`]:
 //!
-//! | strategy | who refers to what | where objects come from |
+//! | strategy | references | source of objects |
 //! |---|---|---|
 //! | `Watch` | [`Registry`] | [`WatchedObjects`]: a watch for each |
-//! | `Cache` | [`Registry`] | [`CachedObjects`]: requests, whose answers are good for a time that the node says |
-//! | `Get` | nobody asks | [`LiveObjects`]: a request each time |
+//! | `Cache` | [`Registry`] | [`CachedObjects`]: requests, with answers that are cached for a TTL that the node states |
+//! | `Get` | not needed | [`LiveObjects`]: a request for each read |
 
 mod backoff;
 mod cached;
@@ -30,22 +30,22 @@ use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::Pod;
 use std::sync::Arc;
 
-/// Keeps the objects of one kind that pods refer to (`pkg/kubelet/util/manager.Manager`, v1.37.1).
+/// A manager of the objects of one kind that pods refer to (`pkg/kubelet/util/manager.Manager`, v1.37.1).
 pub trait ObjectManager<K>: Send + Sync {
-    /// The object as far as the manager knows it.
+    /// The object of that name.
     ///
     /// # Errors
-    /// If there is none, or nobody can tell.
+    /// If it does not exist, is not registered, or cannot be read.
     fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>>;
 
-    /// From now on this pod's objects are wanted. Does no I/O.
+    /// Adds the pod's references. Does no I/O.
     fn register_pod(&self, pod: &Pod);
 
-    /// This pod is gone. Does no I/O.
+    /// Drops the pod's references. Does no I/O.
     fn unregister_pod(&self, pod: &Pod);
 }
 
-/// Why there is no object.
+/// An error of reading an object.
 #[derive(Debug, thiserror::Error)]
 pub enum GetError {
     /// No registered pod refers to it.
@@ -54,16 +54,16 @@ pub enum GetError {
     /// The first list did not come in time. The field is `secret` or `configmap`.
     #[error("failed to sync {0} cache: timed out waiting for the condition")]
     NotSynced(&'static str),
-    /// What the API server said, word for word.
+    /// The API server's status, with its message unchanged.
     #[error("{}", .0.message)]
     Api(Box<kube::core::Status>),
-    /// The request failed before the API server could say anything.
+    /// The request failed without an answer of the API server.
     #[error(transparent)]
     Client(kube::Error),
 }
 
 impl GetError {
-    /// Whether the object certainly does not exist. Optional references tolerate this, and nothing else.
+    /// Whether the API server says that the object does not exist, the one error that optional references tolerate.
     pub fn is_not_found(&self) -> bool {
         matches!(self, GetError::Api(status) if status.is_not_found())
     }

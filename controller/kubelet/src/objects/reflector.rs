@@ -1,4 +1,4 @@
-//! One object as the API server shows it, for as long as it is wanted: listed, then watched.
+//! The reflector of one object: it lists, then watches.
 //!
 //! ```text
 //!            ┌──────────────────────── pause ◀───────────────────────┐
@@ -12,12 +12,12 @@
 //!
 //! Follows client-go v0.37.1 `tools/cache/reflector.go`, as `pkg/kubelet/util/manager/watch_based_manager.go` of kubernetes
 //! v1.37.1 uses it:
-//! * The first list may come from the API server's cache (revision 0); later ones are no older than what was seen, even
-//!   if the reflector was stopped in between. Only if that revision is not to be had, the list is of the newest one.
+//! * The first list may come from the API server's cache (revision 0); later ones are not older than the last revision
+//!   seen, even if the reflector was stopped in between. If that revision is unavailable, the newest is listed.
 //! * A watch lasts a random time between 30 and 60 minutes. One that was closed is resumed at once, where it ended.
 //!
-//! Left out: `WatchListClient`, on by default in v1.37.1, which begins with a watch that sends the initial objects and
-//! falls back to this. For one object that would save a request, and no data.
+//! Not ported: `WatchListClient`, on by default in v1.37.1, which begins with a watch that sends the initial objects and
+//! falls back to this. For one object that would save a request, but no data.
 
 use super::PodObject;
 use super::backoff::Backoff;
@@ -39,48 +39,48 @@ use std::pin::pin;
 use std::sync::Arc;
 use tracing::{debug, warn};
 
-/// How long a watch lasts at least, in seconds (`MinWatchTimeout`); it may be twice as much.
+/// The minimum timeout of a watch, in seconds (`MinWatchTimeout`); the maximum is twice as long.
 const WATCH_SECONDS: u32 = 30 * 60;
-/// A watch that is closed sooner than that without an event was worth nothing (`VeryShortWatchError`).
+/// The duration below which a watch that closes without an event counts as failed (`VeryShortWatchError`).
 const VERY_SHORT: SignedDuration = SignedDuration::from_secs(1);
-/// `StatusCause` of a request for a revision that is still to come (`CauseTypeResourceVersionTooLarge`).
+/// The `StatusCause` of a request for a future revision (`CauseTypeResourceVersionTooLarge`).
 const TOO_LARGE: &str = "ResourceVersionTooLarge";
 
-/// Whom a reflector tells.
+/// The receiver of a reflector's events.
 pub(super) trait Sink<K> {
-    /// This is how things are.
+    /// Takes the object as it was listed; `None` if it does not exist.
     fn listed(&self, object: Option<K>);
 
-    /// This is how things are now, after a [`listed`](Self::listed).
+    /// Takes a change after a [`listed`](Self::listed); `None` if the object was deleted.
     fn changed(&self, object: Option<K>);
 }
 
-/// What it takes to follow an object, and how far it was followed.
+/// A reflector, with the last revision that it has seen.
 pub(super) struct Reflector<K> {
     client: Client,
     clock: Arc<dyn Clock>,
     namespace: String,
     name: String,
     backoff: Backoff,
-    /// The last revision that was seen.
+    /// The last revision seen.
     revision: Option<String>,
-    /// The server did not have that revision.
+    /// Whether the server did not have that revision.
     revision_unavailable: bool,
     kind: PhantomData<fn() -> K>,
 }
 
-/// A list, as far as it matters.
+/// The parts of a list that are read.
 #[derive(Deserialize)]
 struct List<K> {
     metadata: ListMeta,
     items: Vec<K>,
 }
 
-/// How a watch ended that had begun well.
+/// The end of a watch that had begun.
 enum End {
-    /// The server closed it after so many events.
+    /// It was closed or broke off after that number of events.
     Closed { events: usize },
-    /// The server said what is wrong, or something that makes no sense.
+    /// The server sent an error, or an event that cannot be decoded.
     Failed(Error),
 }
 
@@ -100,7 +100,7 @@ impl<K: PodObject> Reflector<K> {
         }
     }
 
-    /// Tells `sink` of the object until it is dropped.
+    /// Lists and watches the object for `sink`, until the future is dropped.
     pub(super) async fn run(&mut self, sink: &impl Sink<K>) -> Infallible {
         loop {
             if let Err(error) = self.list_and_watch(sink).await {
@@ -111,7 +111,7 @@ impl<K: PodObject> Reflector<K> {
     }
 
     async fn list_and_watch(&mut self, sink: &impl Sink<K>) -> kube::Result<()> {
-        // In boxes, for what is needed only to begin would otherwise take up room as long as the watch lasts.
+        // Boxed, since the state of these requests would otherwise take up memory as long as the watch lasts.
         Box::pin(self.list(sink)).await?;
         loop {
             let begin = self.clock.now();
@@ -153,7 +153,7 @@ impl<K: PodObject> Reflector<K> {
             let mut line = Vec::new();
             match stream.read_until(b'\n', &mut line).await {
                 Ok(_) if line.ends_with(b"\n") => {}
-                // A line without an end says nothing, and where it ended the watch can be resumed.
+                // An incomplete line is ignored: the watch is resumed before it.
                 Ok(_) => return End::Closed { events },
                 Err(error) => {
                     debug!(kind = K::NOUN, name = self.name, %error, "a watch broke off");
@@ -178,7 +178,7 @@ impl<K: PodObject> Reflector<K> {
         }
     }
 
-    /// Whether it is the object that was asked for, and not one that a careless server sent as well.
+    /// Whether it is the object that was asked for; a server may ignore field selectors.
     fn is_meant(&self, object: &K) -> bool {
         object.meta().name.as_ref() == Some(&self.name)
     }
@@ -217,12 +217,12 @@ impl<K: PodObject> Reflector<K> {
     }
 }
 
-/// Makes a value of a field selector of any text (`fields.EscapeValue`).
+/// Escapes text as a value of a field selector (`fields.EscapeValue`).
 fn escape(value: &str) -> String {
     value.replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=")
 }
 
-/// Whether nobody listened at the server's address: nothing is lost that cannot be asked for later.
+/// Whether the connection was refused, so that the watch can be resumed later.
 fn is_refused(error: &Error) -> bool {
     let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
     causes.any(|cause| {
@@ -245,11 +245,11 @@ mod tests {
         Reflector::new(client, Arc::new(SystemClock), "ns", name)
     }
 
-    /// The revisions of what it was told.
+    /// A sink that records the revisions it gets.
     #[derive(Default)]
-    struct Told(Mutex<Vec<Option<String>>>);
+    struct Recorded(Mutex<Vec<Option<String>>>);
 
-    impl Sink<Secret> for Told {
+    impl Sink<Secret> for Recorded {
         fn listed(&self, _: Option<Secret>) {
             unreachable!("no list is read here")
         }
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// What a server sends, what the sink is told, up to which revision the watch has come, and how it ends.
+    /// The lines from a server, the revisions that the sink gets, the watch's last revision, and its end.
     #[tokio::test]
     async fn a_watch_is_read_until_it_ends_or_makes_no_sense() {
         let event = |kind: &str, name: &str, revision: u32| {
@@ -283,7 +283,7 @@ mod tests {
             (vec![seen("ADDED", 2), "?\n".to_owned(), seen("ADDED", 9)], vec![Some("2")], Some("2"), "nonsense"),
         ] {
             let mut reflector = reflector("name");
-            let sink = Told::default();
+            let sink = Recorded::default();
             let sent = sent.concat();
             let ended = match reflector.follow(sent.as_bytes(), &sink).await {
                 End::Closed { events } => format!("{events} events"),

@@ -1,9 +1,9 @@
-//! Which registered pod refers to which objects, told to a store as references that come and go.
+//! A manager that turns registered pods into references, which it adds to a store and deletes.
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/cache_based_manager.go` (`cacheBasedManager`):
-//! * A pod is known by namespace, name and uid.
-//! * A pod that is registered again adds what is new before it drops what is gone; what it keeps is left alone.
-//! * A pod that is unregistered drops what it referred to when it was last registered, whatever it says now.
+//! * A pod is identified by namespace, name and uid.
+//! * A pod that is registered again adds its new references before it drops the old ones; those that it keeps stay.
+//! * A pod that is unregistered drops the references that it was last registered with, whatever its spec is now.
 //!
 //! Pods that have succeeded or failed are for the caller to unregister.
 
@@ -15,25 +15,25 @@ use std::collections::{BTreeSet, HashMap};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Objects of one kind that are kept as long as they are referred to (`Store`).
+/// A store of the referenced objects of one kind (`Store`).
 pub trait Store<K>: Send + Sync {
-    /// The object.
+    /// The object of that name.
     ///
     /// # Errors
-    /// If there is none, nobody refers to it, or nobody can tell.
+    /// If it does not exist, is not referenced, or cannot be read.
     fn get<'a>(&'a self, namespace: &'a str, name: &'a str) -> BoxFuture<'a, Result<Arc<K>, GetError>>;
 
-    /// The pod of that uid refers to the object, once more than before. Does no I/O.
+    /// Adds a reference to the object by the pod with that uid. Does no I/O.
     fn add_reference(&self, namespace: &str, name: &str, pod_uid: &str);
 
-    /// The pod of that uid refers to the object once less. Does no I/O.
+    /// Deletes one such reference. Does no I/O.
     fn delete_reference(&self, namespace: &str, name: &str, pod_uid: &str);
 }
 
 /// A manager over a store: it turns pods into references.
 pub struct Registry<K, S> {
     store: S,
-    /// What each registered pod refers to.
+    /// The names that each registered pod refers to.
     pods: Mutex<HashMap<PodKey, BTreeSet<String>>>,
     kind: PhantomData<fn() -> K>,
 }
@@ -56,12 +56,12 @@ impl PodKey {
 }
 
 impl<K, S: Store<K>> Registry<K, S> {
-    /// A manager of `store`, with no pods yet.
+    /// A manager over `store`, without pods.
     pub fn new(store: S) -> Self {
         Registry { store, pods: Mutex::default(), kind: PhantomData }
     }
 
-    /// The store that it tells.
+    /// The store of the objects.
     pub fn store(&self) -> &S {
         &self.store
     }

@@ -1,4 +1,4 @@
-//! How managers learn of changes, by the names that the kubelet's configuration has for it.
+//! The strategies by which managers detect changes, named as in the kubelet's configuration.
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/kubelet.go` (`ConfigMapAndSecretChangeDetectionStrategy`).
 
@@ -11,13 +11,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How managers learn of changes (`ResourceChangeDetectionStrategy`).
+/// A strategy to detect changes (`ResourceChangeDetectionStrategy`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strategy {
     /// Each object is watched.
     #[default]
     Watch,
-    /// What was read is good for a while.
+    /// An object that was read is fresh for a TTL.
     Cache,
     /// Every read is a request.
     Get,
@@ -42,34 +42,34 @@ impl Display for Strategy {
     }
 }
 
-/// No strategy has that name.
+/// An error for a name that is not a strategy's.
 #[derive(Debug, thiserror::Error)]
 #[error("unknown configmap and secret manager mode: {0}")]
 pub struct UnknownStrategy(pub String);
 
-/// What managers need besides a client.
+/// The settings of managers.
 #[derive(Clone)]
 pub struct Settings {
-    /// The time, for the age of what is known and for all waits.
+    /// The clock for TTLs and all waits.
     pub clock: Arc<dyn Clock>,
-    /// How often the kubelet syncs each pod (`syncFrequency`): what is not read for five times as long is no longer
+    /// The time between two syncs of a pod (`syncFrequency`): an object that is not read for five times as long is no longer
     /// watched.
     pub sync_frequency: SignedDuration,
-    /// For how long what was read is good.
+    /// The TTL of objects that were read.
     pub node_ttl: NodeTtl,
-    /// Ends all watches.
+    /// The signal to end all watches.
     pub shutdown: CancellationToken,
 }
 
 impl Settings {
-    /// The manager of [`Strategy::Watch`], for who wants to know what is watched. It must be called within a tokio runtime.
+    /// The manager of [`Strategy::Watch`], with access to its store. It must be called within a tokio runtime.
     pub fn watched<K: PodObject>(self, client: Client) -> Arc<Registry<K, WatchedObjects<K>>> {
         Arc::new(Registry::new(WatchedObjects::new(client, self.clock, self.sync_frequency * 5, self.shutdown)))
     }
 }
 
 impl Strategy {
-    /// A manager of one kind. It must be called within a tokio runtime.
+    /// A manager of objects of one kind. It must be called within a tokio runtime.
     pub fn manager<K: PodObject>(self, client: Client, settings: Settings) -> Arc<dyn ObjectManager<K>> {
         match self {
             Strategy::Watch => settings.watched::<K>(client),

@@ -1,18 +1,18 @@
-//! The tokens there are, and the decisions about them. No request is made here.
+//! The cache of tokens, and the decisions when to renew and to drop them. It makes no requests.
 
 use super::{Token, TokenSpec};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 
-/// A token older than this is renewed, however long it lives (`maxTTL`).
+/// The age from which a token is renewed, whatever its lifetime (`maxTTL`).
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
-/// A token is renewed when less than this part of its life is left, in percent.
+/// The last part of a token's lifetime, in percent, in which it is renewed.
 const LAST_PERCENT: i64 = 20;
 
-/// Whether it is time to renew `token`: when less than a fifth of its life is left, or when it is older than 24 hours;
-/// `jitter` earlier. A token of unknown life is never renewed.
+/// Whether it is time to renew `token`: when less than a fifth of its lifetime is left, or when it is older than 24 hours;
+/// `jitter` earlier. A token of unknown lifetime is never renewed.
 ///
-/// Only what the API server answered counts, and the node's clock; nobody looks into the token.
+/// This depends on the API server's answer and the node's clock, not on the token's claims.
 pub fn requires_refresh(token: &Token, now: Timestamp, jitter: SignedDuration) -> bool {
     let Some(seconds) = token.lifetime_seconds else { return false };
     let too_old = age(token, seconds, now) > MAX_AGE.saturating_sub(jitter);
@@ -20,17 +20,17 @@ pub fn requires_refresh(token: &Token, now: Timestamp, jitter: SignedDuration) -
     too_old || now.duration_since(token.expires) > -last_part.saturating_add(jitter)
 }
 
-/// How long ago the token was made, reckoned from its end.
+/// The age of a token, computed from its expiry.
 fn age(token: &Token, lifetime_seconds: i64, now: Timestamp) -> SignedDuration {
     now.duration_since(token.expires).saturating_add(SignedDuration::from_secs(lifetime_seconds))
 }
 
-/// Whether `token` is past its end.
+/// Whether `token` has expired.
 pub fn is_expired(token: &Token, now: Timestamp) -> bool {
     now > token.expires
 }
 
-/// The last token of every request.
+/// The last token for each spec.
 #[derive(Debug, Default)]
 pub(super) struct TokenCache(HashMap<TokenSpec, Token>);
 
@@ -43,13 +43,13 @@ impl TokenCache {
         self.0.insert(spec, token);
     }
 
-    /// Drops what was asked for the pod of that uid. The request decides, not the answer: an API server may well not
-    /// repeat what a token is bound to.
+    /// Drops the tokens that were requested for the pod with that uid. The request decides, not the answer, as an API server
+    /// need not repeat the bound object.
     pub(super) fn delete_bound_to(&mut self, uid: &str) {
         self.0.retain(|spec, _| spec.bound_object.as_ref().is_none_or(|object| object.uid != uid));
     }
 
-    /// Drops what has expired.
+    /// Drops expired tokens.
     pub(super) fn sweep(&mut self, now: Timestamp) {
         self.0.retain(|_, token| !is_expired(token, now));
     }
@@ -90,7 +90,7 @@ mod tests {
         }
     }
 
-    // TestRequiresRefresh; the jitter may not change what these rows say.
+    // TestRequiresRefresh; the results must not depend on the jitter.
     #[test]
     fn the_last_fifth_and_the_first_day_decide() {
         for (now, expires, knows_life, expected) in [
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    // TestDeleteServiceAccountToken, as far as it is about what is kept.
+    // TestDeleteServiceAccountToken, as far as it is about the cache.
     #[test]
     fn a_pods_tokens_go_with_it_and_no_others() {
         for (deleted, left) in [

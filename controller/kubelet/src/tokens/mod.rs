@@ -1,9 +1,10 @@
-//! Tokens of service accounts for pods: asked for with `serviceaccounts/token`, kept, renewed before they expire.
+//! The token manager: service account tokens for pods, requested with `serviceaccounts/token`, cached, and renewed before
+//! they expire.
 //!
-//! Follows kubernetes v1.37.1 `pkg/kubelet/token/token_manager.go`. As there, callers who ask for the same at the same
-//! time may each make a request, and a request that fails is repeated with the next call. What differs:
-//! * A pod's tokens are found by what was asked, so an answer that does not say what a token is bound to does no harm.
-//! * Whether the API server has TokenRequest at all is asked again if it could not be found out.
+//! Follows kubernetes v1.37.1 `pkg/kubelet/token/token_manager.go`. As there, concurrent calls for the same token may each
+//! make a request, and a request that fails is repeated with the next call. Differences:
+//! * A pod's tokens are found by the request's bound object, which an answer may leave out.
+//! * Whether the API server has TokenRequest is asked again if discovery failed.
 //! * Nothing runs by itself: [`TokenManager::sweep`] is to be called every [`SWEEP_PERIOD`].
 
 mod cache;
@@ -23,19 +24,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use tracing::{error, warn};
 
-/// How often expired tokens are to be dropped (`gcPeriod`).
+/// The period of [`TokenManager::sweep`] (`gcPeriod`).
 pub const SWEEP_PERIOD: SignedDuration = SignedDuration::from_mins(1);
-/// Renewal comes up to this many seconds early, less one (`maxJitter`).
+/// The bound of the jitter, in seconds, by which a token is renewed early (`maxJitter`); the jitter is less.
 const MAX_JITTER_SECONDS: i64 = 10;
 
-/// A token as the API server gave it.
+/// A token as the API server issued it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
     /// The token itself.
     pub token: String,
-    /// When it expires.
+    /// Its expiry.
     pub expires: Timestamp,
-    /// For how long it was given, if the API server said so.
+    /// Its lifetime in seconds, if the API server states one.
     pub lifetime_seconds: Option<i64>,
 }
 
@@ -49,30 +50,30 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Why there is no token.
+/// An error of getting a token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// There was none, and none could be had.
+    /// There was no token, and none could be requested.
     #[error("failed to fetch token: {0}")]
     Fetch(FetchError),
-    /// There was one, but it has expired.
+    /// The token has expired, and no other could be requested.
     #[error("token {0} expired and refresh failed: {1}")]
     Expired(Box<TokenSpec>, FetchError),
 }
 
-/// Why the API server gave no token.
+/// An error of requesting a token.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// What the API server said, word for word.
+    /// The API server's status, with its message unchanged.
     #[error("{}", .0.message)]
     Api(Box<kube::core::Status>),
-    /// It does not know the request.
+    /// The API server does not have TokenRequest.
     #[error("the API server does not have TokenRequest endpoints enabled")]
     Unsupported,
-    /// It answered without a token, or without its end.
+    /// The answer lacks the token or its expiry.
     #[error("the API server's answer has no token")]
     Incomplete,
-    /// The request failed before the API server could say anything.
+    /// The request failed without an answer of the API server.
     #[error(transparent)]
     Client(kube::Error),
 }
@@ -86,7 +87,7 @@ impl From<kube::Error> for FetchError {
     }
 }
 
-/// Asks for tokens and keeps them.
+/// A manager that requests tokens and caches them.
 pub struct TokenManager {
     client: Client,
     clock: Arc<dyn Clock>,
@@ -96,17 +97,17 @@ pub struct TokenManager {
 }
 
 impl TokenManager {
-    /// A manager without tokens. When exactly they are renewed is drawn from `jitter`.
+    /// A manager without tokens. `jitter` is the source of the jitter of renewals.
     pub fn new(client: Client, clock: Arc<dyn Clock>, jitter: fastrand::Rng) -> Self {
         let (jitter, cache) = (Mutex::new(jitter), Mutex::default());
         TokenManager { client, clock, jitter, cache, supported: OnceLock::new() }
     }
 
-    /// The token for `spec`: the last one if it is fresh enough, else a new one. If none can be had, the last one as
-    /// long as it lives.
+    /// The token for `spec`: the cached one if it is fresh, else a new one. If the request fails, the cached one until it
+    /// expires.
     ///
     /// # Errors
-    /// If none can be had and there is no last one, or it has expired.
+    /// If the request fails and no token is cached, or it has expired.
     pub async fn get(&self, spec: &TokenSpec) -> Result<Token, TokenError> {
         let kept = self.cache().get(spec);
         if let Some(token) = &kept
@@ -133,18 +134,18 @@ impl TokenManager {
         }
     }
 
-    /// Forgets the tokens of the pod of that uid (`DeleteServiceAccountToken`).
+    /// Drops the tokens of the pod with that uid (`DeleteServiceAccountToken`).
     pub fn delete_bound_to(&self, pod_uid: &str) {
         self.cache().delete_bound_to(pod_uid);
     }
 
-    /// Forgets the tokens that have expired.
+    /// Drops expired tokens.
     pub fn sweep(&self) {
         let now = self.clock.now();
         self.cache().sweep(now);
     }
 
-    /// How many tokens there are.
+    /// The number of cached tokens.
     pub fn count(&self) -> usize {
         self.cache().len()
     }
@@ -165,7 +166,7 @@ impl TokenManager {
         }
     }
 
-    /// Whether the API server certainly has no `serviceaccounts/token`. Its answer is remembered.
+    /// Whether discovery says that the API server has no `serviceaccounts/token`. Its answer is cached.
     async fn is_unsupported(&self) -> bool {
         if let Some(supported) = self.supported.get() {
             return !supported;

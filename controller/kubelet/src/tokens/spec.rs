@@ -1,30 +1,30 @@
-//! What a token is for: the key under which it is kept.
+//! The spec of a token: the request, and its key in the cache.
 
 use crate::go::quote;
 use k8s_openapi::api::authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec};
 use std::fmt;
 
-/// What is asked of `serviceaccounts/token`. Requests that differ in anything have tokens of their own; no audiences
-/// and an empty list of audiences are two things.
+/// The spec of a request to `serviceaccounts/token`. Specs that differ in any field have tokens of their own; no audiences
+/// and an empty list of audiences differ.
 ///
-/// It holds nothing secret. `Display` is the key that the kubelet prints (`keyFunc`).
+/// It holds no secrets. `Display` is the key that the kubelet prints (`keyFunc`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TokenSpec {
     /// The service account's namespace.
     pub namespace: String,
     /// The service account's name.
     pub service_account: String,
-    /// The service account's uid: if set, no other account of that name will do.
+    /// The service account's uid, which the account has to have if it is set.
     pub service_account_uid: Option<String>,
-    /// Who is to accept the token; if unset, the API server.
+    /// The audiences of the token; if unset, the API server's.
     pub audiences: Option<Vec<String>>,
-    /// How long it is to live.
+    /// The requested lifetime in seconds.
     pub expiration_seconds: Option<i64>,
-    /// The object that it dies with.
+    /// The object that the token is bound to.
     pub bound_object: Option<BoundObject>,
 }
 
-/// The object that a token dies with.
+/// The object that a token is bound to: it is valid only as long as that exists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct BoundObject {
     /// `v1`.

@@ -8,13 +8,13 @@
 //! volume/user    ->  ..data/user                       what people open
 //! ```
 //!
-//! What differs: whatever a writer left when it was killed, the next one completes. Upstream a left `..data_tmp` lets
-//! all later writes fail, left directories stay for ever, and so do links to files that are gone. Here names that begin
-//! with `..` are the writer's own, and after a write none of them is left but those above. A visible link is removed
-//! only if it points into `..data`; anything else of that name is somebody else's. And a file may become a directory, or
+//! Differences: a write completes any earlier one that was killed. Upstream a leftover `..data_tmp` makes
+//! all later writes fail, and leftover directories and links to removed files stay for ever. Here names that begin
+//! with `..` are the writer's own, and after a write only those above are left. A visible link is removed
+//! only if it points into `..data`; other files of that name are left alone. A file may become a directory, and
 //! a directory a file, where upstream would fail from then on.
 //!
-//! A user that may not change owners (all but root) keeps the files, with a warning; upstream the write fails.
+//! If the process may not change owners (it is not root), files keep its user, with a warning; upstream the write fails.
 
 use super::dir::{Dir, Entry};
 use super::paths::{self, InvalidPath};
@@ -65,9 +65,9 @@ pub enum Step {
     Remove(String),
 }
 
-/// Is told before every step. To nobody, in production.
+/// An observer of a writer's steps, for tests; `()` ignores them.
 pub trait Observer {
-    /// That step comes next.
+    /// Called before each step.
     fn before(&self, step: Step);
 }
 
@@ -75,7 +75,7 @@ impl Observer for () {
     fn before(&self, _: Step) {}
 }
 
-/// Writes the files of one volume. Only one at a time may.
+/// A writer of the files of one volume. Writes to a volume must not overlap.
 #[derive(Debug)]
 pub struct AtomicWriter<O = ()> {
     target: Dir,
@@ -98,7 +98,7 @@ impl AtomicWriter {
 }
 
 impl<O: Observer> AtomicWriter<O> {
-    /// A writer that tells `observer` what it does.
+    /// A writer that calls `observer` before each step.
     ///
     /// # Errors
     /// If there is no such directory.
@@ -108,15 +108,13 @@ impl<O: Observer> AtomicWriter<O> {
         Ok(AtomicWriter { target, observer })
     }
 
-    /// Makes the volume consist of `payload`. If its files have that content already, they are left as they are,
-    /// whatever their modes and owners. `set_permissions` is called before new files are seen. `now` becomes part of a
-    /// name.
+    /// Makes the volume consist of `payload`. Files that have that content already are left as they are, whatever their
+    /// modes and owners. `set_permissions` is called before new files become visible. `now` becomes part of a name.
     ///
     /// Returns whether files were written.
     ///
     /// # Errors
-    /// If a path is invalid or the operating system refuses. What people see has not changed then, or has changed
-    /// whole.
+    /// If a path is invalid or the operating system refuses. The visible files are then either all old or all new.
     pub fn write(
         &self,
         payload: &Payload,
@@ -126,7 +124,7 @@ impl<O: Observer> AtomicWriter<O> {
         self.write_with(payload, now, |_| set_permissions())
     }
 
-    /// The same, with `set_permissions` that is given the volume.
+    /// [`write`](Self::write) with a `set_permissions` that gets the volume.
     pub(super) fn write_with(
         &self,
         payload: &Payload,
@@ -153,7 +151,7 @@ impl<O: Observer> AtomicWriter<O> {
         Ok(!up_to_date)
     }
 
-    /// The directory that `..data` points at, and its name. A link that leads anywhere else points at nothing.
+    /// The directory that `..data` points at, and its name; `None` without a valid link.
     fn current(&self) -> Result<Option<(String, Dir)>, WriteError> {
         let name = match self.target.read_link(DATA_DIR) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -198,7 +196,7 @@ impl<O: Observer> AtomicWriter<O> {
             let path = self.path(&name);
             if self.target.make(&name, 0o700).map_err(failed("mkdir", &path))? {
                 let directory = self.target.open(&name).map_err(failed("open", &path))?;
-                // Whatever the umask, groups and others are to find their way through.
+                // Groups and others need access, whatever the umask.
                 directory.set_mode(0o755).map_err(failed("chmod", &path))?;
                 return Ok((name, directory));
             }
@@ -236,7 +234,7 @@ impl<O: Observer> AtomicWriter<O> {
         let path = self.path(name);
         match self.target.entry(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            // What is there already stays, even if it is no link.
+            // An existing file stays, even if it is not a link.
             found => return found.map(|_| ()).map_err(failed("readlink", &path)),
         }
         self.observer.before(Step::Show(name.to_owned()));
@@ -245,7 +243,7 @@ impl<O: Observer> AtomicWriter<O> {
         give_to(&self.target, name, first.and_then(|(_, file)| file.owner))
     }
 
-    /// Removes visible links to what is no longer there, then whatever begins with `..` but the current data.
+    /// Removes visible links to files that are gone, then all names that begin with `..` except the current data.
     fn remove_leftovers(&self, current: &str, visible: &BTreeSet<&str>) -> Result<(), WriteError> {
         let names = self.target.names().map_err(failed("open", self.target.path()))?;
         let gone = names.iter().filter(|name| !visible.contains(&***name) && *name != current && *name != DATA_DIR);
@@ -300,12 +298,12 @@ fn paths_in(directory: &Dir, prefix: &str) -> io::Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// There is no such file: nothing, a link, or a file where a directory was expected.
+/// Whether an error means that there is no such file: nothing, a link, or a file in place of a directory.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
 }
 
-/// What the visible link of that name says.
+/// The target of the visible link of that name.
 fn link_to(name: &str) -> String {
     format!("{DATA_DIR}/{name}")
 }

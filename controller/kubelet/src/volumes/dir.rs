@@ -1,8 +1,8 @@
-//! An open directory, and what is done to the names in it.
+//! Open directories, and operations on the names in them.
 //!
-//! Every name is one segment of a path, and no link is followed: what is opened, made, changed or removed lies in the directory
-//! that was opened, also while others rename what is around it or put links there. (A directory that is moved elsewhere while it
-//! is open stays the same directory.) Only the first directory is found by a path, which the program was given, links and all.
+//! Every name is one segment of a path, and no link is followed: only files of the open directory are opened, made, changed
+//! or removed, even while other processes rename or link files around it. (A directory that is moved while it is open
+//! stays the same directory.) Only the root is opened by a path, that of the program's flags, which may contain links.
 
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RawMode, Uid};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The longest name of a file (`NAME_MAX`), in bytes.
 const MAX_NAME: usize = 255;
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// How a file is opened that may be anything: a FIFO is not waited for.
+/// The flags to open a file of unknown type; `NONBLOCK` is for FIFOs.
 const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 /// Whether `name` is one segment of a path that names neither the directory itself nor the one above.
@@ -23,7 +23,7 @@ pub(super) fn is_segment(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.len() <= MAX_NAME && !name.contains(['/', '\0'])
 }
 
-/// What a name stands for; a link is not followed.
+/// The type of a directory's entry; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
     Directory { mode: u32 },
@@ -47,7 +47,7 @@ impl Dir {
         Ok(Dir { fd, path: path.to_owned() })
     }
 
-    /// The same, made with `mode` if it does not exist, as are those above it.
+    /// The directory at `path`, made with `mode` if it does not exist, as are its parents.
     pub(super) fn make_at(path: &Path, mode: u32) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(mode).create(path)?;
         Dir::at(path)
@@ -58,14 +58,14 @@ impl Dir {
         &self.path
     }
 
-    /// A link is no directory, wherever it leads.
+    /// Opens a directory; a link is not a directory, whatever its target.
     pub(super) fn open(&self, name: &str) -> io::Result<Self> {
         let opened = rustix::fs::openat(&self.fd, segment(name)?, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
         let fd = opened.map_err(|error| if error == Errno::LOOP { Errno::NOTDIR } else { error })?;
         Ok(Dir { fd, path: self.path.join(name) })
     }
 
-    /// Returns whether the directory was not there before.
+    /// Makes a directory unless it exists; returns whether it was made.
     pub(super) fn make(&self, name: &str, mode: u32) -> io::Result<bool> {
         match rustix::fs::mkdirat(&self.fd, segment(name)?, Mode::from_raw_mode(mode as _)) {
             Ok(()) => Ok(true),
@@ -74,13 +74,13 @@ impl Dir {
         }
     }
 
-    /// Makes the directory if it does not exist, with `mode` less what the umask says, and opens it.
+    /// Makes the directory if it does not exist, with `mode` less the umask, and opens it.
     pub(super) fn make_and_open(&self, name: &str, mode: u32) -> io::Result<Self> {
         self.make(name, mode)?;
         self.open(name)
     }
 
-    /// Names that are no UTF-8 are none that were made here; they come out as no name that exists.
+    /// The names in the directory. Those that are not UTF-8, which are never made here, come out changed.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
@@ -103,7 +103,7 @@ impl Dir {
         })
     }
 
-    /// Makes a file with just that mode, whatever the umask.
+    /// Makes a file with exactly that mode, whatever the umask.
     pub(super) fn create_file(&self, name: &str, data: &[u8], mode: u32) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mode = Mode::from_raw_mode(mode as _);
@@ -113,7 +113,7 @@ impl Dir {
         Ok(rustix::fs::fchmod(&file, mode)?)
     }
 
-    /// Whether the name is a file with just that content.
+    /// Whether the name is a file with exactly that content.
     pub(super) fn file_is(&self, name: &str, data: &[u8]) -> io::Result<bool> {
         let fd = match rustix::fs::openat(&self.fd, segment(name)?, FILE, Mode::empty()) {
             // A link; a FIFO without a reader, or a device.
@@ -132,7 +132,7 @@ impl Dir {
         Ok(rustix::fs::symlinkat(to, &self.fd, segment(name)?)?)
     }
 
-    /// What the link says, which may be anything.
+    /// The target of a link, which may be any text.
     pub(super) fn read_link(&self, name: &str) -> io::Result<String> {
         Ok(rustix::fs::readlinkat(&self.fd, segment(name)?, Vec::new())?.to_string_lossy().into_owned())
     }
@@ -162,13 +162,13 @@ impl Dir {
         Ok(rustix::fs::fchmod(fd, Mode::from_raw_mode(mode as _))?)
     }
 
-    /// Sets the owner and the group of what has that name, also of a link itself.
+    /// Sets the owner and the group of the entry of that name; of a link, its own.
     pub(super) fn set_owner_of(&self, name: &str, user: Option<u32>, group: Option<u32>) -> io::Result<()> {
         let (user, group) = (user.map(Uid::from_raw), group.map(Gid::from_raw));
         Ok(rustix::fs::chownat(&self.fd, segment(name)?, user, group, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Removes what has that name, with all below it. That there is nothing is a success.
+    /// Removes the entry of that name, with all below it. A name without an entry is a success.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         match self.remove_existing(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! What a pod may know of itself, as files.
+//! Downward API volumes: fields of a pod as files.
 //!
 //! Follows kubernetes v1.37.1 `CollectData` of `pkg/volume/downwardapi/downwardapi.go`.
 
@@ -9,10 +9,10 @@ use crate::field_path;
 use crate::resources::{self, ResourceList};
 use k8s_openapi::api::core::v1::{DownwardAPIVolumeFile, Pod};
 
-/// The files of `items`. `allocatable` is what the node has to give, the limit of containers without one.
+/// The files of `items`. `allocatable` has the node's allocatable resources, the limits of containers without any.
 ///
 /// # Errors
-/// All that went wrong, if anything did.
+/// The errors of all items, if there are any.
 pub fn payload(
     items: &[DownwardAPIVolumeFile],
     pod: &Pod,
@@ -38,7 +38,7 @@ pub fn payload(
     if errors.is_empty() { Ok(payload) } else { Err(VolumeError::Aggregate(errors)) }
 }
 
-/// Whether a file of `items` shows a limit, which may be the node's.
+/// Whether an item selects a limit, which may be the node's.
 pub(crate) fn needs_allocatable(items: &[DownwardAPIVolumeFile]) -> bool {
     let mut selectors = items.iter().filter_map(|item| item.resource_field_ref.as_ref());
     selectors.any(|selector| selector.resource.starts_with("limits."))

@@ -9,10 +9,10 @@ use super::payload::{FileProjection, Payload};
 use k8s_openapi::api::core::v1::{ConfigMap, KeyToPath, Secret};
 use std::collections::BTreeMap;
 
-/// Which keys of an object become files, and how.
+/// A selection of an object's keys that become files.
 #[derive(Debug, Clone, Copy)]
 pub struct Selection<'a> {
-    /// The keys, and where they go. None: all, under their own names.
+    /// The keys and their paths. Empty: all keys, under their own names.
     pub items: &'a [KeyToPath],
     /// The permissions of files whose item states none.
     pub default_mode: u32,
@@ -23,17 +23,17 @@ pub struct Selection<'a> {
 /// The files of `secret`.
 ///
 /// # Errors
-/// If a key is missing that may not.
+/// If a key is missing and the selection is not optional.
 pub fn secret_payload(selection: &Selection<'_>, secret: &Secret) -> Result<Payload, VolumeError> {
     let data = secret.data.iter().flatten().map(|(key, value)| (key.as_str(), value.0.as_slice())).collect();
     selection.payload(&data, VolumeError::NoSecretKey)
 }
 
-/// The files of `config_map`. If a key has both text and bytes, the text counts for an item, and the bytes where there
-/// are no items.
+/// The files of `config_map`. Of a key in both `data` and `binaryData`, an item selects `data`; without items it is
+/// `binaryData`.
 ///
 /// # Errors
-/// If a key is missing that may not.
+/// If a key is missing and the selection is not optional.
 pub fn config_map_payload(selection: &Selection<'_>, config_map: &ConfigMap) -> Result<Payload, VolumeError> {
     let text = config_map.data.iter().flatten().map(|(key, value)| (key.as_str(), value.as_bytes()));
     let bytes = config_map.binary_data.iter().flatten().map(|(key, value)| (key.as_str(), value.0.as_slice()));

@@ -9,11 +9,11 @@
 //! | `volume_linux.go` | [`ownership`] |
 //! | `SetUpAt` and `TearDownAt` of them all | [`set_up`], [`mounter`] |
 //!
-//! Whatever a pod says, nothing outside of the root is touched: the names that become part of a path are one segment of it
-//! each, and no link is followed on the way.
+//! A pod cannot make files outside of the root be touched: each name that becomes part of a path is one segment of it,
+//! and links are not followed.
 //!
-//! Volumes are plain directories: nothing is mounted, not even a memory file system for secrets. The kinds that
-//! are not named here, and the projections of cluster trust bundles and of pod certificates, are refused by name.
+//! Volumes are plain directories: nothing is mounted, not even a tmpfs for secrets. Other kinds of volumes,
+//! and projections of cluster trust bundles and of pod certificates, are refused by name.
 
 pub mod atomic_writer;
 mod dir;
@@ -106,7 +106,7 @@ impl<'a> Kind<'a> {
     /// The kind of `volume`.
     ///
     /// # Errors
-    /// If it is none of these.
+    /// If the kind is not supported.
     pub fn of(volume: &'a Volume) -> Result<Self, VolumeError> {
         Ok(match volume {
             Volume { secret: Some(source), .. } => Kind::Secret(source),
@@ -138,7 +138,7 @@ fn other_field(object: &impl serde::Serialize, known: &[&str]) -> String {
     fields.keys().find(|field| !known.contains(&field.as_str())).cloned().unwrap_or_else(|| "(none)".to_owned())
 }
 
-/// Permission bits as the API counts them.
+/// The permission bits of a `defaultMode` or `mode`.
 fn mode(mode: i32) -> u32 {
     mode.unsigned_abs() & 0o7777
 }

@@ -1,4 +1,4 @@
-//! Directories of pods: made, filled, filled again, removed.
+//! The directories of pods on disk: their volumes are made, written and removed.
 //!
 //! ```text
 //! root/pods/<uid>/volumes/kubernetes.io~projected/<volume>/...
@@ -6,9 +6,9 @@
 //!
 //! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`.
 //!
-//! An `emptyDir` gets its mode and its group when its directory is made, and never again: its content is the pod's. Upstream
-//! marks a volume that is ready with a file; here a directory that exists counts as ready, also if the node was killed just
-//! before it set the mode. Its medium and its size limit are ignored.
+//! An `emptyDir` gets its mode and its group only when its directory is made, as its content is the pod's. Upstream
+//! marks a ready volume with a file; here an existing directory counts as ready, even if the node was killed
+//! before it set the mode. The medium and the size limit are ignored.
 
 use super::VolumeError;
 use super::atomic_writer::AtomicWriter;
@@ -31,7 +31,7 @@ const PLUGIN_DIRECTORY_MODE: u32 = 0o755;
 /// The mode of volumes: open to every user that a container may run as.
 const VOLUME_MODE: u32 = 0o777;
 
-/// The place of a volume, below the root: each of its names is one segment of a path.
+/// The place of a volume below the root; each of its names is one segment of a path.
 #[derive(Debug, Clone)]
 pub struct Place {
     pod_uid: String,
@@ -43,7 +43,7 @@ impl Place {
     /// The place of that volume of the pod with that uid, in the directory of its plugin.
     ///
     /// # Errors
-    /// If the uid or the name can be no segment of a path.
+    /// If the uid or the name is not one segment of a path.
     pub fn new(pod_uid: &str, plugin: &'static str, volume: &str) -> Result<Self, VolumeError> {
         for (what, name) in [("the uid of a pod", pod_uid), ("the name of a volume", volume)] {
             if !is_segment(name) {
@@ -92,7 +92,7 @@ impl Mounter {
         .await
     }
 
-    /// Removes the directory of the pod with that uid. A uid that is no segment of a path has none.
+    /// Removes the directory of the pod with that uid. A uid that is not one segment of a path has none.
     ///
     /// # Errors
     /// If the operating system refuses.
@@ -105,7 +105,7 @@ impl Mounter {
         self.in_background(move |root| pods(root)?.map_or(Ok(()), |pods| remove(&pods, &pod_uid))).await
     }
 
-    /// Waits for the writes and removals in progress, also for those whose callers have gone.
+    /// Waits for the writes and removals in progress, also for those whose callers were dropped.
     pub(crate) async fn finished(&self) {
         self.writes.close();
         self.writes.wait().await;
@@ -139,7 +139,7 @@ impl Mounter {
     }
 }
 
-/// Makes a volume, and fills it if it has a payload. Of another, only the directory is the node's; its content is the pod's.
+/// Makes a volume, and writes its payload if it has one. Otherwise only the directory is made, as the content is the pod's.
 fn fill(
     plugin: &Dir,
     name: &str,

@@ -1,4 +1,4 @@
-//! Whom the files of a volume belong to.
+//! The owners of a volume's files.
 //!
 //! Follows kubernetes v1.37.1 `pkg/volume/volume_linux.go` and `FsUserFrom` of `pkg/volume/util/util.go`. As there, a
 //! file that cannot be changed is logged and left.
@@ -19,7 +19,7 @@ pub struct Owners {
 }
 
 impl Owners {
-    /// Those that the pod asks for.
+    /// The owners that `pod` asks for.
     pub fn of(pod: &Pod) -> Self {
         let Some(spec) = &pod.spec else { return Owners::default() };
         let fs_group = spec.security_context.as_ref().and_then(|context| context.fs_group).and_then(id);
@@ -27,7 +27,7 @@ impl Owners {
     }
 }
 
-/// Ids that no system has are none. (The API server lets none through that exceed 31 bits.)
+/// An id as the operating system has it; `None` out of range. (The API server refuses ids of more than 31 bits.)
 fn id(id: i64) -> Option<u32> {
     u32::try_from(id).ok()
 }
@@ -42,10 +42,10 @@ fn fs_user(spec: &PodSpec) -> Option<i64> {
     users.all(|user| user == Some(first)).then_some(first)
 }
 
-/// Gives everything below `volume`, and itself, to `group`, and lets that read it (and write, unless `read_only`).
+/// Gives `volume` and everything below it to `group`, with permission to read (and to write, unless `read_only`).
 ///
 /// # Errors
-/// If the volume cannot be walked through.
+/// If a directory cannot be read.
 pub(super) fn give_to_group(volume: &Dir, group: Option<u32>, read_only: bool) -> io::Result<()> {
     let Some(group) = group else { return Ok(()) };
     for name in volume.names()? {
@@ -75,7 +75,7 @@ pub(super) fn give_to_group(volume: &Dir, group: Option<u32>, read_only: bool) -
     Ok(())
 }
 
-/// What a group may do with its files.
+/// The permission bits of the group.
 fn group_mode(read_only: bool) -> u32 {
     if read_only { 0o440 } else { 0o660 }
 }
@@ -123,7 +123,7 @@ mod tests {
             fs::set_permissions(path(name), Permissions::from_mode(before)).expect("set");
         }
         symlink("token", path("link")).expect("linked");
-        // Own group: that may be given by everybody.
+        // The process's own group, which every user may set.
         let group = std::os::unix::fs::MetadataExt::gid(&fs::metadata(path("token")).expect("a file"));
         let open = |path: &std::path::Path| Dir::at(path).expect("a directory");
         give_to_group(&open(directory.path()), Some(group), true).expect("walked");

@@ -1,4 +1,4 @@
-//! Paths of files within a volume: which are allowed, and which have to go.
+//! The paths of files within a volume: validation, and the paths to remove.
 //!
 //! Follows kubernetes v1.37.1 `pkg/volume/util/atomic_writer.go`.
 
@@ -21,13 +21,13 @@ pub enum InvalidPath {
     /// It is longer than 4096 bytes.
     #[error("invalid path: must be less than or equal to {MAX_PATH_LENGTH} characters")]
     TooLong,
-    /// It leads back up.
+    /// It has a segment `..`.
     #[error("invalid path: must not contain '..': {0}")]
     Up(String),
     /// A part of it is longer than 255 bytes.
     #[error("invalid path: filenames must be less than or equal to {MAX_FILE_NAME_LENGTH} characters")]
     NameTooLong,
-    /// It begins as only the writer's own names do.
+    /// It begins with `..`, as the writer's own names do.
     #[error("invalid path: must not start with '..': {0}")]
     Reserved(String),
 }
@@ -66,11 +66,11 @@ pub(crate) fn clean(payload: &Payload) -> Result<Payload, InvalidPath> {
 fn clean_path(path: &str) -> Result<String, InvalidPath> {
     validate(path)?;
     let clean = shortest(path);
-    // Upstream looks at the path only as it was given.
+    // Upstream checks only the path as it was given.
     if clean.starts_with("..") { Err(InvalidPath::Reserved(path.to_owned())) } else { Ok(clean) }
 }
 
-/// The shortest form of a path, which may be invalid still.
+/// The shortest form of a path, which may still be invalid.
 pub(crate) fn shortest(path: &str) -> String {
     let names: Vec<_> = path.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     let root = if path.starts_with('/') { "/" } else { "" };
@@ -82,7 +82,7 @@ pub(crate) fn top_level(path: &str) -> &str {
     path.split_once('/').map_or(path, |(first, _)| first)
 }
 
-/// Those of the `old` paths that are neither in `payload` nor on the way to something there.
+/// The `old` paths that are neither in `payload` nor directories on the way to its files.
 pub(crate) fn to_remove<'a>(old: &'a BTreeSet<String>, payload: &Payload) -> impl Iterator<Item = &'a String> {
     let mut kept = BTreeSet::new();
     for path in payload.keys() {

@@ -1,7 +1,7 @@
-//! Volumes set up and torn down: all data is read first, from the API server and the token cache, and only then written.
+//! Set-up and tear-down of volumes: all data is read first, from the API server and the token cache, and only then written.
 //!
-//! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, what fails before
-//! anything is written leaves no trace, and what fails later leaves no volume.
+//! Follows `SetUpAt` and `TearDownAt` of the plugins in kubernetes v1.37.1 `pkg/volume/`. As there, a failure before
+//! the write leaves the volume as it was, and a later one removes it.
 
 use super::mounter::{Mounter, Place};
 use super::ownership::Owners;
@@ -23,8 +23,8 @@ impl Volumes {
     /// Makes a volume of `pod`, or brings it up to date. Returns whether anything changed.
     ///
     /// # Errors
-    /// If the pod's uid or the volume's name can be no part of a path, or its content cannot be read; then the volume stays as it was. Or if it cannot be written; then it is removed, and
-    /// so are the tokens of the pod that were in it.
+    /// If the pod's uid or the volume's name is not one segment of a path, or the content cannot be read; then the volume
+    /// stays as it was. If it cannot be written, it is removed, and so are the pod's tokens that were in it.
     pub async fn set_up(&self, pod: &Pod, volume: &Volume) -> Result<bool, VolumeError> {
         let kind = Kind::of(volume)?;
         let Some(plugin) = kind.directory() else { return Ok(false) };

@@ -1,8 +1,8 @@
-//! What volumes are filled with: gathered whole before anything is written.
+//! The content of volumes, complete before anything is written.
 //!
 //! Follows kubernetes v1.37.1 `collectData` of `pkg/volume/projected/projected.go`, and the first half of `SetUpAt` of
-//! the secret, configmap and downwardapi plugins. One source that fails fails the volume; the others are asked
-//! nevertheless, so that all that is wrong is said. If the node does not exist, it has nothing to give.
+//! the secret, configmap and downwardapi plugins. One source that fails fails the volume; the others are read
+//! nevertheless, so that all errors are reported. A node that does not exist has no allocatable resources.
 
 use super::keyed::{Selection, config_map_payload, secret_payload};
 use super::ownership::Owners;
@@ -19,7 +19,7 @@ use k8s_openapi::api::core::v1::{
 use kube::ResourceExt;
 use std::sync::Arc;
 
-/// A token that is for one user or one group is for nobody else; the pass over the volume lets the group in.
+/// The mode of a token for one user or one group; setting the volume's ownership adds the group's permissions.
 const PRIVATE: u32 = 0o600;
 
 /// The sources of the content of volumes.
@@ -155,7 +155,7 @@ fn selection(items: &Option<Vec<KeyToPath>>, default_mode: u32, optional: Option
     Selection { items, default_mode, optional: optional.unwrap_or_default() }
 }
 
-/// The files that `payload` makes of an object; of an empty one if there is none and there need not be.
+/// The files that `payload` makes of an object; of an empty one if the object is optional and does not exist.
 async fn keyed<K: Default>(
     manager: &dyn ObjectManager<K>,
     pod: &Pod,

@@ -1,4 +1,4 @@
-//! What a writer leaves on disk: the rows of upstream's `atomic_writer_test.go`, and what those leave out.
+//! The files that a writer leaves on disk: the rows of upstream's `atomic_writer_test.go`, and more.
 
 use crate::killed_writer::{NOW, content, payload, write};
 use kubelet::volumes::atomic_writer::AtomicWriter;
@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-/// Files by path, as `(content, mode)`, as people find them through the visible links.
+/// The `(content, mode)` of files by path, read through the visible links.
 fn visible(volume: &Path) -> BTreeMap<String, (Vec<u8>, u32)> {
     let mut found = BTreeMap::new();
     let mut left = vec![String::new()];
@@ -38,7 +38,7 @@ fn files(rows: &[(&str, &str, u32)]) -> Payload {
     rows.iter().map(|(path, data, mode)| (path.to_string(), file(data, *mode))).collect()
 }
 
-/// Writes, and checks that the volume consists of just that.
+/// Writes, and checks that the volume consists of exactly these files.
 fn write_and_check(volume: &Path, rows: &[(&str, &str, u32)]) {
     write(volume, &files(rows)).expect("written");
     let clean = |path: &str| path.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
@@ -47,7 +47,7 @@ fn write_and_check(volume: &Path, rows: &[(&str, &str, u32)]) {
     check_own_names(volume);
 }
 
-/// Of the names that begin with `..` there are two: the link and what it points at.
+/// Checks that two names begin with `..`: the link and its target.
 fn check_own_names(volume: &Path) {
     let data = fs::read_link(volume.join("..data")).expect("a link");
     let entries = fs::read_dir(volume).expect("a directory").map(|entry| entry.expect("an entry").file_name());
@@ -127,7 +127,7 @@ fn what_people_see_is_the_last_payload() {
             &[("foo/bar.txt", "foo2", M), ("bar/zab.txt", "bar2", M)],
             &[("foo/bar.txt", "foo", M)],
         ],
-        // Upstream is stuck with these two.
+        // Upstream fails for ever on these two.
         &[&[("foo", "a file", M)], &[("foo/bar", "a directory", M)]],
         &[&[("foo/bar", "a directory", M)], &[("foo", "a file", M)]],
     ] {

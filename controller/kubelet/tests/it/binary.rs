@@ -1,4 +1,4 @@
-//! The binary, as a process, over TLS.
+//! The binary `kubelet-volumes` as a process, over TLS.
 
 use crate::setup::{NODE, text};
 use assert_cmd::Command;
@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr, Command as Process, Stdio};
 use tempfile::TempDir;
 
-/// The binary, and what it says.
+/// The running binary and its log.
 struct Running {
     process: Child,
     log: Option<Lines<BufReader<ChildStderr>>>,
@@ -40,7 +40,7 @@ impl Running {
         Running { process, log }
     }
 
-    /// Waits until it says something about `what`.
+    /// Waits for a line of the log that contains `what`.
     fn until(&mut self, what: &str) {
         let mut said = self.log.iter_mut().flatten().map(|line| line.expect("text"));
         assert!(said.any(|line| line.contains(what)), "it ended without a word of {what:?}");
@@ -104,7 +104,7 @@ async fn volumes_appear_change_and_vanish() {
     assert_eq!(node.process.wait().expect("the process ends").code(), Some(0));
 }
 
-/// A log that nobody reads is lost, and nothing else.
+/// Without a reader only the log is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_standard_error_volumes_appear() {
     let server = FakeApiServer::builder().insecure().start().await.expect("a server starts");

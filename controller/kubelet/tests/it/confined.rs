@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// A secret `s`, volumes, and beside the root a directory that is no business of theirs.
+/// A secret `s`, volumes, and a directory outside of the root that they must not touch.
 struct Confined {
     setup: Setup,
     volumes: Volumes,
@@ -34,7 +34,7 @@ impl Confined {
         self.volumes.set_up(pod, volume).await.map_err(|error| error.to_string())
     }
 
-    /// Nothing of the directory outside has changed.
+    /// Checks that the directory outside is unchanged.
     fn check(&self, case: &str) {
         let names: Vec<_> =
             fs::read_dir(self.outside()).expect("it is there").map(|entry| entry.expect("an entry")).collect();
@@ -78,7 +78,7 @@ async fn names_that_are_no_segment_of_a_path_are_refused() {
 #[tokio::test]
 async fn links_on_the_way_are_not_followed() {
     let volume = "pods/u/volumes/kubernetes.io~secret/v";
-    // Every directory on the way, from the pods' down to the volume.
+    // Each directory from the pods' down to the volume.
     let names: Vec<_> = volume.split('/').collect();
     for depth in 1..=names.len() {
         let confined = Confined::new().await;
@@ -94,7 +94,7 @@ async fn links_on_the_way_are_not_followed() {
     }
 }
 
-/// A pod may write into its volumes, links as well.
+/// A pod may write to its volumes, links included.
 #[tokio::test]
 async fn links_in_a_volume_are_replaced() {
     let confined = Confined::new().await;

@@ -30,7 +30,7 @@ fn services() -> Vec<Service> {
     ]
 }
 
-/// What pods are told of a service.
+/// The variables of a service.
 fn told(name: &str, ip: &str, port: u16) -> Vec<(String, String)> {
     let url = format!("tcp://{ip}:{port}");
     [
@@ -60,7 +60,7 @@ fn container(env_from: Value, env: Value) -> Container {
     serde_json::from_value(container).expect("a container")
 }
 
-/// The variables, with objects from the server.
+/// The variables of a container, with objects from the server.
 async fn make(
     setup: &Setup,
     pod: &Pod,
@@ -101,7 +101,7 @@ async fn services_are_told_by_namespace_and_wish() {
         ("test1", false, vec![kubernetes.clone()]),
         ("test1", true, vec![kubernetes.clone(), told("TEST", "1.2.3.3", 8083)]),
         ("test2", false, vec![kubernetes.clone()]),
-        // A service of the pod's own namespace that is called kubernetes comes before the API server's.
+        // A service `kubernetes` of the pod's own namespace takes precedence over the API server's.
         ("test2", true, vec![told("KUBERNETES", "1.2.3.4", 8084), told("TEST", "1.2.3.5", 8085)]),
         ("default", false, vec![kubernetes.clone()]),
         ("default", true, vec![kubernetes.clone(), told("NOT_SPECIAL", "1.2.3.8", 8088)]),

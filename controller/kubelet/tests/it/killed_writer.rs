@@ -1,4 +1,4 @@
-//! Writers that die: at every step, and at any moment.
+//! Writers that are killed: before every step, and at any moment.
 
 use jiff::Timestamp;
 use kubelet::volumes::atomic_writer::{AtomicWriter, Observer, Step, WriteError};
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// 2026-02-01T15:04:05Z.
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_769_958_245, 0);
 
-/// A payload whose files all tell its version. From version to version some come and some go.
+/// A payload whose files all contain its version. Some files exist in even versions only, some in odd ones.
 pub(crate) fn payload(version: u32) -> Payload {
     let often = ["token", "ca.crt", "deep/er/namespace", "deep/name"];
     let seldom = if version.is_multiple_of(2) { ["even", "even-deep/one"] } else { ["odd", "odd-deep/one"] };
@@ -26,8 +26,8 @@ pub(crate) fn write(volume: &Path, payload: &Payload) -> Result<bool, WriteError
     AtomicWriter::new(volume)?.write(payload, NOW, || Ok(()))
 }
 
-/// All files behind `..data`, found by reading that link once. An error if it has changed meanwhile, for then they
-/// vanish.
+/// All files behind `..data`, found by reading that link once. An error if it has changed meanwhile, as the files are
+/// then removed.
 pub(crate) fn content(volume: &Path) -> io::Result<Payload> {
     let link = fs::read_link(volume.join("..data"))?;
     let data = volume.join(&link);
@@ -49,14 +49,14 @@ pub(crate) fn content(volume: &Path) -> io::Result<Payload> {
     if replaced { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
 }
 
-/// The names in the volume, but for that of the directory behind `..data`.
+/// The names in the volume, without that of the directory behind `..data`.
 fn names(volume: &Path) -> BTreeSet<String> {
     let data = fs::read_link(volume.join("..data")).expect("a link").into_os_string();
     let names = fs::read_dir(volume).expect("a directory").map(|entry| entry.expect("an entry").file_name());
     names.filter(|name| *name != data).map(|name| name.into_string().expect("a name")).collect()
 }
 
-/// Lets a writer take so many steps, then no more.
+/// An observer that kills a writer after a number of steps.
 struct DieAfter {
     left: Cell<usize>,
     last: Cell<Option<Step>>,
@@ -66,14 +66,14 @@ impl Observer for &DieAfter {
     fn before(&self, step: Step) {
         self.last.set(Some(step));
         match self.left.get() {
-            // Nothing of the writer runs after this: it has nothing to drop that would tidy up.
+            // The writer does nothing after this, as it has no `Drop` that would clean up.
             0 => resume_unwind(Box::new("killed")),
             left => self.left.set(left - 1),
         }
     }
 }
 
-/// Writes `payload`, but dies after `steps` steps. Returns the step that it died before, if it did.
+/// Writes `payload` with a writer that is killed after `steps` steps. Returns the step it was killed before, if it was.
 fn write_and_die(volume: &Path, payload: &Payload, steps: usize) -> Option<Step> {
     let observer = DieAfter { left: Cell::new(steps), last: Cell::new(None) };
     let writer = AtomicWriter::observed(volume, &observer).expect("a directory");
@@ -97,7 +97,7 @@ fn killed_at_any_step_it_has_changed_all_or_nothing_and_the_next_completes_it() 
         let Some(died) = write_and_die(volume.path(), &payload(2), steps) else { break };
         let seen = content(volume.path()).expect("a version");
         assert!([payload(1), payload(2)].contains(&seen), "mixed before {died:?}: {seen:?}");
-        // The same payload, another, and what was there before: each is complete whatever was left.
+        // The same payload, another, and the previous one: each write completes, whatever was left.
         for next in [2, 4, 1] {
             let copy = tempfile::tempdir().expect("a directory");
             write(copy.path(), &payload(1)).expect("written");
@@ -135,7 +135,7 @@ fn killed_at_any_step_it_has_changed_all_or_nothing_and_the_next_completes_it() 
 
 #[test]
 fn killed_twice_in_a_row_at_any_steps_the_third_completes_it() {
-    // Before and after everything that leaves something behind.
+    // Before and after each step that leaves something behind.
     let moments = [1, 8, 9, 10, 12, 14];
     for first in moments {
         for second in moments {
@@ -155,7 +155,7 @@ fn killed_twice_in_a_row_at_any_steps_the_third_completes_it() {
 const VOLUME: &str = "KILLED_WRITERS_VOLUME";
 const FIRST_VERSION: &str = "KILLED_WRITERS_FIRST_VERSION";
 
-/// Writes version after version until it is killed, and says so on standard output.
+/// Writes version after version until the process is killed, and prints each.
 fn write_for_ever(volume: &Path) -> ! {
     let first: u32 = std::env::var(FIRST_VERSION).expect("a version").parse().expect("a number");
     for version in first.. {
@@ -183,11 +183,11 @@ fn killed_at_any_moment_it_never_shows_a_mixture() {
             .spawn()
             .expect("this program starts");
         let mut said = writer.stdout.take().expect("a pipe");
-        // It lives until it has said a random amount: no clock is needed for a random moment.
+        // It lives until it has printed a random number of bytes: a random moment without a clock.
         let mut words = vec![0; random.usize(40..600)];
         let heard = std::thread::spawn(move || said.read_exact(&mut words).map(|()| said));
         while !heard.is_finished() {
-            // A directory that vanishes while it is read was replaced by a newer one.
+            // A directory that vanishes during the read was replaced by a newer one.
             if let Ok(seen) = content(volume.path()) {
                 versions_seen.insert(check_whole(&seen));
             }
@@ -206,7 +206,7 @@ fn killed_at_any_moment_it_never_shows_a_mixture() {
     assert_eq!(names(volume.path()).len(), 6, "{:?}", names(volume.path()));
 }
 
-/// The version that all files agree on.
+/// Checks that all files have the same version, and returns it.
 fn check_whole(seen: &Payload) -> u32 {
     let file = seen.values().next().expect("files");
     let version = std::str::from_utf8(&file.data).expect("text").parse().expect("a version");

@@ -1,4 +1,4 @@
-//! The crate as its users see it: over the wire, on a file system, through its public interface, and as a process.
+//! Tests of the crate through its public interface and its binary: over the wire and on a file system.
 
 mod atomic_writer;
 mod binary;

@@ -1,4 +1,4 @@
-//! A node in this process, on a clock that is moved by hand.
+//! A node in this process, on a manual clock.
 
 use crate::setup::{NODE, Setup, text};
 use fake_apiserver::On;
@@ -117,7 +117,7 @@ async fn tokens_are_renewed_at_four_fifths_of_their_lives() {
         setup.settle_after(&node, MINUTE).await;
         let token = text(&file);
         if tokens.last() != Some(&token) {
-            // 480 s less up to 9 s of jitter: either in the eighth minute or in the ninth.
+            // 480 s less up to 9 s of jitter: in the eighth minute or in the ninth.
             assert!([8, 9, 16, 17, 18].contains(&minute), "{minute}");
             tokens.push(token);
         }
@@ -264,7 +264,7 @@ async fn while_it_cannot_watch_it_is_not_settled_and_afterwards_it_makes_good() 
     assert_eq!(text(setup.volume(&new, "downward-api", "d").join("name")), "web");
 }
 
-/// What was live when somebody looked is overtaken before the watch shows it.
+/// The live version is overwritten before the watch shows it.
 #[tokio::test]
 async fn catching_up_does_not_wait_for_what_was_overtaken() {
     let setup = Setup::new().await;

@@ -1,4 +1,4 @@
-//! A server, and what of the crate a test needs beside it, all on one clock.
+//! A server, and the parts of the crate that tests need, on one clock.
 
 use controller::client_go::objects::Objects;
 use fake_apiserver::FakeApiServer;
@@ -23,10 +23,10 @@ use tempfile::TempDir;
 
 pub(crate) const NAMESPACE: &str = "default";
 pub(crate) const NODE: &str = "node-1";
-/// How the code under test calls itself.
+/// The `User-Agent` of the code under test.
 const USER_AGENT: &str = "kubelet-test";
 
-/// The server's view of a clock that both share.
+/// The shared clock, as the server's.
 struct Shared(ManualClock);
 
 impl fake_apiserver::Clock for Shared {
@@ -35,7 +35,7 @@ impl fake_apiserver::Clock for Shared {
     }
 }
 
-/// Reads every object anew, as the strategy `Get` does.
+/// A manager that reads every object anew, as the strategy `Get` does.
 pub(crate) struct Live(pub(crate) Client);
 
 impl<K> ObjectManager<K> for Live
@@ -142,17 +142,17 @@ impl Setup {
         self.create(serde_json::json!({"metadata": {"name": name}, "data": data})).await
     }
 
-    /// Lets such requests of the code under test fail with `code`.
+    /// Lets requests of the code under test that match `on` fail with `code`.
     pub(crate) fn fail(&self, on: On, code: u16) {
         self.server.faults().add(on.user_agent_prefix(USER_AGENT).status(code));
     }
 
-    /// How many tokens were asked for.
+    /// The number of token requests.
     pub(crate) fn token_requests(&self) -> usize {
         self.server.requests().iter().filter(|request| request.subresource == "token").count()
     }
 
-    /// Where a volume of the pod is.
+    /// The directory of a volume of the pod.
     pub(crate) fn volume(&self, pod: &Pod, plugin: &str, name: &str) -> std::path::PathBuf {
         let uid = pod.metadata.uid.as_deref().expect("a uid");
         self.root.path().join("pods").join(uid).join("volumes").join(format!("kubernetes.io~{plugin}")).join(name)

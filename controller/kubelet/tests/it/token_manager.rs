@@ -1,4 +1,4 @@
-//! When tokens are asked for, and what happens if there are none: with the requests counted by the server.
+//! The token manager against a server that counts the requests.
 
 use crate::setup::{NAMESPACE, Setup};
 use fake_apiserver::On;
@@ -180,7 +180,7 @@ async fn expired_tokens_are_swept() {
     assert_eq!(tokens.count(), 1);
 }
 
-/// A server from before TokenRequest: it knows `v1`, but nothing in it.
+/// A server without TokenRequest: its `v1` has no resources.
 async fn server_without_token_requests() -> kube::Config {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

@@ -1,4 +1,4 @@
-//! Volumes of real pods of a real server, as files.
+//! The files of volumes, for pods of a server.
 
 use crate::setup::{NODE, Setup, text};
 use fake_apiserver::On;
@@ -12,7 +12,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// Sets up all volumes of the pod, in their order; the last error, if any.
+/// Sets up all volumes of the pod, in order; returns the last error, if any.
 async fn set_up(volumes: &Volumes, pod: &Pod) -> Result<(), String> {
     let mut result = Ok(());
     for volume in pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten()) {
@@ -111,7 +111,7 @@ async fn tokens_are_for_whom_the_pod_says() {
         let file = setup.volume(&pod, "projected", "all").join(source["path"].as_str().expect("a path"));
         assert_eq!(mode(&file), mode_expected, "{source} {owners}");
         let metadata = fs::metadata(&file).expect("a file");
-        // Only root gives files away.
+        // Only root may change owners.
         let given = |to: &Value, mine: u32| to.as_u64().filter(|_| me.uid() == 0).unwrap_or(mine.into());
         let expected = (given(&owners["runAsUser"], me.uid()), given(&owners["fsGroup"], me.gid()));
         assert_eq!((metadata.uid().into(), metadata.gid().into()), expected, "{source} {owners}");
@@ -218,7 +218,7 @@ async fn limits_that_a_container_does_not_state_are_the_nodes() {
     assert_eq!([text(directory.join("limits.cpu")), text(directory.join("limits.memory"))], ["4", "8"]);
 }
 
-// One failing source blocks the volume, and what was there stays.
+// One failing source blocks the volume, which stays as it was.
 #[tokio::test]
 async fn nothing_partial_is_written() {
     let setup = Setup::new().await;
@@ -273,7 +273,7 @@ async fn what_cannot_be_written_leaves_no_volume() {
     assert_eq!(error, "invalid path: must not contain '..': ../../etc/passwd");
 }
 
-// As upstream, it is the projected plugin that forgets tokens.
+// As upstream, only the projected plugin drops tokens.
 #[tokio::test]
 async fn tokens_survive_what_happens_to_other_volumes() {
     let setup = Setup::new().await;
@@ -290,7 +290,7 @@ async fn tokens_survive_what_happens_to_other_volumes() {
     assert_eq!(tokens.count(), 1);
 }
 
-// The pod's own files are the pod's.
+// The pod's files are left alone.
 #[tokio::test]
 async fn an_empty_directory_is_made_and_then_left_alone() {
     let setup = Setup::new().await;

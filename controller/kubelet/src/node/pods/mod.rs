@@ -1,4 +1,4 @@
-//! The pods of a node, and what is to be done about them when. No I/O, no clock.
+//! The pods of a node and the work due on each. No I/O, no clock.
 //!
 //! ```text
 //!              observed               it ends, or is deleted            torn down
@@ -9,10 +9,10 @@
 //!                                     it failed or changed
 //! ```
 //!
-//! Whatever happens to a pod while something is done about it counts when that is over.
+//! A change of a pod during work on it takes effect when that work is done.
 //!
-//! Follows what kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor` make of a pod's
-//! volumes; the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
+//! Follows kubernetes v1.37.1 `pkg/kubelet/pod_workers.go` and `pkg/volume/util/operationexecutor`, as far as volumes
+//! go; the pause after a failure is that of `pkg/util/goroutinemap/exponentialbackoff`.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
@@ -20,21 +20,21 @@ use kube::ResourceExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The pause after a first failure (`initialDurationBeforeRetry`); it doubles with each.
+/// The pause after a first failure (`initialDurationBeforeRetry`); it doubles with each further one.
 const FIRST_PAUSE: SignedDuration = SignedDuration::from_millis(500);
 /// The longest pause (`maxDurationBeforeRetry`).
 const LONGEST_PAUSE: SignedDuration = SignedDuration::from_secs(2 * 60 + 2);
 
-/// Something to be done about a pod.
+/// Work on a pod.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
-    /// Its volumes are to be made or brought up to date.
+    /// Sets up or syncs its volumes.
     SetUp(Arc<Pod>),
-    /// All it has is to be removed.
+    /// Removes its directory.
     TearDown {
         /// The pod as it was last seen.
         pod: Arc<Pod>,
-        /// Whether the API server has forgotten it already.
+        /// Whether the API server no longer has it.
         gone: bool,
     },
 }
@@ -50,15 +50,15 @@ enum Stage {
 struct Entry {
     pod: Arc<Pod>,
     stage: Stage,
-    /// Something is being done about it.
+    /// Work on it is in progress.
     running: bool,
-    /// Something happened meanwhile.
+    /// It changed during that work.
     again: bool,
-    /// The API server has forgotten it.
+    /// The API server no longer has it.
     gone: bool,
-    /// When something is to be done next.
+    /// The time of the next work.
     due: Timestamp,
-    /// Failures in a row.
+    /// The number of failures in a row.
     failures: u32,
 }
 
@@ -67,10 +67,10 @@ struct Entry {
 pub(super) struct Pods {
     sync_frequency: SignedDuration,
     entries: BTreeMap<String, Entry>,
-    /// Who is waiting, ordered by time.
+    /// The uids of waiting pods, ordered by due time.
     queue: BTreeSet<(Timestamp, String)>,
     running: usize,
-    /// Whether there was a complete list yet.
+    /// Whether there has been a complete list.
     listed: bool,
 }
 
@@ -79,7 +79,8 @@ impl Pods {
         Pods { sync_frequency, entries: BTreeMap::new(), queue: BTreeSet::new(), running: 0, listed: false }
     }
 
-    /// The API server shows `pod`. Returned if it needs its objects, in this version; it does until it is torn down.
+    /// Takes `pod` from the API server. Returns it if the version is new and the pod needs its secrets and config maps,
+    /// which it does until it ends.
     pub(super) fn observe(&mut self, pod: Pod, now: Timestamp) -> Option<Arc<Pod>> {
         let uid = pod.uid()?;
         let ends = is_ending(&pod);
@@ -103,25 +104,25 @@ impl Pods {
         entry.pod = pod.clone();
         match (wanted, ends) {
             (true, false) => {
-                self.hurry(&uid, now);
+                self.make_due(&uid, now);
                 Some(pod)
             }
             (true, true) => {
                 entry.stage = Stage::Ending;
-                self.hurry(&uid, now);
+                self.make_due(&uid, now);
                 None
             }
             (false, _) => {
                 if newly_deleted {
                     entry.stage = Stage::Ending;
-                    self.hurry(&uid, now);
+                    self.make_due(&uid, now);
                 }
                 None
             }
         }
     }
 
-    /// The API server has forgotten the pod of that uid.
+    /// Notes that the API server no longer has the pod with that uid.
     pub(super) fn forgotten(&mut self, uid: &str, now: Timestamp) {
         let Some(entry) = self.entries.get_mut(uid) else { return };
         entry.gone = true;
@@ -129,12 +130,12 @@ impl Pods {
             self.entries.remove(uid);
         } else {
             entry.stage = Stage::Ending;
-            self.hurry(uid, now);
+            self.make_due(uid, now);
         }
     }
 
-    /// The API server shows `pods` and no others. Those that need their objects are returned, and whether this is the
-    /// first list.
+    /// Takes `pods` as all pods of the API server. Returns those that need their objects, and whether this is the first
+    /// list.
     pub(super) fn listed(&mut self, pods: Vec<Pod>, now: Timestamp) -> (Vec<Arc<Pod>>, bool) {
         let uids: BTreeSet<_> = pods.iter().filter_map(ResourceExt::uid).collect();
         let missed: Vec<_> = self.entries.keys().filter(|uid| !uids.contains(*uid)).cloned().collect();
@@ -143,7 +144,7 @@ impl Pods {
         (wanted, !std::mem::replace(&mut self.listed, true))
     }
 
-    /// At most `room` things that are due; they count as running until [`done`](Self::done).
+    /// Takes at most `room` due pieces of work; they count as running until [`done`](Self::done).
     pub(super) fn take_due(&mut self, now: Timestamp, room: usize) -> Vec<Work> {
         let mut taken = Vec::new();
         while taken.len() < room
@@ -163,7 +164,7 @@ impl Pods {
         taken
     }
 
-    /// `work` is over, well or not.
+    /// Notes the end of `work`, and schedules the next.
     pub(super) fn done(&mut self, work: &Work, success: bool, now: Timestamp) {
         let (Work::SetUp(pod) | Work::TearDown { pod, .. }) = work;
         let Some(uid) = pod.uid() else { return };
@@ -185,31 +186,31 @@ impl Pods {
         entry.due = match entry.stage {
             _ if again => now,
             Stage::Wanted if success => now + self.sync_frequency,
-            // One volume that fails must not keep the others from being brought up to date.
+            // One volume that fails must not keep the others from being synced.
             Stage::Wanted => now + pause.min(self.sync_frequency),
             Stage::Ending | Stage::Ended => now + pause,
         };
         self.queue.insert((entry.due, uid));
     }
 
-    /// Everything is to be done at once that waits for its time.
-    pub(super) fn hurry_all(&mut self, now: Timestamp) {
+    /// Makes all pods due now.
+    pub(super) fn make_all_due(&mut self, now: Timestamp) {
         let wanted = self.entries.iter().filter(|(_, entry)| entry.stage != Stage::Ended);
         let uids: Vec<_> = wanted.map(|(uid, _)| uid.clone()).collect();
-        uids.iter().for_each(|uid| self.hurry(uid, now));
+        uids.iter().for_each(|uid| self.make_due(uid, now));
     }
 
-    /// When something is due next.
+    /// The time of the next work.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.queue.first().map(|(due, _)| *due)
     }
 
-    /// Whether there is nothing to do until after `now`.
+    /// Whether the pods have been listed, no work is running and none is due at `now`.
     pub(super) fn is_idle(&self, now: Timestamp) -> bool {
         self.listed && self.running == 0 && self.next_due().is_none_or(|due| due > now)
     }
 
-    /// Whether these are the pods, all of them, in those versions.
+    /// Whether `live` are the known pods, all of them, in the same versions.
     pub(super) fn is_equal_to(&self, live: &[Pod]) -> bool {
         let version = |pod: &Pod| (pod.uid(), pod.resource_version());
         let known = self.entries.values().filter(|entry| !entry.gone).map(|entry| version(&entry.pod));
@@ -226,8 +227,8 @@ impl Pods {
         self.entries.contains_key(uid)
     }
 
-    /// The pod of that uid is to be looked after at once.
-    fn hurry(&mut self, uid: &str, now: Timestamp) {
+    /// Makes the pod with that uid due now.
+    fn make_due(&mut self, uid: &str, now: Timestamp) {
         let Some(entry) = self.entries.get_mut(uid) else { return };
         if entry.running {
             entry.again = true;
@@ -239,14 +240,14 @@ impl Pods {
     }
 }
 
-/// Whether a pod needs its volumes no more: it has run to completion, or is being deleted, and there are no containers
+/// Whether a pod no longer needs its volumes: it has run to completion, or is being deleted, and there are no containers
 /// to wait for.
 fn is_ending(pod: &Pod) -> bool {
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     matches!(phase, Some("Succeeded" | "Failed")) || pod.metadata.deletion_timestamp.is_some()
 }
 
-/// How long to wait after so many failures in a row.
+/// The pause after that number of failures in a row.
 fn pause(failures: u32) -> SignedDuration {
     let doubled = 2i32.checked_pow(failures.saturating_sub(1)).and_then(|factor| FIRST_PAUSE.checked_mul(factor));
     doubled.unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE)

@@ -38,7 +38,7 @@ fn describe(work: &Work) -> String {
     }
 }
 
-/// Takes what is due, and lets it all succeed or fail.
+/// Takes all due work, and lets it succeed or fail.
 fn work(pods: &mut Pods, now: Timestamp, success: bool) -> Vec<String> {
     let taken = pods.take_due(now, usize::MAX);
     taken.iter().for_each(|work| pods.done(work, success, now));
@@ -57,7 +57,7 @@ fn a_pod_is_looked_after_at_once_and_then_every_period() {
     assert!(pods.observe(pod("a", 2), at(62)).is_some());
     assert_eq!(work(&mut pods, at(62), true), ["set up a 2"]);
     assert_eq!(pods.next_due(), Some(at(122)), "counted from the last time");
-    pods.hurry_all(at(63));
+    pods.make_all_due(at(63));
     assert_eq!(work(&mut pods, at(63), true), ["set up a 2"]);
 }
 

@@ -1,4 +1,4 @@
-//! One object that is referred to.
+//! A referenced object and its reflector.
 //!
 //! ```text
 //!              start                     listed                        read: immutable
@@ -17,35 +17,35 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What is known of the object, and the reflector that learns it.
+/// A referenced object as it is known, and its reflector.
 pub(super) struct Item<K> {
     state: Mutex<State<K>>,
-    /// Tells that there is news.
+    /// Signals changes.
     news: Notify,
-    /// A run holds it, so two never overlap.
+    /// Locked during a run, so that two never overlap.
     reflector: tokio::sync::Mutex<Reflector<K>>,
 }
 
 struct State<K> {
     object: Option<Arc<K>>,
-    /// Whether `object` is what the last run has listed and followed; none is known if not.
+    /// Whether the last run has listed the object. If not, `object` is not valid.
     synced: bool,
-    /// The last read that was tried.
+    /// The time of the last attempt to read.
     read: Option<Timestamp>,
-    /// Ends the run; none if there is no run.
+    /// The token that ends the run; `None` without a run.
     run: Option<CancellationToken>,
     immutable: bool,
 }
 
 impl<K: PodObject> Item<K> {
-    /// Nothing is known, and nobody finds out yet.
+    /// An item that is not synced, and whose reflector is stopped.
     pub(super) fn new(client: Client, clock: Arc<dyn Clock>, namespace: &str, name: &str) -> Arc<Self> {
         let state = State { object: None, synced: false, read: None, run: None, immutable: false };
         let reflector = Reflector::new(client, clock, namespace, name);
         Arc::new(Item { state: Mutex::new(state), news: Notify::new(), reflector: reflector.into() })
     }
 
-    /// Follows the object, unless that is done already, is of no use, or there is a shutdown.
+    /// Starts the reflector, unless it runs, the object is immutable, or there is a shutdown.
     pub(super) fn start(self: &Arc<Self>, shutdown: &CancellationToken) {
         let mut state = self.state();
         if state.run.is_some() || state.immutable || shutdown.is_cancelled() {
@@ -57,20 +57,20 @@ impl<K: PodObject> Item<K> {
     }
 
     async fn follow(self: Arc<Self>, run: CancellationToken) {
-        let told = Run { item: &self, token: &run };
-        let work = async { self.reflector.lock().await.run(&told).await };
+        let sink = Run { item: &self, token: &run };
+        let work = async { self.reflector.lock().await.run(&sink).await };
         if let Some(never) = run.run_until_cancelled(work).await {
             match never {}
         }
     }
 
-    /// Ends the run, if there is one.
+    /// Stops the reflector, if it runs.
     pub(super) fn stop(&self) {
         self.state().stop();
     }
 
-    /// Ends the run if nobody has tried to read for `max_idle`. A list that is under way is not given up, for an API
-    /// server that is slow would only have to begin anew.
+    /// Stops the reflector if there was no attempt to read for `max_idle`. A list in progress goes on, since it would only
+    /// have to begin anew.
     pub(super) fn stop_if_idle(&self, now: Timestamp, max_idle: SignedDuration) {
         let mut state = self.state();
         let idle = |read: Timestamp| now.duration_since(read) > max_idle;
@@ -79,7 +79,7 @@ impl<K: PodObject> Item<K> {
         }
     }
 
-    /// Somebody reads.
+    /// Notes an attempt to read.
     pub(super) fn read(&self, now: Timestamp) {
         self.state().read = Some(now);
     }
@@ -92,7 +92,7 @@ impl<K: PodObject> Item<K> {
         self.state().synced
     }
 
-    /// Ends when it is known whether the object exists, and what is known is as `expected`.
+    /// Waits until the item is synced and its object is as `expected`.
     pub(super) async fn until(&self, expected: impl Fn(Option<&K>) -> bool) {
         loop {
             let news = self.news.notified();
@@ -106,7 +106,7 @@ impl<K: PodObject> Item<K> {
         }
     }
 
-    /// The object. One that can never change is not followed any further.
+    /// The object. If it is immutable, its reflector is stopped for good.
     pub(super) fn take(&self) -> Option<Arc<K>> {
         let mut state = self.state();
         let object = state.object.clone()?;
@@ -131,14 +131,14 @@ impl<K> State<K> {
     }
 }
 
-/// The reflector's way to the item; it is closed with the run.
+/// The sink of one run, which ignores events after the run has ended.
 struct Run<'i, K> {
     item: &'i Item<K>,
     token: &'i CancellationToken,
 }
 
 impl<K: PodObject> Run<'_, K> {
-    fn tell(&self, change: impl FnOnce(&mut State<K>)) {
+    fn update(&self, change: impl FnOnce(&mut State<K>)) {
         let mut state = self.item.state();
         if !self.token.is_cancelled() {
             change(&mut state);
@@ -149,13 +149,13 @@ impl<K: PodObject> Run<'_, K> {
 
 impl<K: PodObject> Sink<K> for Run<'_, K> {
     fn listed(&self, object: Option<K>) {
-        self.tell(|state| {
+        self.update(|state| {
             state.object = object.map(Arc::new);
             state.synced = true;
         });
     }
 
     fn changed(&self, object: Option<K>) {
-        self.tell(|state| state.object = object.map(Arc::new));
+        self.update(|state| state.object = object.map(Arc::new));
     }
 }

@@ -1,4 +1,4 @@
-//! The strategy `Watch`: each object that is referred to has a watch of its own, while somebody reads it.
+//! The strategy `Watch`: each referenced object has a watch of its own, as long as it is read from time to time.
 //!
 //! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/watch_based_manager.go` (`objectCache`).
 
@@ -20,17 +20,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long a read waits for the first list.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(1);
-/// How often watches are looked for that nobody needs.
-const SWEEP: SignedDuration = SignedDuration::from_mins(1);
-/// An object is watched for at least so long after it was read (`minIdleTime`).
+/// The time that a read waits for the first list.
+const FIRST_LIST_TIMEOUT: SignedDuration = SignedDuration::from_secs(1);
+/// The time between two searches for idle watches.
+const SWEEP_PERIOD: SignedDuration = SignedDuration::from_mins(1);
+/// The minimum time for which an object is watched after a read (`minIdleTime`).
 const MIN_IDLE: SignedDuration = SignedDuration::from_mins(1);
 
-/// Objects that are referred to, each with a watch.
+/// A store of referenced objects, each with a watch.
 pub struct WatchedObjects<K> {
     shared: Arc<Shared<K>>,
-    /// All watches end with this store.
+    /// Ends all watches with this store.
     _stop: DropGuard,
 }
 
@@ -48,8 +48,8 @@ struct Entry<K> {
 }
 
 impl<K: PodObject> WatchedObjects<K> {
-    /// An empty store. Objects that nobody has read for `max_idle`, at least a minute, are no longer watched until
-    /// somebody does; after `shutdown` nothing is. It must be called within a tokio runtime.
+    /// An empty store. An object that is not read for `max_idle`, at least a minute, is not watched until its next read;
+    /// all watches end with `shutdown`. It must be called within a tokio runtime.
     pub fn new(client: Client, clock: Arc<dyn Clock>, max_idle: SignedDuration, shutdown: CancellationToken) -> Self {
         let shutdown = shutdown.child_token();
         let stop = shutdown.clone().drop_guard();
@@ -59,14 +59,14 @@ impl<K: PodObject> WatchedObjects<K> {
         WatchedObjects { shared, _stop: stop }
     }
 
-    /// Whether changes of the object are followed at present. They are not if nobody refers to it or has read it for
-    /// long, or if it is immutable and somebody has seen that.
+    /// Whether the object is being watched. It is not if it has no references, was not read for long, or was found to be
+    /// immutable by a read.
     pub fn is_watched(&self, namespace: &str, name: &str) -> bool {
         self.shared.item(namespace, name).is_some_and(|item| item.is_watched())
     }
 
-    /// Waits until what is known of the object is as `expected`, for ever if nobody refers to it. This is no read: it
-    /// starts nothing, and keeps nothing from being idle.
+    /// Waits until the known object is as `expected`, for ever if it has no references. This does not count as a read: it
+    /// neither starts a watch nor keeps one from being idle.
     pub async fn until(&self, namespace: &str, name: &str, expected: impl Fn(Option<&K>) -> bool) {
         match self.shared.item(namespace, name) {
             Some(item) => item.until(expected).await,
@@ -84,8 +84,8 @@ impl<K: PodObject> Shared<K> {
         self.entries().get(&ObjectKey::new(namespace, name)).map(|entry| entry.item.clone())
     }
 
-    /// The item, which somebody reads: even a read that fails shows that the object is wanted. All under one lock, or a
-    /// reference that is deleted meanwhile would leave a watch behind that nobody ends.
+    /// The item for a read, which keeps or starts its watch even if the read fails. All is done under one lock: a reference
+    /// that is deleted meanwhile would otherwise leave a watch behind.
     fn wanted(&self, namespace: &str, name: &str, now: Timestamp) -> Option<Arc<Item<K>>> {
         let entries = self.entries();
         let item = &entries.get(&ObjectKey::new(namespace, name))?.item;
@@ -101,7 +101,7 @@ impl<K: PodObject> Shared<K> {
                 for entry in self.entries().values() {
                     entry.item.stop_if_idle(now, self.max_idle);
                 }
-                self.clock.sleep_until(now.saturating_add(SWEEP).unwrap_or(Timestamp::MAX)).await;
+                self.clock.sleep_until(now.saturating_add(SWEEP_PERIOD).unwrap_or(Timestamp::MAX)).await;
             }
         };
         self.shutdown.run_until_cancelled(sweeps).await.unwrap_or(());
@@ -115,7 +115,7 @@ impl<K: PodObject> Shared<K> {
         let item = self.wanted(namespace, name, now);
         let item = item.ok_or_else(|| GetError::NotRegistered(namespace.to_owned(), name.to_owned()))?;
         if !item.is_synced() {
-            let deadline = self.clock.sleep_until(now.saturating_add(PATIENCE).unwrap_or(Timestamp::MAX));
+            let deadline = self.clock.sleep_until(now.saturating_add(FIRST_LIST_TIMEOUT).unwrap_or(Timestamp::MAX));
             tokio::select! {
                 biased;
                 () = item.until(|_| true) => {}
@@ -126,7 +126,7 @@ impl<K: PodObject> Shared<K> {
     }
 }
 
-/// What the API server would have said, had it been asked (`apierrors.NewNotFound`).
+/// The status that the API server would answer with (`apierrors.NewNotFound`).
 fn not_found(noun: &str, name: &str) -> Status {
     let details = StatusDetails {
         name: name.to_owned(),

@@ -1,11 +1,11 @@
-//! Who refers to an object, and how often.
+//! The references to an object, counted by pod.
 //!
-//! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/watch_based_manager.go` (`refMap`), down to this: a reference that is
-//! deleted without having been added is a debt, and whoever has or had a debt counts as referring too.
+//! Follows kubernetes v1.37.1 `pkg/kubelet/util/manager/watch_based_manager.go` (`refMap`), in this too: a reference that
+//! is deleted without having been added counts as -1, and a pod with a negative count refers to the object as well.
 
 use std::collections::HashMap;
 
-/// References by pod uid.
+/// The number of references by pod uid, never 0.
 #[derive(Default)]
 pub(super) struct References(HashMap<String, i64>);
 
@@ -22,7 +22,7 @@ impl References {
         }
     }
 
-    /// Whether nobody refers to the object any more.
+    /// Whether the object has no references.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

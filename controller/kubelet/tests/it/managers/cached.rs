@@ -12,7 +12,7 @@ use serde_json::json;
 
 use std::sync::{Arc, Mutex};
 
-/// A store over `setup`, for a node that says that TTL in seconds.
+/// A store over `setup`, for a node that states `ttl` in seconds.
 fn store(setup: &Setup, ttl: Option<i64>) -> CachedObjects<Secret> {
     store_with(setup, Arc::new(move || ttl.map(SignedDuration::from_secs)))
 }
@@ -57,7 +57,7 @@ async fn an_object_that_is_deleted_is_missing_at_the_next_read() {
     assert_eq!(setup.requests(), ["get default/name", "get default/name rv=0 404"]);
 }
 
-/// 100 reads at once of 10 objects: how many requests they make at that TTL.
+/// 100 concurrent reads of 10 objects: the TTL, and the number of requests they make.
 #[tokio::test]
 async fn reads_at_once_share_a_request_unless_nothing_is_ever_good() {
     for (ttl, expected) in [(Some(0), 100), (Some(-1), 100), (Some(60), 10), (None, 10)] {
@@ -83,7 +83,7 @@ async fn the_node_says_for_how_long_an_object_is_good() {
     let node_says = ttl.clone();
     let store = store_with(&setup, Arc::new(move || *node_says.lock().expect("not poisoned")));
     store.add_reference("default", "name", "pod");
-    // What the node says, seconds that pass, requests that the next read makes.
+    // The node's TTL, seconds that pass, requests that the next read makes.
     for (says, passes, expected) in [
         (None, 0, 1),
         (Some(0), 0, 1),
@@ -123,7 +123,7 @@ fn the_annotation_is_a_whole_number_of_seconds() {
     }
 }
 
-/// v1.37.1 asks anew only for what a pod adds; older versions did so for all that a changed pod refers to.
+/// v1.37.1 reads anew only the references that a pod adds; older versions did so for all references of a changed pod.
 #[tokio::test]
 async fn a_reference_that_is_added_makes_the_next_read_a_request() {
     let setup = Setup::new().await;
@@ -174,7 +174,7 @@ async fn exactly_what_is_registered<K: PodObject>(plural: &str) {
     }
 }
 
-/// What becomes of a read when the server fails, in states one after the other.
+/// The outcome of reads when the server fails, in successive states.
 #[tokio::test]
 async fn an_error_is_told_only_to_those_for_whom_there_is_nothing_better() {
     let setup = Setup::new().await;

@@ -1,4 +1,4 @@
-//! Connections: shared, enough of them, and found anew when they are lost.
+//! Connections: shared, as many as needed, and made anew when they are lost.
 
 use super::setup::{Setup, USER_AGENT};
 use futures::future::join_all;
@@ -22,7 +22,7 @@ async fn read(client: &Client) -> kube::Result<Namespace> {
     Api::all(client.clone()).get("default").await
 }
 
-/// Opens so many watches and returns them.
+/// Opens `count` watches and returns them.
 async fn watches(client: &Client, count: usize) -> Vec<impl Sized> {
     let open = |_| async {
         let request = http::Request::get("/api/v1/namespaces/default/secrets?watch=true").body(Vec::new());
@@ -31,7 +31,7 @@ async fn watches(client: &Client, count: usize) -> Vec<impl Sized> {
     join_all((0..count).map(open)).await
 }
 
-/// How many connections there are with so many watches, and so many reads at once.
+/// The numbers of watches and of concurrent reads, and the number of connections they need.
 #[tokio::test]
 async fn requests_share_connections_and_wait_for_nobody() {
     for (secure, watching, reading, expected) in [
@@ -113,7 +113,7 @@ async fn watches_of_many_objects_survive_a_lost_connection() {
     }
 }
 
-/// Serves `{}` over TLS to whoever comes, without a word about protocols.
+/// A server that answers `{}` over TLS without ALPN.
 async fn old_fashioned_server() -> Uri {
     let identity = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("an identity");
     let key = PrivateKeyDer::try_from(identity.signing_key.serialize_der()).expect("a key");
@@ -155,7 +155,7 @@ async fn a_server_without_http2_gets_a_request_a_connection() {
 
 #[tokio::test]
 async fn a_connection_that_nobody_waits_for_any_more_is_not_waited_for() {
-    // It takes connections, and says nothing.
+    // It accepts connections, and sends nothing.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("https://{}", listener.local_addr().expect("an address"));
     let mut config = Config::new(url.parse().expect("a URL"));
@@ -163,7 +163,7 @@ async fn a_connection_that_nobody_waits_for_any_more_is_not_waited_for() {
     let client = kubelet::client::new(config, USER_AGENT).expect("a client");
     let mut accepted = Vec::new();
     for _ in 0..2 {
-        // Who asks gives up as soon as there is a connection.
+        // The read is given up as soon as there is a connection.
         tokio::select! {
             answer = read(&client) => panic!("{answer:?}"),
             connection = listener.accept() => accepted.push(connection.expect("a connection")),

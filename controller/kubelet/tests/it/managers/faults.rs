@@ -1,4 +1,4 @@
-//! Servers that fail, forget or restart: nothing is lost, and nobody is asked more often than client-go would.
+//! Servers that fail, compact or restart: no change is lost, and no more requests are made than client-go would make.
 
 use super::setup::{Setup, version};
 use super::test_clock::Sleeper;
@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::Secret;
 use kubelet::objects::{Store, WatchedObjects};
 
-/// Waits until the store knows that version of the secret.
+/// Waits until the store has that version of the secret.
 async fn until(store: &WatchedObjects<Secret>, expected: &str) {
     store.until("default", "name", |secret| secret.and_then(version).as_deref() == Some(expected)).await;
 }
@@ -52,7 +52,7 @@ async fn a_watch_that_is_closed_too_soon_makes_the_reflector_pause_and_list() {
 async fn a_watch_that_would_resume_what_is_forgotten_makes_the_reflector_pause_and_list() {
     let setup = Setup::new().await;
     let store = watched(&setup).await;
-    // So that the watch is refused first, and history has room to move on unseen.
+    // The watch is refused first, so that the history can be compacted meanwhile.
     setup.clock.advance(1);
     setup.fail("watch", 429, 1);
     setup.server().disconnect_watches();
@@ -69,7 +69,7 @@ async fn a_watch_that_would_resume_what_is_forgotten_makes_the_reflector_pause_a
     assert_eq!(requests[4..], ["list default/name rv", "watch default/name rv"]);
 }
 
-/// Failures of watches: the code, and whether the object is listed anew.
+/// Failures of watches: the status code, and whether the object is listed anew.
 #[tokio::test]
 async fn a_busy_server_is_asked_for_the_same_watch_again_and_others_for_a_list() {
     for (code, lists) in [(429, false), (500, true), (503, true), (403, true), (404, true)] {
@@ -139,10 +139,10 @@ async fn a_server_that_restarts_is_found_again() {
         let store = watched(&setup).await;
         setup.clock.advance(1);
         setup.stop().await;
-        // Nobody listens.
+        // The connection is refused.
         setup.clock.asleep(Sleeper::Reflector).await;
         setup.start_again().await;
-        // Its memory is lost, so this makes it come as far as it was.
+        // The new server is empty; this raises its revision to the old one.
         for number in 0..5 {
             setup.create(&format!("other-{number}"), false).await;
         }

@@ -1,4 +1,4 @@
-//! A client whose requests of one kind wait until a test lets them through.
+//! A client whose lists wait until a test lets them through.
 
 use http::Request;
 use kube::Client;
@@ -6,7 +6,7 @@ use kube::client::Body;
 use tokio::sync::watch;
 use tower::service_fn;
 
-/// Where lists wait.
+/// A gate that lists wait at.
 pub(crate) struct Gate {
     state: watch::Sender<State>,
 }
@@ -22,17 +22,17 @@ impl Gate {
         Gate { state: watch::Sender::default() }
     }
 
-    /// Lets through who waits, and who comes later.
+    /// Lets all lists through, waiting and later ones.
     pub(crate) fn open(&self) {
         self.state.send_modify(|state| state.open = true);
     }
 
-    /// Waits until somebody waits.
+    /// Waits until a list waits.
     pub(crate) async fn waiting(&self) {
         self.state.subscribe().wait_for(|state| state.waiting > 0).await.expect("self holds the sender");
     }
 
-    /// A client like `inner`, but for its lists.
+    /// A client like `inner`, whose lists wait at the gate.
     pub(crate) fn client(&self, inner: Client) -> Client {
         let gate = self.state.clone();
         let service = service_fn(move |request: Request<Body>| {

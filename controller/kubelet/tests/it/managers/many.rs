@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 const READERS: usize = 10;
 const SECRETS_EACH: usize = 100;
-/// Each carries 100 requests at once.
+/// The number of connections, which carry 100 requests each.
 const CONNECTIONS: usize = READERS * SECRETS_EACH / 100;
 
 fn names(reader: usize) -> impl Iterator<Item = String> {

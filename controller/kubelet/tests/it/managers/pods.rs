@@ -4,10 +4,10 @@ use k8s_openapi::api::core::v1::Pod;
 use kubelet::objects::ObjectManager;
 use serde_json::{Value, json};
 
-/// What a pod refers to: secrets to pull images with (and config maps as volumes), and for each container those of single variables and of all.
+/// The names that a pod refers to: as pull secrets (and as config map volumes), and in the environment of each container.
 pub(crate) struct Secrets(pub(crate) &'static [&'static str], pub(crate) &'static [Environment]);
 
-/// What single variables are taken from, and what is taken whole.
+/// The names that a container refers to in `env`, and in `envFrom`.
 pub(crate) type Environment = (&'static [&'static str], &'static [&'static str]);
 
 /// A pod whose uid is made of its namespace and name.
@@ -35,7 +35,7 @@ pub(crate) fn pod_with_uid(namespace: &str, name: &str, uid: &str, Secrets(pull,
     serde_json::from_value(pod).expect("a pod")
 }
 
-/// What upstream's `TestCacheBasedSecretManager` does to a manager.
+/// The steps of upstream's `TestCacheBasedSecretManager`.
 pub(crate) fn register_and_unregister<K>(manager: &dyn ObjectManager<K>) {
     let first = Secrets(&["s1"], &[(&["s1"], &[]), (&["s2"], &[]), (&[], &["s20"])]);
     let second = Secrets(&["s1"], &[(&["s3"], &[]), (&["s4"], &[]), (&[], &["s40"])]);

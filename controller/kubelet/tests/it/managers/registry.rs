@@ -1,4 +1,4 @@
-//! Pods become references: the tables of `cache_based_manager_test.go` about counts.
+//! References of registered pods: the tables of `cache_based_manager_test.go` about counts.
 
 use super::pods::{Secrets, pod, pod_with_uid};
 use futures::future::BoxFuture;
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Counts references, and remembers what it was told in order.
+/// A store that counts references, and records the calls in order.
 #[derive(Default)]
 struct Counts(Mutex<(BTreeMap<String, i32>, Vec<String>)>);
 
@@ -36,7 +36,7 @@ impl<K: PodObject> Store<K> for Counts {
 
 type Manager<K = Secret> = Registry<K, Counts>;
 
-/// To register a pod, or to unregister it.
+/// A step: to register a pod, or to unregister it.
 type Step = fn(&Manager, &Pod);
 
 fn manager<K: PodObject>() -> Manager<K> {

@@ -1,4 +1,4 @@
-//! A server that remembers its requests, and what tests do to it.
+//! A server that records its requests, and helpers for tests of it.
 
 use super::test_clock::TestClock;
 use fake_apiserver::{FakeApiServer, On, RequestRecord};
@@ -13,14 +13,14 @@ use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// How the client under test calls itself.
+/// The `User-Agent` of the client under test.
 pub(crate) const USER_AGENT: &str = "kubelet";
 
 pub(crate) struct Setup {
     pub(crate) clock: TestClock,
-    /// None between two lives.
+    /// The server; `None` while it is stopped.
     server: Option<FakeApiServer>,
-    /// The test's own client of it.
+    /// The test's own client.
     admin: Option<Client>,
     identity: Option<(String, String)>,
     port: u16,
@@ -50,7 +50,7 @@ impl Setup {
         self.server.take().expect("it runs").shutdown().await;
     }
 
-    /// Starts a server in the place of the one before, without its memory.
+    /// Starts an empty server in place of the one before.
     pub(crate) async fn start_again(&mut self) {
         let builder = FakeApiServer::builder().seed(1).record_requests(true);
         let builder = match &self.identity {
@@ -67,7 +67,7 @@ impl Setup {
         self.server.as_ref().expect("it runs")
     }
 
-    /// Connections of nobody yet.
+    /// An empty pool of connections.
     pub(crate) fn pool(&self) -> Pool {
         Pool::new(&self.server().kube_config()).expect("the server's own configuration is sound")
     }
@@ -77,17 +77,17 @@ impl Setup {
         self.client_over(&self.pool())
     }
 
-    /// The client under test, over these connections.
+    /// The client under test, over `pool`.
     pub(crate) fn client_over(&self, pool: &Pool) -> Client {
         pool.client(self.server().kube_config(), USER_AGENT).expect("the server's own configuration is sound")
     }
 
-    /// A store of watched secrets whose watches are idle after so many minutes.
+    /// A store of watched secrets whose watches are idle after `max_idle` minutes.
     pub(crate) fn watched(&self, max_idle: i64) -> WatchedObjects<Secret> {
         self.watched_through(self.client(), max_idle)
     }
 
-    /// Such a store that uses this client.
+    /// Such a store that uses `client`.
     pub(crate) fn watched_through(&self, client: Client, max_idle: i64) -> WatchedObjects<Secret> {
         let max_idle = SignedDuration::from_mins(max_idle);
         WatchedObjects::new(client, Arc::new(self.clock.clone()), max_idle, CancellationToken::new())
@@ -119,7 +119,7 @@ impl Setup {
         deleted.expect("the secret is deleted");
     }
 
-    /// Lets so many requests of the client under test fail with `code`.
+    /// Lets `times` requests of the client under test fail with `code`.
     pub(crate) fn fail(&self, verb: &str, code: u16, times: u32) {
         self.server().faults().add(On::verb(verb).user_agent_prefix(USER_AGENT).status(code).times(times));
     }
@@ -129,13 +129,12 @@ impl Setup {
         records.into_iter().filter(|record| record.user_agent == USER_AGENT).collect()
     }
 
-    /// What the client under test has asked so far: verb, object, the revision if there is one, the code if it is an
-    /// error.
+    /// The requests of the client under test so far: verb, object, the revision if there is one, the code of an error.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.records().iter().map(|record| describe(record)).collect()
     }
 
-    /// Waits until the client under test has asked so many times, and returns what.
+    /// Waits until the client under test has made `times` requests, and returns them.
     pub(crate) async fn until_asked(&self, times: usize) -> Vec<String> {
         let mut count = self.server().request_log().count();
         loop {
@@ -148,7 +147,7 @@ impl Setup {
         }
     }
 
-    /// How often the client under test has asked so far.
+    /// The number of requests of the client under test so far.
     pub(crate) fn asked(&self) -> usize {
         self.records().len()
     }
@@ -174,7 +173,7 @@ fn describe(record: &RequestRecord) -> String {
     line
 }
 
-/// The label `version` of what was read, or what went wrong.
+/// The label `version` of the secret that was read, or the error.
 pub(crate) fn outcome(read: Result<Arc<Secret>, GetError>) -> String {
     match read {
         Ok(secret) => version(&secret).unwrap_or_default(),

@@ -1,4 +1,5 @@
-//! A storm: writes, lost watches, forgotten history and failing requests in any order. Afterwards all is known as it is.
+//! A storm of writes, lost watches, compactions and failing requests in any order. Afterwards all objects are known as
+//! they are.
 
 use super::setup::{Setup, version};
 use super::test_clock::Sleeper;
@@ -10,9 +11,9 @@ use std::time::Duration;
 
 const SECRETS: usize = 20;
 const STEPS: usize = 200;
-/// More than enough on the slowest of machines: it only keeps a failure from lasting for ever.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// In minutes. Time flies in a storm, and this is not about idle watches.
+/// The timeout of a test that fails; one that succeeds is much faster on any machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The idle time in minutes, longer than a storm, which moves the clock far.
 const NEVER_IDLE: i64 = 1_000_000;
 
 #[tokio::test]
@@ -34,7 +35,7 @@ async fn nothing_is_lost_in_a_storm() {
     }
 }
 
-/// Lets no reflector wait.
+/// Ends the pauses of all reflectors.
 async fn wake_reflectors(setup: &Setup) {
     loop {
         setup.clock.wake(Sleeper::Reflector).await;
@@ -42,8 +43,8 @@ async fn wake_reflectors(setup: &Setup) {
     }
 }
 
-/// Reflectors that pause go on only now and then, so they miss much. Returns the versions of the secrets that exist
-/// afterwards.
+/// Makes a storm in which pausing reflectors go on only now and then, so that they miss events. Returns the versions of
+/// the secrets that exist afterwards.
 async fn storm(setup: &Setup, names: &[String], mut random: Rng) -> BTreeMap<String, String> {
     let mut live = BTreeMap::new();
     for step in 0..STEPS {
@@ -72,7 +73,7 @@ async fn settle(store: &WatchedObjects<Secret>, names: &[String], live: &BTreeMa
     for name in names {
         let expected = live.get(name);
         let known = store.until("default", name, |secret| secret.map(version) == expected.cloned().map(Some));
-        let known = tokio::time::timeout(PATIENCE, known).await;
+        let known = tokio::time::timeout(TIMEOUT, known).await;
         assert!(known.is_ok(), "{name} never becomes {expected:?} with seed {seed}");
     }
 }

@@ -1,4 +1,4 @@
-//! Strategies by name, and what tells them apart.
+//! The strategies by name, and their differences.
 
 use super::setup::Setup;
 use super::test_clock::Sleeper;
@@ -46,7 +46,7 @@ fn pod() -> Pod {
     serde_json::from_value(pod).expect("a pod")
 }
 
-/// What a read says of an object that does not exist, before and after a pod refers to it, and after it is gone.
+/// The errors of reading an object that does not exist, before and after a pod refers to it, and after the pod is gone.
 async fn absent<K: PodObject>(strategy: Strategy, expected: [&str; 3]) {
     let setup = Setup::new().await;
     let manager = manager::<K>(&setup, strategy);

@@ -1,4 +1,4 @@
-//! A clock that a test moves, and that tells the test who waits for it.
+//! A clock that a test moves, and that shows its sleepers.
 
 use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
@@ -6,24 +6,24 @@ use kubelet::clock::{Clock, ManualClock};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Stands still until it is moved. Clones share the same hands.
+/// A clock that stands still until it is moved. Clones share the time.
 #[derive(Clone)]
 pub(crate) struct TestClock {
-    hands: ManualClock,
-    beds: Arc<watch::Sender<Vec<Bed>>>,
+    inner: ManualClock,
+    sleeps: Arc<watch::Sender<Vec<Sleep>>>,
 }
 
-/// A sleeper's, until it wakes or gives up.
+/// A sleep, until it ends or is given up.
 #[derive(Clone, Copy, PartialEq)]
-struct Bed {
-    sleep: SignedDuration,
+struct Sleep {
+    duration: SignedDuration,
     end: Timestamp,
 }
 
-/// Whom a test can find asleep.
+/// A kind of sleeper.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sleeper {
-    /// The task that looks for idle watches.
+    /// The task that searches for idle watches.
     Sweeper,
     /// A read that waits for a first list.
     Read,
@@ -36,7 +36,7 @@ impl Sleeper {
         match self {
             Sleeper::Sweeper => wait == SignedDuration::from_mins(1),
             Sleeper::Read => wait == SignedDuration::from_secs(1),
-            // With jitter, so it is none of the round numbers above.
+            // It has jitter, so it differs from the round numbers above.
             Sleeper::Reflector => wait != SignedDuration::from_mins(1) && wait != SignedDuration::from_secs(1),
         }
     }
@@ -45,63 +45,65 @@ impl Sleeper {
 impl TestClock {
     pub(crate) fn new() -> Self {
         let start: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a time");
-        TestClock { hands: ManualClock::new(start), beds: Arc::new(watch::Sender::new(Vec::new())) }
+        TestClock { inner: ManualClock::new(start), sleeps: Arc::new(watch::Sender::new(Vec::new())) }
     }
 
     pub(crate) fn advance(&self, seconds: i64) {
-        self.hands.advance(SignedDuration::from_secs(seconds));
+        self.inner.advance(SignedDuration::from_secs(seconds));
     }
 
-    /// Waits until one of the kind is asleep, and returns for how long it wanted to sleep.
+    /// Waits until a sleeper of that kind is asleep, and returns the duration of its sleep.
     pub(crate) async fn asleep(&self, sleeper: Sleeper) -> SignedDuration {
-        self.bed(sleeper).await.sleep
+        self.find(sleeper).await.duration
     }
 
-    /// Waits until one of the kind is asleep, and moves the hands to where it wakes. Returns for how long it wanted to
-    /// sleep.
+    /// Waits until a sleeper of that kind is asleep, and moves the clock to its end. Returns the duration of its sleep.
     pub(crate) async fn wake(&self, sleeper: Sleeper) -> SignedDuration {
-        let bed = self.bed(sleeper).await;
-        self.hands.advance(bed.end.duration_since(self.now()));
-        bed.sleep
+        let sleep = self.find(sleeper).await;
+        self.inner.advance(sleep.end.duration_since(self.now()));
+        sleep.duration
     }
 
-    async fn bed(&self, sleeper: Sleeper) -> Bed {
-        // Those whose time has come are about to wake.
-        let is_asleep = |bed: &&Bed| sleeper.sleeps_for(bed.sleep) && bed.end > self.now();
-        let mut beds = self.beds.subscribe();
-        let beds = beds.wait_for(|beds| beds.iter().any(|bed| is_asleep(&bed))).await.expect("self holds the sender");
-        *beds.iter().find(is_asleep).expect("it was just there")
+    async fn find(&self, sleeper: Sleeper) -> Sleep {
+        // Sleepers whose time has come are about to wake.
+        let is_asleep = |sleep: &&Sleep| sleeper.sleeps_for(sleep.duration) && sleep.end > self.now();
+        let mut sleeps = self.sleeps.subscribe();
+        let sleeps = sleeps
+            .wait_for(|sleeps| sleeps.iter().any(|sleep| is_asleep(&sleep)))
+            .await
+            .expect("self holds the sender");
+        *sleeps.iter().find(is_asleep).expect("it was just there")
     }
 }
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        self.hands.now()
+        self.inner.now()
     }
 
     fn sleep_until(&self, time: Timestamp) -> BoxFuture<'static, ()> {
-        let bed = Bed { sleep: time.duration_since(self.now()), end: time };
-        self.beds.send_modify(|beds| beds.push(bed));
-        let occupied = Occupied { beds: self.beds.clone(), bed };
-        let sleep = self.hands.sleep_until(time);
+        let sleep = Sleep { duration: time.duration_since(self.now()), end: time };
+        self.sleeps.send_modify(|sleeps| sleeps.push(sleep));
+        let sleeping = Sleeping { sleeps: self.sleeps.clone(), sleep };
+        let sleep = self.inner.sleep_until(time);
         Box::pin(async move {
             sleep.await;
-            drop(occupied);
+            drop(sleeping);
         })
     }
 }
 
-/// Frees the bed when it is dropped.
-struct Occupied {
-    beds: Arc<watch::Sender<Vec<Bed>>>,
-    bed: Bed,
+/// Removes the sleep when it is dropped.
+struct Sleeping {
+    sleeps: Arc<watch::Sender<Vec<Sleep>>>,
+    sleep: Sleep,
 }
 
-impl Drop for Occupied {
+impl Drop for Sleeping {
     fn drop(&mut self) {
-        self.beds.send_modify(|beds| {
-            let index = beds.iter().position(|bed| *bed == self.bed).expect("it was put there");
-            beds.swap_remove(index);
+        self.sleeps.send_modify(|sleeps| {
+            let index = sleeps.iter().position(|sleep| *sleep == self.sleep).expect("it was put there");
+            sleeps.swap_remove(index);
         });
     }
 }

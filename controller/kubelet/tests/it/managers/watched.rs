@@ -17,7 +17,7 @@ async fn read(store: &WatchedObjects<Secret>) -> String {
     outcome(store.get("default", "name").await)
 }
 
-/// Waits until the store knows that version.
+/// Waits until the store has that version.
 async fn until(store: &WatchedObjects<Secret>, expected: &str) {
     store.until("default", "name", |secret| secret.and_then(version).as_deref() == Some(expected)).await;
 }
@@ -66,7 +66,7 @@ async fn more_references_make_no_requests() {
     assert_eq!(setup.requests(), expected);
 }
 
-/// Whether the first and the second state of the secret are immutable, none where it does not exist.
+/// Whether the first and the second state of the secret are immutable; `None` where it does not exist.
 #[tokio::test]
 async fn a_read_that_returns_an_immutable_object_ends_its_watch() {
     for (first, second) in [
@@ -213,7 +213,7 @@ async fn a_list_that_takes_long_is_waited_for() {
     assert_eq!(read(&store).await, "");
 }
 
-/// The steps `+` and `-` by that pod on an object, and whether `default/name` can be read afterwards.
+/// References to an object that a pod adds (`+`) or deletes (`-`), and whether `default/name` can be read afterwards.
 #[tokio::test]
 async fn references_are_counted_for_each_pod() {
     type Step = (char, (&'static str, &'static str), &'static str, bool);
@@ -228,7 +228,7 @@ async fn references_are_counted_for_each_pod() {
             ('-', ("default", "other"), "pod1", true),
             ('-', ("other", "name"), "pod1", true),
         ],
-        // A debt keeps the object alive until it is paid, which is how upstream counts.
+        // A negative count keeps the object, as upstream counts.
         &[('+', NAME, "pod1", true), ('-', NAME, "pod2", true), ('-', NAME, "pod1", true)],
     ];
     for case in cases {
