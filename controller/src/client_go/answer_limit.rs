@@ -1,6 +1,7 @@
-//! Answers of a bounded length: a client keeps what it is sent until it is whole, so a server could fill its memory.
+//! A bound on the length of responses, which a client buffers, so that no server can fill its memory.
 //!
-//! client-go has no such bound. A list comes in pages of 500 objects, and no object is larger than a request may be; the bounds are far beyond.
+//! client-go has no such bound. Lists come in pages of 500 objects, and the size of objects is limited by that of requests;
+//! the bounds are far beyond both.
 
 use bytes::Bytes;
 use http::{Request, Response, Uri};
@@ -10,12 +11,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tower::{BoxError, Service};
 
-/// The most bytes of an answer.
+/// The most bytes of a response.
 const MAX_DOCUMENT_BYTES: usize = 128 << 20;
-/// The most bytes of an event of a watch, whose answer has no end.
+/// The most bytes of an event of a watch, whose response has no end.
 const MAX_EVENT_BYTES: usize = 16 << 20;
 
-/// A service whose answers end in an error if they are too long.
+/// A service whose responses end in an error if they are too long.
 #[derive(Clone)]
 pub(super) struct AnswerLimit<S> {
     service: S,
@@ -58,19 +59,19 @@ enum Limit {
     Event,
 }
 
-/// The body of an answer, which ends in an error if it is too long.
+/// The body of a response, which ends in an error if it is too long.
 pub(super) struct Limited<B> {
     body: B,
     limit: Limit,
-    /// Bytes of the document, or of the event, so far.
+    /// The number of bytes of the document, or of the current event, so far.
     bytes: usize,
 }
 
 impl<B> Limited<B> {
-    /// Counts what came; false if it is too much.
+    /// Counts `bytes`; false if the limit is exceeded.
     fn count(&mut self, bytes: &[u8]) -> bool {
         let end = bytes.iter().rposition(|byte| *byte == b'\n').filter(|_| self.limit == Limit::Event);
-        // Events that are whole are taken at once.
+        // Complete events are consumed at once.
         self.bytes = end.map_or(self.bytes + bytes.len(), |end| bytes.len() - end - 1);
         self.bytes <= if self.limit == Limit::Event { MAX_EVENT_BYTES } else { MAX_DOCUMENT_BYTES }
     }

@@ -1,42 +1,42 @@
-//! What an error answer of the API server means.
+//! Classification of the API server's errors.
 //!
 //! Follows apimachinery v0.37.1 `pkg/api/errors/errors.go`: the reason decides, the status code only where the reason is
-//! unknown. So an AlreadyExists, which is a 409 too, is no Conflict. (kube's `Status::is_conflict` and its likes never look
-//! at the code.)
+//! unknown. So an AlreadyExists, which is a 409 too, is not a Conflict. (kube's `Status::is_conflict` and its likes ignore
+//! the code.)
 
 use kube::Error;
 use kube::core::Status;
 use kube::core::response::reason;
 
-/// `StatusCause` of a create that was refused because its namespace is going away (`NamespaceTerminatingCause`).
+/// The `StatusCause` of a create in a namespace that is being deleted (`NamespaceTerminatingCause`).
 pub const NAMESPACE_TERMINATING_CAUSE: &str = "NamespaceTerminating";
 
-/// The object does not exist.
+/// Whether the object does not exist.
 pub fn is_not_found(error: &Error) -> bool {
     has_reason_or_code(error, reason::NOT_FOUND, 404)
 }
 
-/// The object is not in the state that the request was made for.
+/// Whether the object has another state than the request was made for.
 pub fn is_conflict(error: &Error) -> bool {
     has_reason_or_code(error, reason::CONFLICT, 409)
 }
 
-/// There is an object of that name already. No code says so by itself: 409 may be a conflict.
+/// Whether an object of that name exists already. The code does not suffice: 409 may be a conflict.
 pub fn is_already_exists(error: &Error) -> bool {
     status(error).is_some_and(|status| status.reason == reason::ALREADY_EXISTS)
 }
 
-/// The revision that was asked for is no longer known.
+/// Whether the requested revision is no longer available.
 pub fn is_expired(error: &Error) -> bool {
     status(error).is_some_and(|status| status.reason == reason::EXPIRED) || has_reason_or_code(error, reason::GONE, 410)
 }
 
-/// The server has too much to do. Here the code counts whatever the reason is.
+/// Whether the server is overloaded. Here the code counts, whatever the reason.
 pub fn is_too_many_requests(error: &Error) -> bool {
     status(error).is_some_and(|status| status.reason == reason::TOO_MANY_REQUESTS || status.code == 429)
 }
 
-/// The answer lists `cause` as a cause.
+/// Whether the status lists `cause` as a cause.
 pub fn has_status_cause(error: &Error, cause: &str) -> bool {
     let causes = status(error).and_then(|status| status.details.as_ref()).map(|details| &details.causes);
     causes.is_some_and(|causes| causes.iter().any(|listed| listed.reason == cause))
@@ -54,7 +54,7 @@ fn status(error: &Error) -> Option<&Status> {
     }
 }
 
-/// An error made of many, without repetitions (`utilerrors.NewAggregate`).
+/// The message of several errors, without repetitions (`utilerrors.NewAggregate`).
 pub fn aggregate(messages: &[String]) -> String {
     let mut seen: Vec<&str> = Vec::new();
     for message in messages {

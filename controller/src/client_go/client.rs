@@ -1,8 +1,8 @@
-//! Clients that name themselves, and retry a request only if the API server says when.
+//! Clients with a `User-Agent`, which retry a request only if the API server says when.
 //!
-//! kube's own retry repeats any 429, 503 and 504. client-go repeats a 429 or 5xx only if the answer has a `Retry-After`,
-//! and else leaves it to the caller. The difference decides which calls a server sees, so this follows client-go v0.37.1
-//! `rest/with_retry.go`. Its rate limit of 20 requests a second is left out.
+//! kube's own retry repeats any 429, 503 and 504. client-go repeats a 429 or 5xx only if the response has a `Retry-After`,
+//! and otherwise leaves it to the caller. The difference decides which calls a server gets, so this follows client-go
+//! v0.37.1 `rest/with_retry.go`. Its rate limit of 20 requests a second is left out.
 
 use super::answer_limit::AnswerLimit;
 use http::{HeaderValue, Request, Response, header};
@@ -16,36 +16,36 @@ use tower::layer::layer_fn;
 use tower::retry::{Policy, RetryLayer};
 use tower::util::BoxService;
 
-/// How often a request is repeated (`maxRetries` of `rest.Request`).
+/// The most retries of a request (`maxRetries` of `rest.Request`).
 const MAX_RETRIES: u32 = 10;
-/// How many requests can wait for the connection before callers have to.
+/// The number of requests that can be queued before callers have to wait.
 const BUFFERED_REQUESTS: usize = 1024;
 
-/// A client for `config` that calls itself `user_agent`.
+/// A client for `config` with the `User-Agent` `user_agent`.
 ///
 /// # Errors
-/// If `user_agent` is no header value, or `config` is unusable.
+/// If `user_agent` is not a header value, or `config` is unusable.
 pub fn new(config: Config, user_agent: &str) -> anyhow::Result<Client> {
     Ok(with_retries(ClientBuilder::try_from(named(config, user_agent)?)?))
 }
 
-/// The same `config` for somebody who calls itself `user_agent`, and retries as [`with_retries`] does, not as kube does.
+/// `config` with the `User-Agent` `user_agent` and without kube's retries, for [`with_retries`].
 ///
 /// # Errors
-/// If `user_agent` is no header value.
+/// If `user_agent` is not a header value.
 pub fn named(mut config: Config, user_agent: &str) -> anyhow::Result<Config> {
     config.headers.push((header::USER_AGENT, HeaderValue::from_str(user_agent)?));
     config.default_retry = false;
     Ok(config)
 }
 
-/// What kube puts its own layers on.
+/// The service beneath kube's own layers.
 pub type Service = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
-/// The client that `builder` builds, whose answers have a bounded length, with retries when the API server says so.
+/// The client that `builder` builds, with bounded responses, and with retries when the API server says so.
 pub fn with_retries(builder: ClientBuilder<Service>) -> Client {
     let retry = RetryLayer::new(RetryAfter { retries: 0 });
-    // A retry needs a service that can be cloned, which the buffer makes of any.
+    // A retry needs a service that can be cloned, as a buffer can.
     let limit = layer_fn(AnswerLimit::new);
     builder.with_layer(&limit).with_layer(&BufferLayer::new(BUFFERED_REQUESTS)).with_layer(&retry).build()
 }
@@ -76,7 +76,7 @@ impl<B, E> Policy<Request<Body>, Response<B>, E> for RetryAfter {
     }
 }
 
-/// How long the server asks to wait before trying again, if it does.
+/// The delay of a `Retry-After`; `None` if the request must not be repeated.
 fn retry_after<B>(response: &Response<B>) -> Option<Duration> {
     let status = response.status();
     let busy = status.is_server_error() || status == http::StatusCode::TOO_MANY_REQUESTS;

@@ -1,9 +1,9 @@
-//! A local copy of all objects of a kind, kept current by a watch, and the handlers that are told of its changes.
+//! Informers: a local store of all objects of a kind, kept current by a watch, and handlers of its changes.
 //!
 //! Follows client-go v0.37.1 `tools/cache/shared_informer.go`, `delta_fifo.go` and `store.go`:
-//! * The store changes first, the handlers are told afterwards.
-//! * An object that was there before becomes an update, even if a new list shows it unchanged.
-//! * An object that a new list no longer shows is a [`Event::MissedDeletion`], with the last state that was seen.
+//! * The store changes first, the handlers are called afterwards.
+//! * A known object in a new list is an update, even if it is unchanged.
+//! * A known object that a new list lacks is a [`Event::MissedDeletion`], with the last state that was seen.
 //! * The deletion of an object that is not in the store is not reported.
 //!
 //! Lookups by namespace need no index of their own: the store is ordered by namespace.
@@ -20,17 +20,17 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::warn;
 
-/// Namespace and name of an object.
+/// The namespace and name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
-    /// Empty for cluster-scoped objects.
+    /// Its namespace; empty for cluster-scoped objects.
     pub namespace: String,
     /// `metadata.name`.
     pub name: String,
 }
 
 impl ObjectKey {
-    /// The key of that name in that namespace.
+    /// The key of `name` in `namespace`.
     pub fn new(namespace: impl Into<String>, name: impl Into<String>) -> Self {
         ObjectKey { namespace: namespace.into(), name: name.into() }
     }
@@ -41,27 +41,27 @@ impl ObjectKey {
     }
 }
 
-/// What happened to an object of the store.
+/// A change of an object in the store.
 #[derive(Debug, PartialEq)]
 pub enum Event<K> {
-    /// It is new.
+    /// It was added.
     Added(Arc<K>),
     /// It was replaced, by another version of itself or by another object of its name.
     Updated {
-        /// What was there before.
+        /// The object before.
         old: Arc<K>,
-        /// What is there now.
+        /// The object now.
         new: Arc<K>,
     },
-    /// It is gone; this is its final state.
+    /// It was deleted; this is its final state.
     Deleted(Arc<K>),
-    /// It is gone, and its final state was missed; this is the last one seen (`DeletedFinalStateUnknown`).
+    /// It was deleted, and its final state was missed; this is the last one seen (`DeletedFinalStateUnknown`).
     MissedDeletion(Arc<K>),
 }
 
 impl<K> Event<K> {
-    /// The event as seen by somebody for whom only objects that pass `keep` exist (`FilteringResourceEventHandler`):
-    /// an update into or out of the visible is an addition or a deletion. `None` if there is nothing to see.
+    /// The event for a handler of those objects only that pass `keep` (`FilteringResourceEventHandler`): an update that makes
+    /// an object pass, or no longer pass, is an addition or a deletion. `None` if it concerns none of them.
     pub fn filter(&self, keep: impl Fn(&K) -> bool) -> Option<Event<K>> {
         match self {
             Event::Added(new) => keep(new).then(|| Event::Added(new.clone())),
@@ -79,14 +79,13 @@ impl<K> Event<K> {
 
 type Handler<K> = Box<dyn Fn(&Event<K>) + Send + Sync>;
 
-/// The store of one kind, its handlers, and the means to fill it.
+/// A store of the objects of one kind, and its handlers.
 ///
 /// [`run`](Self::run) fills it from a watch. [`apply`](Self::apply), [`delete`](Self::delete) and
-/// [`replace`](Self::replace) are the same steps by hand, for those who want a copy of the past: a test can hold back
-/// what the API server already shows everybody else.
+/// [`replace`](Self::replace) are the same steps by hand, with which a test can keep a store behind the API server.
 pub struct Informer<K> {
     store: RwLock<BTreeMap<ObjectKey, Arc<K>>>,
-    /// Held from a change of the store until all handlers know of it.
+    /// Locked from a change of the store until all handlers have been called.
     delivery: Mutex<()>,
     handlers: RwLock<Vec<Handler<K>>>,
     synced: watch::Sender<bool>,
@@ -94,7 +93,7 @@ pub struct Informer<K> {
 }
 
 impl<K: Resource<DynamicType = ()>> Informer<K> {
-    /// An empty store that waits for its first list.
+    /// An empty informer that is not synced.
     pub fn new() -> Self {
         Informer {
             store: RwLock::default(),
@@ -105,19 +104,19 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
         }
     }
 
-    /// A store that holds `objects` and counts as synced, though it was never connected to a server.
+    /// A synced informer of `objects`, which was never connected to a server.
     pub fn with_objects(objects: impl IntoIterator<Item = K>) -> Self {
         let informer = Self::new();
         informer.replace(objects);
         informer
     }
 
-    /// Tells `handler` of all changes from now on, in their order. It must be quick and must not change this informer.
+    /// Calls `handler` for all changes from now on, in order. It must not block, nor change this informer.
     pub fn add_handler(&self, handler: impl Fn(&Event<K>) + Send + Sync + 'static) {
         self.handlers.write().expect("nobody panics while adding a handler").push(Box::new(handler));
     }
 
-    /// The object of that key.
+    /// The object with that key.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.store().get(key).cloned()
     }
@@ -144,7 +143,7 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
         self.put(object);
     }
 
-    /// Takes `object` out of the store, if there is one of its name; `object` is its final state.
+    /// Removes the object of this name from the store, if it is there; `object` is its final state.
     pub fn delete(&self, object: K) {
         let _delivery = self.delivery();
         if self.store_mut().remove(&ObjectKey::of(&object)).is_some() {
@@ -168,7 +167,7 @@ impl<K: Resource<DynamicType = ()>> Informer<K> {
         self.synced.send_replace(true);
     }
 
-    /// Waits until the store holds a first complete list.
+    /// Waits until the store has had a complete list (`HasSynced`).
     pub async fn synced(&self) {
         self.synced.subscribe().wait_for(|synced| *synced).await.expect("self holds the sender");
     }
@@ -214,8 +213,8 @@ impl<K> Informer<K>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Keeps the store equal to what `api` shows, for ever: lists, watches, and starts over when the watch is lost,
-    /// with growing pauses (0.8 s up to 30 s) while there are errors.
+    /// Lists and watches `api` for ever, and starts over when the watch is lost, with growing pauses (0.8 s up to 30 s)
+    /// while there are errors.
     pub async fn run(&self, api: Api<K>) {
         let watch = || Box::pin(watcher(api.clone(), watcher::Config::default()));
         let (mut events, mut backoff) = (watch(), watcher::DefaultBackoff::default());
@@ -240,7 +239,7 @@ where
         }
     }
 
-    /// Waits until the store holds what a list through `api` shows, every object in that version, and all handlers know.
+    /// Waits until the store holds the objects of a list through `api`, in the same versions, and all handlers were called.
     ///
     /// # Errors
     /// If the objects cannot be listed.
@@ -261,8 +260,8 @@ where
     }
 }
 
-/// Whether a watch may be tried again from the same revision. If the server refuses it, that revision may be one that it never had;
-/// as `Reflector.watch` of client-go does, all is listed anew then, unless the server has only too much to do.
+/// Whether a watch may be retried from the same revision. If the server refuses it, it may never have had that revision;
+/// so all objects are listed anew, unless it answers 429, as in `Reflector.watch` of client-go.
 fn may_resume(error: &watcher::Error) -> bool {
     match error {
         watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 429,
@@ -304,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Applies `changes` to an informer and returns what a handler was told.
+    /// Applies `changes` to an informer and returns the events that a handler got.
     fn told(changes: impl FnOnce(&Informer<Secret>)) -> Vec<String> {
         let told = Arc::new(Mutex::new(Vec::new()));
         let informer = Informer::new();

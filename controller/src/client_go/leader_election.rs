@@ -1,4 +1,4 @@
-//! Doing something only while holding a Lease, so that of many candidates one works at a time.
+//! Leader election: work that is done only while holding a Lease, so that one of many candidates works at a time.
 //!
 //! ```text
 //!              acquired                 renewed in time
@@ -8,10 +8,10 @@
 //!                            └──▶ released  (stopped, or the work ended)
 //! ```
 //!
-//! Whoever leads no longer gives the Lease up once the work has ended, so that the next candidate need not wait; who lost
-//! it tries that too.
+//! When its work has ended, a candidate releases the Lease, so that the next one need not wait; one that lost the Lease
+//! tries that too.
 //!
-//! Whether a Lease has expired is judged by how long ago we saw it change, not by the times written in it: clocks differ.
+//! A Lease expires a time after its last observed change, whatever times are written in it, as clocks differ.
 //!
 //! Follows client-go v0.37.1 `tools/leaderelection/leaderelection.go` and `resourcelock/leaselock.go`, without
 //! coordinated election and without events. `ReleaseOnCancel` is always on.
@@ -29,32 +29,32 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, info};
 
-/// While waiting for a Lease, each pause is lengthened by a random part of up to this times itself (`JitterFactor`).
+/// The largest share of a pause that is added to it at random, while waiting for a Lease (`JitterFactor`).
 pub const JITTER_FACTOR: f64 = 1.2;
 
-/// How to take part in an election (`LeaderElectionConfig`).
+/// The configuration of a candidate (`LeaderElectionConfig`).
 #[derive(Clone)]
 pub struct ElectionConfig {
-    /// Who we are: unique among the candidates.
+    /// The candidate's identity, unique among the candidates.
     pub identity: String,
-    /// Where the Lease is.
+    /// The namespace of the Lease.
     pub namespace: String,
     /// The name of the Lease.
     pub name: String,
-    /// How long others have to see no change of the Lease before they may take it.
+    /// The time without a change of the Lease after which other candidates may take it.
     pub lease_duration: Duration,
-    /// How long a leader tries to renew the Lease before it gives up.
+    /// The time after which a leader gives up renewing the Lease.
     pub renew_deadline: Duration,
     /// The pause between attempts.
     pub retry_period: Duration,
-    /// Tells the times that are written into the Lease.
+    /// The source of the times that are written into the Lease.
     pub clock: Clock,
 }
 
-/// The configuration makes no sense.
+/// An error of the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ElectionConfigError {
-    /// Others could take the Lease while the leader still tries to renew it.
+    /// Another candidate could take the Lease while the leader still tries to renew it.
     #[error("leaseDuration must be greater than renewDeadline")]
     LeaseDuration,
     /// There would be no second attempt to renew.
@@ -68,7 +68,7 @@ pub enum ElectionConfigError {
     Identity,
 }
 
-/// Somebody else may be leading by now.
+/// The Lease was not renewed in time: another candidate may be the leader by now.
 #[derive(Debug, thiserror::Error)]
 #[error("leaderelection lost")]
 pub struct LeadershipLost;
@@ -77,11 +77,11 @@ pub struct LeadershipLost;
 pub struct LeaderElector {
     config: ElectionConfig,
     leases: Objects<Lease>,
-    /// What the Lease said when it was last seen to change, and when that was (`observedRecord`, `observedTime`).
+    /// The Lease's spec at its last observed change, and the time of that (`observedRecord`, `observedTime`).
     observed: Option<(LeaseSpec, Instant)>,
-    /// What was last read, as opposed to written (`observedRawRecord`).
+    /// The spec last read, not written (`observedRawRecord`).
     read: Option<LeaseSpec>,
-    /// The Lease as last read or written; updates are based on it.
+    /// The Lease as last read or written, the base of updates.
     lease: Option<Lease>,
     status: LeaderStatus,
 }
@@ -90,7 +90,7 @@ impl LeaderElector {
     /// A candidate that reaches the Lease through `client`.
     ///
     /// # Errors
-    /// If the configuration makes no sense.
+    /// If the configuration is invalid.
     pub fn new(client: Client, config: ElectionConfig) -> Result<Self, ElectionConfigError> {
         if config.lease_duration <= config.renew_deadline {
             return Err(ElectionConfigError::LeaseDuration);
@@ -109,13 +109,13 @@ impl LeaderElector {
         Ok(LeaderElector { config, leases, observed: None, read: None, lease: None, status })
     }
 
-    /// Tells others how the election goes while it runs.
+    /// The status of the election, also while it runs.
     pub fn status(&self) -> LeaderStatus {
         self.status.clone()
     }
 
-    /// Waits for the Lease, then does `work` and keeps the Lease, until the work ends or `stop`. The token given to
-    /// `work` is cancelled when it has to end; the Lease is released only after it did.
+    /// Waits for the Lease, then does `work` and renews the Lease, until the work ends or `stop`. The token given to
+    /// `work` is cancelled when it has to end; only then is the Lease released.
     ///
     /// # Errors
     /// If the Lease could not be renewed in time.
@@ -160,7 +160,7 @@ impl LeaderElector {
         info!(lock = self.lock(), "successfully acquired lease");
     }
 
-    /// Returns once the deadline has passed without a renewal.
+    /// Renews the Lease; returns once the deadline has passed without a renewal.
     async fn renew(&mut self) {
         loop {
             let deadline = self.config.renew_deadline;
@@ -177,9 +177,9 @@ impl LeaderElector {
         }
     }
 
-    /// One attempt. `true` if we hold the Lease now.
+    /// Tries once to acquire or renew the Lease; `true` on success.
     async fn try_acquire_or_renew(&mut self) -> bool {
-        // The leader first tries to update what it knows, and reads only if that fails.
+        // The leader first tries to update the Lease as it knows it, and reads only if that fails.
         if self.is_leader() && self.is_valid() && self.write(self.renewal()).await.is_ok() {
             return true;
         }
@@ -205,7 +205,7 @@ impl LeaderElector {
         }
     }
 
-    /// Gives the Lease up, if it is still ours: nobody holds it, and it expires in a second.
+    /// Releases the Lease, if it is still held: it gets no holder, and expires in a second.
     async fn release(&mut self) {
         let released = timeout(self.config.renew_deadline, async {
             loop {
@@ -231,7 +231,7 @@ impl LeaderElector {
         }
     }
 
-    /// What the Lease has to say for us to hold it from now on.
+    /// The spec with which this candidate acquires or renews the Lease.
     fn renewal(&self) -> LeaseSpec {
         match self.is_leader() {
             true => self.claim(self.record().and_then(|record| record.acquire_time.clone()), self.transitions()),
@@ -239,7 +239,7 @@ impl LeaderElector {
         }
     }
 
-    /// That we hold the Lease, acquired then, or now.
+    /// The spec of a Lease that this candidate holds since `acquired`, or since now.
     fn claim(&self, acquired: Option<MicroTime>, transitions: i32) -> LeaseSpec {
         let now = MicroTime((self.config.clock)());
         LeaseSpec {
@@ -289,7 +289,7 @@ impl LeaderElector {
         Ok(())
     }
 
-    /// Writes `spec` into the Lease as last seen, which is refused if somebody else wrote it since.
+    /// Writes `spec` into the Lease as last seen; that is refused if another client has written it since.
     async fn write(&mut self, spec: LeaseSpec) -> kube::Result<()> {
         let lease = Lease { spec: Some(spec), ..self.lease.clone().unwrap_or_default() };
         let written = self.request(self.leases.replace(&self.config.name, &PostParams::default(), &lease)).await?;
@@ -297,7 +297,7 @@ impl LeaderElector {
         Ok(())
     }
 
-    /// Lets no request take longer than half the renew deadline, so that one that hangs does not lose the Lease.
+    /// Limits `request` to half the renew deadline, so that one that hangs does not lose the Lease.
     async fn request<T>(&self, request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
         let limit = (self.config.renew_deadline / 2).max(Duration::from_secs(1));
         timeout(limit, request).await.unwrap_or_else(|elapsed| Err(kube::Error::Service(elapsed.into())))

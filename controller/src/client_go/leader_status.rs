@@ -1,4 +1,4 @@
-//! How an election goes, for those who watch over the process.
+//! The status of an election, for health checks and metrics.
 //!
 //! Follows client-go v0.37.1 `tools/leaderelection/leaderelection.go` (`Check`) and `healthzadaptor.go`, and component-base
 //! v0.37.1 `metrics/prometheus/clientgo/leaderelection`.
@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a [`LeaderElector`](crate::client_go::leader_election::LeaderElector) tells of itself. Clones share it.
+/// The status of a [`LeaderElector`](crate::client_go::leader_election::LeaderElector). Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct LeaderStatus {
-    /// When the Lease was last seen to change, while it is ours.
+    /// The time of the Lease's last observed change, while we hold it.
     renewed: Arc<Mutex<Option<Instant>>>,
     leads: Gauge,
 }
 
 impl LeaderStatus {
-    /// Whether all is well: we do not lead, or did not fail for `tolerance` to renew the Lease, as whoever does should have
-    /// noticed long ago.
+    /// Whether we are not the leader, or have renewed the Lease within `tolerance`. A leader that has not should have given
+    /// up long ago.
     pub fn is_healthy(&self, tolerance: Duration) -> bool {
         let renewed = *self.renewed.lock().expect("no holder of this lock can panic");
         renewed.is_none_or(|renewed| renewed.elapsed() <= tolerance)
     }
 
-    /// Makes it known as a metric, with `lease` as label.
+    /// Registers the metric, with `lease` as label.
     pub fn register(&self, lease: &str, registry: &mut Registry) {
         let help = "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates \
                     master. 'name' is the string used to identify the lease. Please make sure to group by name";

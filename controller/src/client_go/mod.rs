@@ -1,4 +1,4 @@
-//! Pieces of client-go and apimachinery that controllers and kubelets stand on. None of them knows a controller.
+//! The parts of client-go and apimachinery that controllers and kubelets use. None of them knows a controller.
 
 mod answer_limit;
 pub mod api_errors;

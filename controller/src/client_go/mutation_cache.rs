@@ -1,8 +1,8 @@
-//! A store that also knows what we ourselves just wrote, until the watch reports it.
+//! A cache of a controller's own recent writes over an informer's store, until the watch reports them.
 //!
-//! Without it, whoever acts on an object that it created a moment ago finds it missing and creates another one.
-//! Entries are remembered even if the watch never shows them (`includeAdds`): an object that was created and deleted
-//! faster than the watch could tell stays visible until its time is over.
+//! Without it, a controller that created an object a moment ago finds it missing and creates another one.
+//! Entries are kept even if the watch never shows them (`includeAdds`): an object that was created and deleted
+//! before the watch reported it stays visible until its TTL is over.
 //!
 //! Follows client-go v0.37.1 `tools/cache/mutation_cache.go` without tombstones, and apimachinery v0.37.1
 //! `pkg/util/cache/lruexpirecache.go`.
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many own writes are remembered (`maxCacheSize`).
+/// The most own writes that are kept (`maxCacheSize`).
 pub const MAX_CACHE_SIZE: usize = 100;
-/// How long an own write is remembered (`ttl`).
+/// The time for which an own write is kept (`ttl`).
 pub const TTL: Duration = Duration::from_secs(60);
 
 /// An informer's store, overlaid with own writes.
@@ -27,7 +27,7 @@ pub struct MutationCache<K> {
 }
 
 impl<K: Resource<DynamicType = ()>> MutationCache<K> {
-    /// Overlays the store of `backing`.
+    /// An empty cache over the store of `backing`.
     pub fn new(backing: Arc<Informer<K>>) -> Self {
         MutationCache { backing, mutations: Mutex::new(Mutations(Vec::new())) }
     }
@@ -37,7 +37,7 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
         &self.backing
     }
 
-    /// The newest known version of the object of that key.
+    /// The newest known version of the object with that key.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<K>> {
         self.with_mutations(|mutations| match self.backing.get(key) {
             Some(backing) => Some(mutations.newer(backing)),
@@ -45,7 +45,7 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
         })
     }
 
-    /// The newest known versions of all objects of a namespace, those that only we know of last.
+    /// The newest known versions of all objects of a namespace, those that are not in the store last.
     pub fn in_namespace(&self, namespace: &str) -> Vec<Arc<K>> {
         self.with_mutations(|mutations| {
             let backing = self.backing.in_namespace(namespace);
@@ -57,7 +57,7 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
         })
     }
 
-    /// Remembers `object`, the answer to an own write, unless a newer version of it is remembered already.
+    /// Keeps `object`, the answer to an own write, unless a newer version of it is cached already.
     pub fn mutation(&self, object: K) {
         self.with_mutations(|mutations| {
             let remembered = mutations.get(&ObjectKey::of(&object));
@@ -74,13 +74,12 @@ impl<K: Resource<DynamicType = ()>> MutationCache<K> {
     }
 }
 
-/// The numeric resource version. Upstream panics if it is not a number; here it is the oldest of all, so that what the
-/// watch reports always wins.
+/// The numeric resource version. If it is not a number, upstream panics; here it is 0, so that the watch always wins.
 fn version<K: Resource>(object: &K) -> u64 {
     object.resource_version().and_then(|version| version.parse().ok()).unwrap_or_default()
 }
 
-/// The remembered writes, least recently used first.
+/// The cached writes, least recently used first.
 #[derive(Debug)]
 struct Mutations<K>(Vec<Mutation<K>>);
 
@@ -124,7 +123,7 @@ impl<K: Resource<DynamicType = ()>> Mutations<K> {
             .map(|mutation| mutation.object.clone())
     }
 
-    /// The newer of `backing` and the entry of its key; an entry that is not newer is forgotten.
+    /// The newer of `backing` and the entry of its key; an entry that is not newer is dropped.
     fn newer(&mut self, backing: Arc<K>) -> Arc<K> {
         let key = ObjectKey::of(&*backing);
         match self.get(&key) {

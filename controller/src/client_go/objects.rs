@@ -1,8 +1,8 @@
-//! The objects of a kind in a namespace, by their names: escaped on the way, compared in the answer.
+//! Requests for objects by name, with the name escaped in the URL, and compared with that of the response.
 //!
-//! Names come from other objects, so they may be anything; in a URL they are one segment of its path. Follows client-go v0.37.1
-//! `rest/request.go` (`Name`, `Namespace`, `IsValidPathSegmentName`), and Go's `net/url` for the escapes. That an answer is about
-//! another object than was asked for is an error here; client-go does not look.
+//! Names come from other objects, so they may be any text; in a URL they are one segment of its path. Follows client-go
+//! v0.37.1 `rest/request.go` (`Name`, `Namespace`, `IsValidPathSegmentName`), and Go's `net/url` for the escapes. A response
+//! with another object's name is an error here; client-go does not check it.
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::authentication::v1::TokenRequest;
@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// The objects of a kind in a namespace, asked for by name.
+/// The objects of a kind in a namespace, requested by name.
 #[derive(Clone)]
 pub struct Objects<K> {
     client: Client,
@@ -24,7 +24,7 @@ pub struct Objects<K> {
 }
 
 impl<K: Resource<DynamicType = ()>> Objects<K> {
-    /// Those of a namespace.
+    /// The objects of a namespace.
     pub fn namespaced(client: Client, namespace: impl Into<String>) -> Self
     where
         K: Resource<Scope = NamespaceResourceScope>,
@@ -32,7 +32,7 @@ impl<K: Resource<DynamicType = ()>> Objects<K> {
         Objects { client, namespace: Some(namespace.into()), kind: PhantomData }
     }
 
-    /// Those that are in no namespace.
+    /// The cluster-scoped objects of a kind.
     pub fn all(client: Client) -> Self {
         Objects { client, namespace: None, kind: PhantomData }
     }
@@ -50,7 +50,7 @@ where
     /// The object of that name.
     ///
     /// # Errors
-    /// If it cannot be had, or no URL can name it.
+    /// If the request fails, or the name is not a segment of a path.
     pub async fn get(&self, name: &str) -> kube::Result<K> {
         self.get_with(name, &GetParams::default()).await
     }
@@ -78,7 +78,7 @@ where
     /// Creates `object`.
     ///
     /// # Errors
-    /// If that is refused.
+    /// If the request fails.
     pub async fn create(&self, params: &PostParams, object: &K) -> kube::Result<K>
     where
         K: Serialize,
@@ -94,7 +94,7 @@ where
     /// Replaces the object of that name.
     ///
     /// # Errors
-    /// If that is refused, or no URL can name it.
+    /// If the request fails, or the name is not a segment of a path.
     pub async fn replace(&self, name: &str, params: &PostParams, object: &K) -> kube::Result<K>
     where
         K: Serialize,
@@ -103,7 +103,7 @@ where
         about(name, self.client.request(request).await?)
     }
 
-    /// Changes the object of that name.
+    /// Patches the object of that name.
     ///
     /// # Errors
     /// As for [`replace`](Self::replace).
@@ -128,7 +128,7 @@ where
 }
 
 impl Objects<ServiceAccount> {
-    /// A token for the service account of that name.
+    /// Requests a token for the service account of that name.
     ///
     /// # Errors
     /// As for [`replace`](Self::replace).
@@ -136,15 +136,15 @@ impl Objects<ServiceAccount> {
         let (escaped, params) = (named(name)?, PostParams::default());
         let request = self.requests()?.create_subresource("token", &escaped, &params, json(token)?);
         let answer: TokenRequest = self.client.request(request.map_err(Error::BuildRequest)?).await?;
-        // A server may leave it out.
+        // A server may leave the name out.
         if answer.metadata.name.is_none() { Ok(answer) } else { about(name, answer) }
     }
 }
 
-/// What a URL says for `name`, one segment of its path.
+/// `name` as one escaped segment of a URL's path.
 ///
 /// # Errors
-/// If no URL can say it; `what` the name is of.
+/// If it cannot be one; the message has `what` the name is of.
 pub fn segment(what: &str, name: &str) -> kube::Result<String> {
     let mut refused = Vec::new();
     if matches!(name, "." | "..") {
@@ -172,7 +172,7 @@ fn json(object: &impl Serialize) -> kube::Result<Vec<u8>> {
     serde_json::to_vec(object).map_err(Error::SerdeError)
 }
 
-/// The answer, if it is about the object of that name.
+/// `answer`, if its name is `name`.
 fn about<K: Resource>(name: &str, answer: K) -> kube::Result<K> {
     let told = answer.name_any();
     if told == name {

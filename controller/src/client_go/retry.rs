@@ -1,28 +1,28 @@
-//! Trying again when the API server says Conflict, a bounded number of times.
+//! Retries on conflict, a bounded number of times.
 //!
 //! Follows client-go v0.37.1 `util/retry/util.go` and apimachinery v0.37.1 `pkg/util/wait/backoff.go`.
 
 use crate::client_go::api_errors::is_conflict;
 use std::time::Duration;
 
-/// How often and how fast to try again (`wait.Backoff`).
+/// The number and the delays of retries (`wait.Backoff`).
 #[derive(Debug, Clone, Copy)]
 pub struct Backoff {
-    /// How many attempts there are in total, at least one.
+    /// The number of attempts in total, at least one.
     pub steps: u32,
-    /// The wait after the first attempt.
+    /// The delay after the first attempt.
     pub duration: Duration,
-    /// What each wait is multiplied with to get the next; 0 means that it stays.
+    /// The factor from one delay to the next; 0 means that they are all the same.
     pub factor: f64,
-    /// Each wait is lengthened by a random part of itself, up to this share of it.
+    /// The largest share of a delay that is added to it at random.
     pub jitter: f64,
 }
 
-/// For conflicts with other active writers of the object (`retry.DefaultRetry`).
+/// The backoff for conflicts with other active writers of the object (`retry.DefaultRetry`).
 pub const DEFAULT_RETRY: Backoff = Backoff { steps: 5, duration: Duration::from_millis(10), factor: 1.0, jitter: 0.1 };
 
 impl Backoff {
-    /// The waits between the attempts: one less than `steps`.
+    /// The delays between the attempts: one less than `steps`.
     pub fn waits(self) -> impl Iterator<Item = Duration> {
         let next = move |wait: &Duration| Some(if self.factor == 0.0 { *wait } else { wait.mul_f64(self.factor) });
         std::iter::successors(Some(self.duration), next)
@@ -31,7 +31,7 @@ impl Backoff {
     }
 }
 
-/// Says whether to try again: only after a conflict, and only while there are waits left.
+/// A decision whether to retry: only after a conflict, and only while there are delays left.
 ///
 /// ```
 /// # use controller::client_go::retry::DEFAULT_RETRY;
@@ -59,7 +59,7 @@ impl Backoff {
 }
 
 impl<W: Iterator<Item = Duration>> OnConflict<W> {
-    /// Whether to try again after `result`. Waits before it says yes.
+    /// Whether to retry after `result`. Waits for the delay before it returns true.
     pub async fn again<T>(&mut self, result: &kube::Result<T>) -> bool {
         let conflict = result.as_ref().err().is_some_and(is_conflict);
         match self.waits.next() {
@@ -96,7 +96,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_conflict_is_tried_again() {
-        // Answers in turn, attempts made, whether the last one was a success.
+        // The answers in order, the number of attempts, and whether the last one succeeds.
         for (answers, attempts, success) in [
             (vec![None], 1, true),
             (vec![Some(CONFLICT), None], 2, true),

@@ -1,37 +1,37 @@
-//! The synchronous core of the queue: which item is in which state. Knows no clock; it is told what time it is.
+//! The synchronous core of the queue: the states of its items. It has no clock; the time is an argument.
 
 use super::metrics::Measured;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use tokio::time::Instant;
 
-/// What asking for an item gave.
+/// The result of taking an item.
 pub(super) enum Taken<T> {
     /// The item, which is now processing.
     Item(T),
-    /// Nothing is ready before that time, or before the next change if there is none.
+    /// No item is ready before that time, or without one before the next change.
     NothingBefore(Option<Instant>),
-    /// Nothing will ever be ready again.
+    /// No item will ever be ready again.
     ShutDown,
 }
 
 #[derive(Debug)]
 pub(super) struct Items<T> {
-    /// In the order to work on. Every item here is dirty and not processing.
+    /// The items to hand out, in order. Each is dirty and not processing.
     ready: VecDeque<T>,
-    /// Needs work.
+    /// The items that need work.
     dirty: HashSet<T>,
-    /// Was handed out and is not done.
+    /// The items that were handed out and are not done.
     processing: HashSet<T>,
-    /// Held back, by the time each is due; equal times in the order they were added.
+    /// The delayed items, by the time each is due; those of equal times in the order they were added.
     delayed: BTreeMap<(Instant, u64), T>,
-    /// Where each delayed item is in `delayed`.
+    /// The key of each delayed item in `delayed`.
     due: HashMap<T, (Instant, u64)>,
     delays: u64,
     handed_out: u64,
     paused: bool,
     shutting_down: bool,
-    /// What is measured, if anybody wants to know.
+    /// The metrics, if there are any.
     measured: Option<Measured<T>>,
 }
 

@@ -1,7 +1,7 @@
-//! What a queue counts and measures.
+//! Metrics of work queues.
 //!
 //! Follows client-go v0.37.1 `util/workqueue/metrics.go` and component-base v0.37.1 `metrics/prometheus/workqueue/metrics.go`,
-//! without what is unfinished: `unfinished_work_seconds`, `longest_running_processor_seconds`.
+//! without `unfinished_work_seconds` and `longest_running_processor_seconds`.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -37,13 +37,13 @@ impl Default for QueueMetrics {
     }
 }
 
-/// From 10 ns to 10 s.
+/// A histogram of durations from 10 ns to 10 s.
 fn seconds() -> Histogram {
     Histogram::new(exponential_buckets(10e-9, 10.0, 10))
 }
 
 impl QueueMetrics {
-    /// Makes them known by their names.
+    /// Registers the metrics.
     pub fn register(&self, registry: &mut Registry) {
         let registry = registry.sub_registry_with_prefix("workqueue");
         registry.register("depth", "Current depth of workqueue", self.depth.clone());
@@ -69,7 +69,7 @@ impl QueueMetrics {
     }
 }
 
-/// The metrics of one queue, and since when its items are where they are.
+/// The metrics of one queue, with the times at which its items entered their states.
 #[derive(Debug)]
 pub(super) struct Measured<T> {
     depth: Gauge,
@@ -82,7 +82,7 @@ pub(super) struct Measured<T> {
 }
 
 impl<T: Clone + Eq + Hash> Measured<T> {
-    /// So many items were added before anything was measured. They are part of the depth, and of nothing else.
+    /// Counts `items` that were added before the metrics. They are part of the depth, and of nothing else.
     pub(super) fn found(&self, items: usize) {
         self.depth.inc_by(i64::try_from(items).unwrap_or(i64::MAX));
     }

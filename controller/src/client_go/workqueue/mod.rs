@@ -1,4 +1,4 @@
-//! A work queue that never hands out an item twice at once, can hold an item back, and slows down items that fail.
+//! A work queue that never hands out an item twice at once, can delay an item, and rate limits items that fail.
 //!
 //! An item is in one of these states:
 //!
@@ -10,14 +10,14 @@
 //!      └──▶ delayed ──┘               processing+dirty ───┘ (done: back to ready)
 //! ```
 //!
-//! An item can be delayed and anything else at the same time; adding what is ready or dirty changes nothing.
+//! An item can be delayed and in another state at the same time; adding one that is ready or dirty changes nothing.
 //!
-//! A queue that is [paused](RateLimitingQueue::pause) gets items and lets them wait; they are handed out only by
-//! [`RateLimitingQueue::take_at_once`]. That is no state of an item, and not upstream's.
+//! A [paused](RateLimitingQueue::pause) queue takes items, but hands them out only by
+//! [`RateLimitingQueue::take_at_once`]. Upstream has no pauses.
 //!
 //! Follows client-go v0.37.1: `util/workqueue/queue.go`, `delaying_queue.go`, `rate_limiting_queue.go`. There a
-//! goroutine moves delayed items when their time comes; here whoever touches the queue moves those that are due first,
-//! and whoever waits in [`RateLimitingQueue::get`] also waits for the next one, so the order is the same and nothing
+//! goroutine moves delayed items when they are due; here each operation first moves the items that are due,
+//! and [`RateLimitingQueue::get`] also waits for the next one, so the order is the same and nothing
 //! runs in the background. Time is tokio's, so a test that pauses it decides when delays end.
 
 mod items;
@@ -34,18 +34,18 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
 
-/// How busy a queue is.
+/// The activity of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// Nothing is ready, delayed or being processed.
+    /// Whether no item is ready, delayed or being processed.
     pub idle: bool,
-    /// Something is being processed.
+    /// Whether an item is being processed.
     pub processing: bool,
-    /// How many items were ever handed out. Equal counts of an idle queue mean that nothing happened in between.
+    /// The number of items ever handed out. Equal counts of an idle queue mean that nothing happened in between.
     pub handed_out: u64,
 }
 
-/// The queue. `T` is what names the work; it is cloned freely, so keep it small.
+/// A queue of items `T`, such as keys of objects; they are cloned freely, so keep them small.
 #[derive(Debug)]
 pub struct RateLimitingQueue<T> {
     items: Mutex<Items<T>>,
@@ -65,7 +65,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         }
     }
 
-    /// Counts and measures from now on what happens, under `name`. Queues of one name are counted together.
+    /// Records metrics from now on, under `name`. Queues of one name share them.
     pub fn measure(&self, metrics: &QueueMetrics, name: &'static str) {
         self.change(|items, _| items.measure(metrics.of(name)));
     }
@@ -80,7 +80,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         self.change(|items, now| items.add_at(item, now + delay, now));
     }
 
-    /// [`add_after`](Self::add_after) the delay that the rate limiter asks for; counts as a failure of `item`.
+    /// Adds `item` after the delay that the rate limiter asks for; this counts as a failure of `item`.
     pub fn add_rate_limited(&self, item: T) {
         let delay = self.limiter().when(&item, Instant::now());
         self.add_after(item, delay);
@@ -90,7 +90,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
     /// `None` once the queue was shut down and is empty.
     pub async fn get(&self) -> Option<T> {
         loop {
-            // Created before looking, so that no change between looking and waiting is missed.
+            // Created before the check, so that no change between check and wait is missed.
             let changed = self.changed.notified();
             let next_ready = match self.update(|items, now| items.take(now)) {
                 items::Taken::Item(item) => return Some(item),
@@ -117,12 +117,12 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         self.limiter().forget(item);
     }
 
-    /// How many times `item` was rate limited since it was last forgotten.
+    /// The number of times that `item` was rate limited since it was last forgotten.
     pub fn num_requeues(&self, item: &T) -> u32 {
         self.limiter().num_requeues(item)
     }
 
-    /// Lets [`get`](Self::get) wait even for what is ready, until [`resume`](Self::resume).
+    /// Pauses the queue: [`get`](Self::get) waits even if items are ready, until [`resume`](Self::resume).
     pub fn pause(&self) {
         self.change(|items, _| items.set_paused(true));
     }
@@ -137,13 +137,13 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         self.update(|items, now| items.take_at_once(now))
     }
 
-    /// Refuses new items and drops delayed ones. What is ready is still handed out, unless the queue is paused, then every
-    /// [`get`](Self::get) ends.
+    /// Refuses new items and drops delayed ones. Ready items are still handed out, unless the queue is paused; then every
+    /// [`get`](Self::get) returns `None`.
     pub fn shut_down(&self) {
         self.change(|items, _| items.shut_down());
     }
 
-    /// How busy the queue is now.
+    /// The current activity.
     pub fn activity(&self) -> Activity {
         *self.activity.borrow()
     }
@@ -160,7 +160,7 @@ impl<T: Clone + Debug + Eq + Hash> RateLimitingQueue<T> {
         activity.wait_for(|activity| !activity.processing).await.expect("self holds the sender");
     }
 
-    /// Changes the items and wakes everybody who waits for one.
+    /// Changes the items and wakes all waiting [`get`](Self::get)s.
     fn change(&self, act: impl FnOnce(&mut Items<T>, Instant)) {
         self.update(act);
         self.changed.notify_waiters();

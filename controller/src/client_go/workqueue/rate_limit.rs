@@ -1,4 +1,4 @@
-//! How long a failing item has to wait: the longer of its own growing delay and its turn in a shared bucket.
+//! The rate limiter: a failing item waits for the longer of its own growing delay and its turn in a shared bucket.
 //!
 //! Follows client-go v0.37.1 `util/workqueue/default_rate_limiters.go` and, for the bucket, `golang.org/x/time/rate`.
 
@@ -11,9 +11,9 @@ use tokio::time::Instant;
 pub const BASE_DELAY: Duration = Duration::from_millis(5);
 /// The longest delay of an item (`maxDelay` of `DefaultControllerRateLimiter`).
 pub const MAX_DELAY: Duration = Duration::from_secs(1000);
-/// Retries of all items together, per second, once the burst is used up.
+/// The rate of retries of all items together, per second, once the burst is used up.
 pub const BUCKET_RATE: f64 = 10.0;
-/// Retries of all items together that go through at once (`burst`).
+/// The number of retries of all items together that pass at once (`burst`).
 pub const BUCKET_BURST: f64 = 100.0;
 
 /// client-go's `DefaultControllerRateLimiter`.
@@ -29,7 +29,7 @@ impl<T: Clone + Eq + Hash> ControllerRateLimiter<T> {
         ControllerRateLimiter { failures: HashMap::new(), bucket: Bucket { tokens: BUCKET_BURST, updated: now } }
     }
 
-    /// Counts a failure of `item` and says how long it has to wait.
+    /// Counts a failure of `item` and returns its delay.
     pub fn when(&mut self, item: &T, now: Instant) -> Duration {
         let failures = self.failures.entry(item.clone()).or_default();
         let own = exponential_delay(*failures);
@@ -42,7 +42,7 @@ impl<T: Clone + Eq + Hash> ControllerRateLimiter<T> {
         self.failures.remove(item);
     }
 
-    /// How often `item` failed since it was last forgotten.
+    /// The number of failures of `item` since it was last forgotten.
     pub fn num_requeues(&self, item: &T) -> u32 {
         self.failures.get(item).copied().unwrap_or_default()
     }
@@ -54,7 +54,7 @@ fn exponential_delay(failures: u32) -> Duration {
     factor.and_then(|factor| BASE_DELAY.checked_mul(factor)).map_or(MAX_DELAY, |delay| delay.min(MAX_DELAY))
 }
 
-/// A token bucket that can be overdrawn: who takes a token that is not there yet waits until it would be.
+/// A token bucket that can be overdrawn: a token that is missing is reserved, and waited for.
 #[derive(Debug)]
 struct Bucket {
     tokens: f64,
