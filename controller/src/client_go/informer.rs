@@ -60,7 +60,7 @@ pub enum Event<K> {
 }
 
 impl<K> Event<K> {
-    /// The event for a handler of those objects only that pass `keep` (`FilteringResourceEventHandler`): an update that makes
+    /// The event for a handler of only the objects that pass `keep` (`FilteringResourceEventHandler`): an update that makes
     /// an object pass, or no longer pass, is an addition or a deletion. `None` if it concerns none of them.
     pub fn filter(&self, keep: impl Fn(&K) -> bool) -> Option<Event<K>> {
         match self {

@@ -1,4 +1,4 @@
-//! The binary, as a process.
+//! The binary `controller-manager` as a process.
 
 use crate::objects::{ACCOUNT, NAMESPACE, account};
 use assert_cmd::Command;
@@ -16,7 +16,7 @@ fn pem(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pem").join(name)
 }
 
-/// The file names of a directory with a server's kubeconfig.
+/// A directory with a server's kubeconfig, and the path of that.
 fn kubeconfig(server: &FakeApiServer) -> (TempDir, PathBuf) {
     let directory = TempDir::new().expect("a temporary directory");
     let path = directory.path().join("kubeconfig");
@@ -81,13 +81,13 @@ fn a_controller_that_does_not_exist_is_named() {
 // Waiting for the process must not keep the server from answering it.
 #[tokio::test(flavor = "multi_thread")]
 async fn it_leads_makes_tokens_and_releases_the_lease_when_terminated() {
-    for stderr in [Stdio::null(), nobody_reads()] {
+    for stderr in [Stdio::null(), closed_pipe()] {
         lead_and_end(stderr).await;
     }
 }
 
-/// A pipe that is closed at the other end.
-fn nobody_reads() -> Stdio {
+/// A pipe whose other end is closed.
+fn closed_pipe() -> Stdio {
     std::io::pipe().expect("a pipe").1.into()
 }
 

@@ -1,4 +1,4 @@
-//! What the server was asked by a client, as lines that can be compared.
+//! The calls of a client that a server got, as lines that can be compared.
 //!
 //! Generated secret names become `$1`, `$2`, … in the order in which they are created, and uids that a test knows become
 //! `$account` and `$secret`.
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The calls of the client that calls itself `user_agent`, in order, without its lists and watches.
+/// The calls of the client with the `User-Agent` `user_agent`, in order, without its lists and watches.
 pub(crate) fn calls(server: &FakeApiServer, user_agent: &str, known: &[(&str, String)]) -> Vec<String> {
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     records(server, user_agent)
@@ -30,7 +30,7 @@ pub(crate) fn calls(server: &FakeApiServer, user_agent: &str, known: &[(&str, St
         .collect()
 }
 
-/// The same calls as they came.
+/// The records of these calls.
 pub(crate) fn records<'a>(
     server: &FakeApiServer,
     user_agent: &'a str,
@@ -39,7 +39,7 @@ pub(crate) fn records<'a>(
     own.filter(|record| !matches!(record.verb.as_str(), "list" | "watch"))
 }
 
-/// A call as `verb resource/namespace/name`, with what `more` returns for the body, and the status unless it is 2xx.
+/// A call as `verb resource/namespace/name`, with the text that `more` makes of the body, and the status unless it is 2xx.
 pub(crate) fn line(record: &RequestRecord, more: impl Fn(&Value) -> String) -> String {
     let body = record.body.as_ref().unwrap_or(&Value::Null);
     let name = if record.verb == "create" { text(body, "/metadata/name") } else { record.name.clone() };

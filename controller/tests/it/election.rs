@@ -1,4 +1,4 @@
-//! Of many candidates one leads at a time.
+//! Leader election: of many candidates one leads at a time.
 
 use crate::setup::{client, server};
 use controller::client_go::leader_election::{ElectionConfig, LeaderElector, LeadershipLost};

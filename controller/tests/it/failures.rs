@@ -1,4 +1,4 @@
-//! What the controller does when things go wrong, or happen in an unlucky order.
+//! The tokens controller when requests fail, or events come in an unlucky order.
 
 use crate::objects::{ACCOUNT, COMPLETE, TOKEN_SECRET, TokenData, account, opaque_secret};
 use crate::setup::Setup;
@@ -146,7 +146,7 @@ async fn too_many_conflicts_while_referring_discard_the_secret_and_count_as_succ
 
 #[tokio::test]
 async fn a_service_account_that_was_recreated_or_found_a_token_meanwhile_is_given_up() {
-    // The cache shows the latest version, but not all of it: the first attempt does not look, the second one does.
+    // The cache has the latest version, but not all of its content: only the second attempt reads the live object.
     for (references, former_uid, refused) in [
         (&[][..], true, "update serviceaccounts/builder secrets=[$1] 409"),
         (&[TOKEN_SECRET], false, "update serviceaccounts/builder secrets=[token-secret-1,$1] 409"),
@@ -257,9 +257,9 @@ async fn a_service_account_recreated_under_the_same_name_does_not_keep_old_token
     assert_eq!(calls, [GET, "delete secrets/token-secret-1 uid=$secret 404"]);
 }
 
-/// Whatever an annotation says, it is one name, not the rest of a URL.
+/// The value of an annotation is one name in a URL, whatever characters it has.
 #[tokio::test]
-async fn a_name_that_a_url_would_cut_short_is_nobodys() {
+async fn a_name_is_one_escaped_segment_of_a_url() {
     for (name, expected) in [
         ("builder?x=1", &["get serviceaccounts/builder?x=1 404", DELETE][..]),
         ("builder#", &["get serviceaccounts/builder# 404", DELETE]),
@@ -290,7 +290,7 @@ async fn a_failed_lookup_of_the_service_account_is_tried_again() {
 
 #[tokio::test]
 async fn filling_gives_way_to_others_and_retries_errors() {
-    // Verb, code, and what is called if secrets answer so once.
+    // A verb on secrets, the code that it fails with once, and the calls then.
     for (verb, code, expected) in [
         ("get", 404, vec!["get secrets/token-secret-1 404".to_owned()]),
         ("get", 500, vec!["get secrets/token-secret-1 500".to_owned(), GET_SECRET.into(), FILL.into()]),

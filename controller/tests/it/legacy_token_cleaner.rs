@@ -1,9 +1,9 @@
-//! Upstream's own table of what the cleaner calls: `TestLegacyServiceAccountTokenCleanUp` of kubernetes v1.37.1
+//! Upstream's own table of the cleaner's calls: `TestLegacyServiceAccountTokenCleanUp` of kubernetes v1.37.1
 //! `pkg/controller/serviceaccount/legacy_serviceaccount_token_cleaner_test.go`.
 //!
-//! There time is the real one and the period reaches back to a day; here it is noon of [`TODAY`], and so does the period.
-//! The service account is called `builder` and not `default`. Two rows, about a config map that cannot be read, are in
-//! `verdict.rs`: a server repairs such a one at once.
+//! There the time is the real one; here it is noon of [`TODAY`]. In both the period reaches back to a day. The service
+//! account is called `builder` instead of `default`. Two rows, about a config map that cannot be read, are in
+//! `verdict.rs`, as a server repairs such a config map at once.
 
 use crate::calls::{line, records, text};
 use crate::objects::{ACCOUNT, COMPLETE, TOKEN_SECRET, account, opaque_secret, token_secret};
@@ -28,9 +28,9 @@ const TODAY: &str = "2023-06-01";
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
-    /// What the config map says, if there is one.
+    /// The day that the config map has, if there is one.
     tracked_since: Option<&'static str>,
-    /// The day that the period reaches back to.
+    /// The first day of the period.
     period_since: &'static str,
     token: bool,
     created: &'static str,
@@ -107,7 +107,7 @@ fn midnight(day: &str) -> Timestamp {
     format!("{day}T00:00:00Z").parse().expect("a day")
 }
 
-/// The secret of the case, as the cache is to know it but for uid and resource version.
+/// The cached secret of the case, without uid and resource version.
 fn secret(case: &Case) -> Secret {
     if !case.token {
         return opaque_secret();
@@ -121,7 +121,7 @@ fn secret(case: &Case) -> Secret {
     secret
 }
 
-/// Lets the config map that the server made say so, or not be.
+/// Writes `since` to the config map that the server made, or deletes that.
 async fn track(server: &FakeApiServer, since: Option<&str>) {
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "kube-system");
     match since {
@@ -135,13 +135,13 @@ async fn track(server: &FakeApiServer, since: Option<&str>) {
     }
 }
 
-/// Evaluates once; returns the calls.
+/// Evaluates the case once; returns the calls.
 async fn play(case: &Case, faults: &[(&str, &str, u16)]) -> Vec<String> {
     let server = server().await;
     track(&server, case.tracked_since).await;
     let mut cached = secret(case);
     (cached.metadata.uid, cached.metadata.resource_version) = (None, None);
-    // The server fills in labels and metadata, but accepts any secret; of an account without name it would not.
+    // The server sets labels and metadata. It accepts any secret, except one without an account's name.
     let mut live = cached.clone();
     live.annotations_mut().insert(SERVICE_ACCOUNT_NAME_KEY.into(), ACCOUNT.into());
     let api: Api<Secret> = Api::namespaced(server.client(), "default");
@@ -232,7 +232,7 @@ async fn it_looks_at_once_and_then_after_each_interval() {
             noon(TODAY)
         }
     });
-    // The port is closed, so reading the config map fails at once.
+    // The port is closed, so that reading the config map fails at once.
     let config = kube::Config::new("http://127.0.0.1:1".parse().expect("an address"));
     let client = controller::client_go::client::new(config, USER_AGENT).expect("a sound configuration");
     let controller = legacy_token_cleaner::controller(client.clone(), stores, clock, Options::default());

@@ -1,7 +1,7 @@
-//! Whole lives of service accounts and their tokens, with informers that watch the server.
+//! The life cycle of service accounts and their tokens, with informers that watch the server.
 //!
 //! After kubernetes v1.23.17 `test/integration/serviceaccount/service_account_test.go` and
-//! `test/e2e/auth/service_accounts.go`. Nothing here waits for time to pass: a step is over when the controller is quiet.
+//! `test/e2e/auth/service_accounts.go`. No test waits for time to pass: a step is over when the controller is quiet.
 
 use crate::objects::{ACCOUNT, NAMESPACE, ROOT_CA, TokenData, account, token_secret};
 use crate::setup::{USER_AGENT, client};
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 const SIGNING_KEY: &[u8] = include_bytes!("pem/rsa-pkcs1.pem");
 
-/// A server and a controller that work, and what a user sees of them.
+/// A server and a running controller, as a user sees them.
 struct Cluster {
     server: FakeApiServer,
     controller: Arc<Controller>,
@@ -77,7 +77,7 @@ impl Cluster {
         account.secrets.into_iter().flatten().filter_map(|reference| reference.name).collect()
     }
 
-    /// The token secrets there are, when the controller has nothing left to do.
+    /// The token secrets, when the controller has nothing left to do.
     async fn tokens(&self) -> Vec<Secret> {
         self.quiet().await;
         let params = ListParams::default().fields(&format!("type={SERVICE_ACCOUNT_TOKEN}"));
@@ -114,7 +114,7 @@ async fn a_service_account_always_refers_to_exactly_one_token_of_its_own() {
     assert_eq!(data(&tokens[0], "ca.crt").as_deref(), Some(ROOT_CA));
     assert_eq!(data(&tokens[0], "namespace").as_deref(), Some(NAMESPACE));
 
-    // A deleted one comes back under another name.
+    // A deleted secret comes back under another name.
     cluster.secrets().delete(&first[0], &DeleteParams::default()).await.expect("the secret is deleted");
     let second = cluster.references().await;
     assert_eq!(second.len(), 1);
@@ -122,7 +122,7 @@ async fn a_service_account_always_refers_to_exactly_one_token_of_its_own() {
     let new = cluster.tokens().await;
     assert_ne!(data(&new[0], "token"), data(&tokens[0], "token"));
 
-    // Clearing the references makes another one, and deletes none.
+    // Clearing the references makes another secret, and deletes none.
     let mut account = cluster.accounts().get(ACCOUNT).await.expect("the service account exists");
     account.secrets = Some(Vec::new());
     cluster.accounts().replace(ACCOUNT, &PostParams::default(), &account).await.expect("the references are cleared");
@@ -131,7 +131,7 @@ async fn a_service_account_always_refers_to_exactly_one_token_of_its_own() {
     assert_ne!(third, second);
     assert_eq!(cluster.tokens().await.len(), 2);
 
-    // With the service account all its tokens go.
+    // All tokens are deleted with the service account.
     cluster.accounts().delete(ACCOUNT, &DeleteParams::default()).await.expect("the service account is deleted");
     assert_eq!(cluster.tokens().await, []);
     cluster.stop().await;
@@ -157,7 +157,7 @@ async fn without_generation_only_the_secrets_that_users_make_are_cared_for() {
     assert_eq!(cluster.references().await, [""; 0]);
     assert_eq!(cluster.tokens().await, []);
 
-    // A user's secret is filled, but not referred to.
+    // A user's secret is filled, but no reference to it is added.
     let empty = TokenData { token: None, root_ca: None, namespace: None };
     let mut secret = token_secret(empty, &account.uid().expect("the server gave it a uid"));
     (secret.metadata.uid, secret.metadata.resource_version) = (None, None);
@@ -167,7 +167,7 @@ async fn without_generation_only_the_secrets_that_users_make_are_cared_for() {
     assert_eq!(cluster.status_for(&token).await, 200);
     assert_eq!(cluster.references().await, [""; 0]);
 
-    // A reference that a user made goes with the secret.
+    // A reference that a user added is removed with the secret.
     let name = secret.name_any();
     let mut referring = cluster.accounts().get(ACCOUNT).await.expect("the service account exists");
     referring.secrets = crate::objects::account(&[&name]).secrets;
@@ -176,7 +176,7 @@ async fn without_generation_only_the_secrets_that_users_make_are_cared_for() {
     cluster.secrets().delete(&name, &DeleteParams::default()).await.expect("the secret is deleted");
     assert_eq!(cluster.references().await, [""; 0]);
 
-    // A secret that outlived its service account goes too.
+    // A token secret that the service account does not refer to is deleted with it, too.
     cluster.secrets().create(&PostParams::default(), &secret).await.expect("the secret is created");
     assert_eq!(cluster.tokens().await.len(), 1);
     cluster.accounts().delete(ACCOUNT, &DeleteParams::default()).await.expect("the service account is deleted");

@@ -1,4 +1,4 @@
-//! The crate as its users see it: over the wire, through its public interface, and as a process.
+//! Tests of the crate through its public interface and its binary, over the wire.
 
 mod binary;
 mod calls;

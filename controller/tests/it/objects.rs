@@ -1,4 +1,4 @@
-//! The service account and the secrets that the tests are about.
+//! The service account and the secrets of the tests.
 
 use controller::controllers::tokens::{SERVICE_ACCOUNT_NAME_KEY, SERVICE_ACCOUNT_TOKEN, SERVICE_ACCOUNT_UID_KEY};
 use k8s_openapi::ByteString;
@@ -17,7 +17,7 @@ pub(crate) const CACHED_SECRET_UID: &str = "23456";
 pub(crate) const TOKEN_SECRET: &str = "token-secret-1";
 /// The token that the tests' generator makes.
 pub(crate) const TOKEN: &str = "ABC";
-/// The root CA that the controller is given.
+/// The root CA of the controller.
 pub(crate) const ROOT_CA: &str = "CA Data";
 
 /// The data of a token secret; `None` is left out.
@@ -28,7 +28,7 @@ pub(crate) struct TokenData {
     pub(crate) namespace: Option<&'static str>,
 }
 
-/// A token secret that lacks nothing.
+/// The data of a complete token secret.
 pub(crate) const COMPLETE: TokenData =
     TokenData { token: Some(TOKEN), root_ca: Some(ROOT_CA), namespace: Some(NAMESPACE) };
 
@@ -39,7 +39,7 @@ pub(crate) fn account(references: &[&str]) -> ServiceAccount {
     from_value(json!({"metadata": metadata, "secrets": references})).expect("a service account")
 }
 
-/// The token secret of the service account of that uid, at a revision that only the cache has.
+/// The token secret of the service account with that uid, at a revision that only the cache has.
 pub(crate) fn token_secret(data: TokenData, account_uid: &str) -> Secret {
     let annotations = json!({SERVICE_ACCOUNT_NAME_KEY: ACCOUNT, SERVICE_ACCOUNT_UID_KEY: account_uid});
     let metadata = json!({
@@ -54,7 +54,7 @@ pub(crate) fn token_secret(data: TokenData, account_uid: &str) -> Secret {
     secret
 }
 
-/// A secret that holds no token.
+/// A secret without a token.
 pub(crate) fn opaque_secret() -> Secret {
     let metadata = json!({"namespace": NAMESPACE, "name": "regular-secret-1"});
     from_value(json!({"metadata": metadata, "type": "Opaque"})).expect("a secret")

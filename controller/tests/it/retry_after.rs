@@ -1,4 +1,4 @@
-//! Whether a request is repeated is up to the server.
+//! Retries of requests, which depend on the server's `Retry-After`.
 
 use crate::objects::{ACCOUNT, NAMESPACE};
 use crate::setup::{client, server};

@@ -1,7 +1,7 @@
-//! What the publisher of root CAs calls: `TestConfigMapCreation` and `TestConfigMapUpdateNoHotLoop` of kubernetes v1.37.1
-//! `pkg/controller/certificates/rootcacertpublisher/publisher_test.go`, and what its code says beside them.
+//! The calls of the publisher of root CAs: `TestConfigMapCreation` and `TestConfigMapUpdateNoHotLoop` of kubernetes v1.37.1
+//! `pkg/controller/certificates/rootcacertpublisher/publisher_test.go`, and cases of its code that those leave out.
 //!
-//! Upstream's `TestConfigMapCreation` compares the wrong way round and cannot fail, so its table is taken as what it means.
+//! Upstream's `TestConfigMapCreation` cannot fail, as it compares the wrong way round; here its table is held to.
 
 use crate::calls::{line, records, text};
 use crate::setup::{USER_AGENT, client, fail, server, settle};
@@ -51,13 +51,13 @@ impl Stage {
         root_ca::controller(client, config_maps, namespaces, "fake-root-ca".into(), Default::default())
     }
 
-    /// Creates `config_map` on the server, and returns what it has become.
+    /// Creates `config_map` on the server, and returns the stored object.
     async fn live(&self, config_map: &ConfigMap) -> ConfigMap {
         let api: Api<ConfigMap> = Api::namespaced(self.server.client(), "default");
         api.create(&PostParams::default(), config_map).await.expect("the config map is created")
     }
 
-    /// Each call, with the data that was sent; `ok` stands for the right data and description.
+    /// The calls, with the data that was sent; `ok` stands for the right data and description.
     fn calls(&self) -> Vec<String> {
         let sent = |body: &Value| {
             let described = text(body, "/metadata/annotations/kubernetes.io~1description") == DESCRIPTION;
@@ -76,7 +76,7 @@ const UPDATE: &str = "update configmaps/default/kube-root-ca.crt ok";
 async fn it_looks_after_namespaces_that_are_new_or_active() {
     for (name, before, after, calls) in [
         ("create new namespace", None, Some("Active"), &[CREATE][..]),
-        // Whether it can be created is for the server to say.
+        // The server decides whether it can be created.
         ("create new terminating namespace", None, Some("Terminating"), &[CREATE]),
         ("update namespace", Some("Active"), Some("Active"), &[CREATE]),
         ("update namespace with terminating state", Some("Active"), Some("Terminating"), &[]),

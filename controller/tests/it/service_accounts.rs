@@ -1,5 +1,5 @@
-//! Upstream's own table of what the controller creates: `TestServiceAccountCreation` of kubernetes v1.37.1
-//! `pkg/controller/serviceaccount/serviceaccounts_controller_test.go`; and what it does when creating fails.
+//! Upstream's own table of the service accounts that the controller creates: `TestServiceAccountCreation` of kubernetes
+//! v1.37.1 `pkg/controller/serviceaccount/serviceaccounts_controller_test.go`; and creates that fail.
 
 use crate::calls::{line, records};
 use crate::setup::{USER_AGENT, client, fail, server, settle};
@@ -13,7 +13,7 @@ use kube::api::{DeleteParams, PostParams};
 use serde_json::{from_value, json};
 use std::sync::Arc;
 
-/// What the informers report. All is about the namespace `default`, in this phase.
+/// The event that the informers report, about the namespace `default` in this phase, or an account in it.
 #[derive(Debug, Clone, Copy)]
 enum When {
     NamespaceAdded(&'static str),
@@ -21,16 +21,16 @@ enum When {
     AccountAdded(&'static str),
     AccountUpdated(&'static str),
     AccountDeleted(&'static str),
-    /// A new list no longer shows it.
+    /// The account is missing in a new list.
     AccountMissed(&'static str),
 }
 use When::*;
 
 struct Case {
     name: &'static str,
-    /// The phase in which the cache knows the namespace before it happens.
+    /// The phase of the namespace in the cache before the event.
     namespace: Option<&'static str>,
-    /// The service accounts that the cache knows.
+    /// The service accounts in the cache.
     accounts: &'static [&'static str],
     when: When,
     /// The service accounts that are created; wanted are `default` and `managed`.
@@ -54,7 +54,7 @@ const CASES: &[Case] = &[
     Case { name: "deleted serviceaccount with terminating namespace", namespace: Some("Terminating"), accounts: &[], when: AccountDeleted("default"), created: &[] },
     Case { name: "deleted unmanaged serviceaccount with active namespace", namespace: Some("Active"), accounts: BOTH, when: AccountDeleted("other-unmanaged"), created: &[] },
     Case { name: "deleted unmanaged serviceaccount with terminating namespace", namespace: Some("Terminating"), accounts: &[], when: AccountDeleted("other-unmanaged"), created: &[] },
-    // Not in upstream's table, but in the code beside it.
+    // Not in upstream's table, but in its code.
     Case { name: "a missed deletion counts", namespace: Some("Active"), accounts: &["managed"], when: AccountMissed("default"), created: &["default"] },
     Case { name: "any deletion makes it look again", namespace: Some("Active"), accounts: &[], when: AccountDeleted("other-unmanaged"), created: BOTH },
     Case { name: "a new serviceaccount does not", namespace: Some("Active"), accounts: &[], when: AccountAdded("other-unmanaged"), created: &[] },
@@ -75,7 +75,7 @@ fn wanted(names: &[&str]) -> Options {
     Options { service_accounts: names.iter().map(account).collect() }
 }
 
-/// A server, and a controller on informers that show what a test wants them to.
+/// A server, and a controller on informers that a test fills.
 struct Stage {
     server: FakeApiServer,
     accounts: Arc<Informer<ServiceAccount>>,
@@ -155,7 +155,7 @@ async fn one_failure_keeps_no_other_account_from_being_created_and_all_are_tried
             refused(&default),
             managed.clone(),
             default,
-            // Not in the cache, so it is tried again, and is there already.
+            // It is not in the cache, so its create is retried, and it exists already.
             format!("{managed} 409"),
         ]
     );

@@ -1,4 +1,4 @@
-//! What the manager serves about itself, over the wire.
+//! The manager's own endpoints, over the wire.
 
 use crate::objects::{ACCOUNT, NAMESPACE, account};
 use crate::setup::{USER_AGENT, client, fail, server};
@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Serves `site` until the guard is dropped; returns where.
+/// Serves `site` until the guard is dropped; returns the address.
 async fn serve(site: Site) -> (SocketAddr, tokio_util::sync::DropGuard) {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let identity = Identity::generate(address).expect("a certificate is made");
@@ -41,7 +41,7 @@ fn site(server: &FakeApiServer, registry: Registry) -> Site {
     }
 }
 
-/// Gets `path` with `token`; the body, or the code and what was wrong.
+/// Gets `path` with `token`; returns the body, or the status code and the error.
 async fn get(address: SocketAddr, path: &str, token: Option<&str>) -> Result<String, (u16, String)> {
     let mut config = kube::Config::new(format!("https://{address}").parse().expect("an address"));
     config.accept_invalid_certs = true;
@@ -135,7 +135,7 @@ async fn what_the_controllers_do_is_counted() {
     fleet.add_service_accounts(client(&server, USER_AGENT), Options::default());
     fleet.add_root_ca(client(&server, USER_AGENT), "ca".into(), root_cas);
     fleet.measure(&queues);
-    // One of the four namespaces there are fails once.
+    // A create fails once, in one of the four namespaces.
     fail(&server, "create", "configmaps", 503, Some(1));
     let (address, _serving) = serve(site(&server, registry)).await;
 

@@ -1,4 +1,4 @@
-//! A server, and a controller whose caches show what a test wants them to show.
+//! A server, and a controller whose caches a test fills.
 
 use crate::calls::calls;
 use crate::objects::{
@@ -22,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 /// The user agent of the controller under test.
 pub(crate) const USER_AGENT: &str = "controller-under-test";
 
-/// A server that remembers its requests.
+/// A server that records its requests.
 pub(crate) async fn server() -> FakeApiServer {
     let builder = FakeApiServer::builder().insecure().seed(1).record_requests(true);
     builder.start().await.expect("a server starts on any free port")
 }
 
-/// A client that calls itself `user_agent`.
+/// A client with the `User-Agent` `user_agent`.
 pub(crate) fn client(server: &FakeApiServer, user_agent: &str) -> Client {
     controller::client_go::client::new(server.kube_config(), user_agent)
         .expect("the server's own configuration is sound")
@@ -43,7 +43,7 @@ pub(crate) fn fail(server: &FakeApiServer, verb: &str, resource: &str, code: u16
     });
 }
 
-/// Lets `controller` work until there is nothing left to do, which must not take for ever.
+/// Runs `controller` until it has nothing left to do, within a time limit.
 pub(crate) async fn settle(controller: &Controller) {
     let settled = tokio::time::timeout(Duration::from_secs(20), async {
         tokio::select! {
@@ -54,7 +54,7 @@ pub(crate) async fn settle(controller: &Controller) {
     settled.await.expect("the controller has nothing left to do at some time");
 }
 
-/// Makes the same token for whatever claims, after failing as often as it is told.
+/// A generator that fails `failures` times, and then makes the same token for all claims.
 #[derive(Default)]
 pub(crate) struct TestGenerator {
     pub(crate) failures: AtomicU32,
@@ -80,7 +80,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// An empty server, and informers that have seen all of nothing.
+    /// An empty server, and synced informers without objects.
     pub(crate) async fn new() -> Self {
         let server = server().await;
         let generator = Arc::new(TestGenerator::default());
@@ -123,7 +123,7 @@ impl Setup {
         self.live_secret = Some(created.expect("the secret is created"));
     }
 
-    /// Changes the service account on the server, behind the back of the cache.
+    /// Changes the service account on the server, but not in the cache.
     pub(crate) async fn touch_account(&self) {
         let mut account = self.live_accounts().get(ACCOUNT).await.expect("the service account exists");
         account.labels_mut().insert("touched".into(), "true".into());
@@ -131,7 +131,7 @@ impl Setup {
         self.live_accounts().replace(ACCOUNT, &params, &account).await.expect("the service account is updated");
     }
 
-    /// The service account as the cache is to know it: the live one if there is one, with these references.
+    /// The service account for the cache: the live one if there is one, with these references.
     pub(crate) fn cached_account(&self, references: &[&str]) -> ServiceAccount {
         let mut cached = account(references);
         if let Some(live) = &self.live_account {
@@ -140,7 +140,7 @@ impl Setup {
         cached
     }
 
-    /// The token secret as the cache is to know it: the live one if there is one, with this content.
+    /// The token secret for the cache: the live one if there is one, with this content.
     pub(crate) fn cached_secret(&self, data: TokenData) -> Secret {
         let mut cached = token_secret(data, &self.account_uid());
         if let Some(live) = &self.live_secret {
@@ -159,7 +159,7 @@ impl Setup {
         self.controller_that_wrote([])
     }
 
-    /// The same, which created `secrets` a moment ago, and the watch did not tell yet.
+    /// Such a controller that has just created `secrets`, which the watch has not reported yet.
     pub(crate) fn controller_that_wrote(&self, secrets: impl IntoIterator<Item = Secret>) -> Controller {
         let cache = Arc::new(MutationCache::new(self.secrets.clone()));
         secrets.into_iter().for_each(|secret| cache.mutation(secret));
@@ -167,7 +167,7 @@ impl Setup {
         tokens::controller(client, self.service_accounts.clone(), cache, self.options.clone())
     }
 
-    /// Lets `controller` work until there is nothing left to do. Returns its calls.
+    /// Runs `controller` until it has nothing left to do. Returns its calls.
     pub(crate) async fn settle(&self, controller: &Controller) -> Vec<String> {
         settle(controller).await;
         self.calls()

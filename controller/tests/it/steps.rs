@@ -1,4 +1,4 @@
-//! A controller in the hands of a test: paused, it does one thing at a time, and tells which.
+//! Stepping: a paused controller syncs one key at a time, and returns it.
 
 use crate::setup::{USER_AGENT, client, fail, server};
 use controller::client_go::informer::Informer;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// A server, and the controller of service accounts beside it.
+/// A server, and the service accounts controller.
 struct Cluster {
     server: FakeApiServer,
     controller: Arc<Controller>,
@@ -22,7 +22,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// The namespaces that are there from the start are looked after.
+    /// A cluster whose first namespaces have been synced.
     async fn start() -> Self {
         let server = server().await;
         let informers = (Arc::new(Informer::new()), Arc::new(Informer::new()));
@@ -80,7 +80,7 @@ async fn a_paused_controller_does_one_thing_a_step() {
     assert_eq!(cluster.accounts("b").await.len(), 1);
     assert_eq!(cluster.step().await, None);
 
-    // What is deleted in a pause stays away until the next step, and comes back as another one.
+    // An account that is deleted in a pause is missing until the next step, which creates another one.
     let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client.clone(), "default");
     accounts.delete("default", &DeleteParams::default()).await.expect("the service account is deleted");
     assert_eq!(cluster.accounts("default").await.len(), 0);

@@ -1,8 +1,8 @@
-//! Upstream's own table of what the controller calls, and in which order: `TestTokenCreation` of kubernetes v1.23.17 and
+//! Upstream's own table of the controller's calls, in order: `TestTokenCreation` of kubernetes v1.23.17 and
 //! v1.37.1 `pkg/controller/serviceaccount/tokens_controller_test.go`.
 //!
-//! There the calls are those that a fake client records; here they are those that the server sees. The service account is
-//! called `builder` and not `default`, and names are not taken from a random generator of known seed.
+//! There a fake client records the calls; here the server does. The service account is called `builder` instead of
+//! `default`, and names are not those of a generator with a known seed.
 
 use crate::objects::{COMPLETE, TOKEN_SECRET, TokenData, opaque_secret};
 use crate::setup::Setup;
@@ -25,19 +25,19 @@ use When::*;
 #[derive(Debug, Clone, Copy)]
 struct Case {
     name: &'static str,
-    /// The service account that the server has.
+    /// The service account on the server.
     live_account: Option<References>,
     /// Whether the live account is newer than the cached one.
     live_account_is_newer: bool,
-    /// The token secret that the server has.
+    /// The token secret on the server.
     live_secret: Option<TokenData>,
-    /// The service account that the cache knows before it happens.
+    /// The service account in the cache before the event.
     cached_account: Option<References>,
-    /// The cache knows the complete token secret before it happens.
+    /// Whether the complete token secret is in the cache before the event.
     secret_is_cached: bool,
-    /// The controller just created the complete token secret.
+    /// Whether the controller has just created the complete token secret.
     secret_is_own_write: bool,
-    /// How many creations the server refuses as forbidden; `Some(None)` is all of them.
+    /// The number of creates that the server forbids; `Some(None)` for all of them.
     creations_refused: Option<Option<u32>>,
     max_retries: u32,
     when: When,
@@ -347,7 +347,7 @@ async fn play(case: &Case, auto_generate: bool) -> Vec<String> {
         setup.fail("create", "secrets", 403, times);
     }
 
-    // What is there to be updated or deleted must have been seen before.
+    // An object that is updated or deleted must have been seen before.
     match case.when {
         AccountUpdated(references) | AccountDeleted(references) => {
             setup.service_accounts.apply(setup.cached_account(references));

@@ -33,7 +33,7 @@ async fn watches(client: &Client, count: usize) -> Vec<impl Sized> {
 
 /// The numbers of watches and of concurrent reads, and the number of connections they need.
 #[tokio::test]
-async fn requests_share_connections_and_wait_for_nobody() {
+async fn requests_share_connections_and_wait_for_no_other() {
     for (secure, watching, reading, expected) in [
         (true, 0, 1, 1),
         (true, 0, 100, 1),
