@@ -1,13 +1,14 @@
-//! What the events of the window keep in memory, counted in bytes: each its own share, all together one sum.
+//! The memory that the events of the window keep, in bytes: the share of each, and their sum.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// The bytes that all events of a window keep. It can be below zero for an instant, while a share is on its way into it.
+/// The number of bytes that all events of a window keep. It can be below zero for an instant, while a share is being added.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sum(Arc<AtomicIsize>);
 
-/// The bytes that one event keeps. They grow as things are made of it, and count until the window forgets it.
+/// The number of bytes that one event keeps. It grows with the objects and frames that are made of the
+/// event, and counts until the window forgets it.
 #[derive(Debug)]
 pub(super) struct Cost {
     own: AtomicIsize,
@@ -37,7 +38,7 @@ impl Cost {
         }
     }
 
-    /// From now on the event counts nothing.
+    /// Subtracts the event from the sum, for good.
     pub(super) fn forget(&self) {
         let own = self.own.swap(FORGOTTEN, Ordering::Relaxed);
         if own != FORGOTTEN {

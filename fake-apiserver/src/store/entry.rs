@@ -1,4 +1,4 @@
-//! A stored object: serialised once, shared by everyone who reads it.
+//! A stored object: serialised once, shared by all readers.
 
 use super::Key;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What selecting and routing need of an object, so that nobody parses it for that.
+/// The metadata of an object that selecting and routing need, so that the object need not be parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meta {
     /// `metadata.uid`.
@@ -30,7 +30,7 @@ impl Meta {
         self.fields.iter().find(|(field, _)| field == label).map(|(_, value)| &**value)
     }
 
-    /// What it keeps in memory, in bytes.
+    /// The memory that it keeps, in bytes.
     fn bytes(&self) -> usize {
         let labels = self.labels.iter().map(|label| size_of_val(label) + label.0.len() + label.1.len());
         let fields = self.fields.iter().map(|field| size_of_val(field) + field.1.len());
@@ -38,23 +38,23 @@ impl Meta {
     }
 }
 
-/// An object that wants to be stored: complete but for the revision, which only the store can give.
+/// An object to be stored: complete but for the revision, which the store assigns.
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// Where it goes.
+    /// The key to store it under.
     pub key: Key,
     /// The object without its resourceVersion.
     pub json: Vec<u8>,
-    /// Where in `json` the member `,"resourceVersion":"…"` belongs: behind another member of the metadata.
+    /// The index in `json` at which the member `,"resourceVersion":"…"` belongs: behind another member of the metadata.
     pub slot: usize,
-    /// Where in `json` the members begin that an item of a list has; before them stand those that its list says for all.
+    /// The index in `json` of the first member that an item of a list has; those before are the same in all items.
     pub body: usize,
-    /// Facts about it.
+    /// The metadata for selecting and routing.
     pub meta: Meta,
 }
 
 impl Draft {
-    /// The object as it would be sent under `revision`, or without any: JSON and a line feed.
+    /// The object as it would be sent at `revision`, or without one: JSON and a line feed.
     pub fn line(&self, revision: Option<u64>) -> Bytes {
         let member = revision.map(member).unwrap_or_default();
         splice(&self.json[..self.slot], &member, &self.json[self.slot..])
@@ -64,13 +64,13 @@ impl Draft {
 /// A stored object at one revision.
 #[derive(Debug)]
 pub struct Entry {
-    /// Where it stands.
+    /// The key.
     pub key: Key,
     /// The revision that wrote it.
     pub revision: u64,
-    /// Facts about it.
+    /// The metadata for selecting and routing.
     pub meta: Arc<Meta>,
-    /// The serialised object and a line feed, for that is how a response ends.
+    /// The serialised object and a line feed, which ends a response.
     line: Bytes,
     slot: usize,
     body: usize,
@@ -87,7 +87,7 @@ impl Entry {
         &self.line
     }
 
-    /// The whole object.
+    /// The whole object, as JSON.
     pub fn json(&self) -> &[u8] {
         &self.line[..self.line.len() - 1]
     }
@@ -95,7 +95,7 @@ impl Entry {
     /// The object as a tree, parsed anew each time.
     ///
     /// # Panics
-    /// If something else than JSON was stored.
+    /// If the stored bytes are not JSON.
     pub fn object(&self) -> Value {
         serde_json::from_slice(self.json()).expect("a stored object is JSON")
     }
@@ -105,12 +105,12 @@ impl Entry {
         self.line.slice(self.body_range())
     }
 
-    /// How many bytes that is.
+    /// The length of [`body`](Self::body), in bytes.
     pub fn body_len(&self) -> usize {
         self.body_range().len()
     }
 
-    /// What it keeps in memory, in bytes.
+    /// The memory that it keeps, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Entry>() + self.key.path().len() + self.line.len() + self.meta.bytes()
     }
@@ -119,7 +119,7 @@ impl Entry {
         self.body..self.line.len() - 1
     }
 
-    /// The same content under another revision: what a DELETED event shows.
+    /// The same content at another revision, for DELETED events.
     pub(super) fn at_revision(&self, revision: u64) -> Entry {
         Entry {
             key: self.key.clone(),

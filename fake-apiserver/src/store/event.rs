@@ -1,4 +1,4 @@
-//! One change, with the object before and after it, so that a selector can tell what it means to a watcher.
+//! Events: a change with the object before and after it, so that each watcher's selector can classify it.
 
 use super::cost::{Cost, Sum};
 use super::memo::Memo;
@@ -6,43 +6,43 @@ use super::{Entry, Filter, FormId, Key};
 use bytes::Bytes;
 use std::sync::{Arc, OnceLock};
 
-/// What a change means to one watcher.
+/// The type of an event for one watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It was not there, or did not match.
+    /// The object did not exist or match before, and does now.
     Added,
-    /// It matched before and does now.
+    /// The object matched before and does now.
     Modified,
-    /// It is gone, or does not match any more.
+    /// The object is deleted, or does not match any more.
     Deleted,
 }
 
 /// A committed change.
 #[derive(Debug)]
 pub struct Event {
-    /// The revision that the change took.
+    /// The revision of the change.
     pub revision: u64,
-    /// The object before; none if it was created.
+    /// The object before; `None` if it was created.
     pub before: Option<Arc<Entry>>,
-    /// The object after; none if it was deleted.
+    /// The object after; `None` if it was deleted.
     pub after: Option<Arc<Entry>>,
-    /// `before` under this event's revision, made when the first watcher needs it.
+    /// `before` at this event's revision, made when the first watcher needs it.
     last: OnceLock<Arc<Entry>>,
-    /// Serialised for the wire, made when the first watcher needs it and shared by all.
+    /// The frames for the wire, each made when the first watcher needs it, and shared by all.
     frames: Memo<(Change, FormId), Option<Bytes>>,
     cost: Cost,
 }
 
 impl Event {
-    /// An event that counts what it keeps into `sum`: at first the object before it, for the one after it is the store's, and then
-    /// the one before the next event.
+    /// An event that adds the memory it keeps to `sum`: at first that of the object before, as the one after is kept by the
+    /// store, and then by the next event.
     pub(super) fn new(revision: u64, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>, sum: &Sum) -> Self {
         debug_assert!(before.is_some() || after.is_some());
         let cost = Cost::new(size_of::<Event>() + before.as_ref().map_or(0, |before| before.bytes()), sum);
         Event { revision, before, after, last: OnceLock::new(), frames: Memo::default(), cost }
     }
 
-    /// Counts nothing any more.
+    /// Stops counting the event's memory.
     pub(super) fn forget(&self) {
         self.cost.forget();
     }
@@ -53,7 +53,7 @@ impl Event {
         &entry.expect("an event has an object before or after it").key
     }
 
-    /// What the change means to a watcher with that filter; none if nothing.
+    /// The type of the event for a watcher with `filter`; `None` if it does not concern the watcher.
     pub fn classify(&self, filter: Option<&Filter>) -> Option<Change> {
         let matches =
             |entry: &Option<Arc<Entry>>| entry.as_ref().is_some_and(|entry| filter.is_none_or(|filter| filter(entry)));
@@ -65,7 +65,7 @@ impl Event {
         }
     }
 
-    /// The object to show for `change`: for a deletion the last content, under the revision of the change.
+    /// The object of the event as `change`: for a deletion the last content, at the revision of the change.
     pub fn object(&self, change: Change) -> &Arc<Entry> {
         match (&self.before, &self.after) {
             (Some(before), _) if change == Change::Deleted => self.last.get_or_init(|| {
@@ -78,7 +78,7 @@ impl Event {
         }
     }
 
-    /// The event as sent for `change` in a form, made by `render` the first time; none if the object cannot take that form.
+    /// The frame for `change` in `form`, made by `render` the first time; `None` if the object cannot be rendered in it.
     pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce(&Entry) -> Option<Bytes>) -> Option<Bytes> {
         let made = || {
             let frame = render(self.object(change));

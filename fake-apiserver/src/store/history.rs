@@ -1,24 +1,24 @@
-//! The bounded past: the last events, oldest first. Their number is bounded, and what they keep in memory; the newest is always kept.
+//! The history: the last events, oldest first, bounded in number and memory; the newest is always kept.
 //!
 //! ```text
 //!   forgotten │ events ...                │ future
 //!   ──────────┼───────────────────────────┼────────▶ revision
 //!         compacted                    newest
 //! ```
-//! Whoever has seen everything up to `compacted` can go on; whoever has seen less cannot.
+//! A watcher that has seen all events up to `compacted` can go on; one that has seen less cannot.
 
 use super::cost::Sum;
 use super::{Event, Expired};
 use imbl::Vector;
 use std::sync::Arc;
 
-/// A clone is a pointer, so that the past can be read without the store's lock.
+/// The window of events. A clone is a pointer, so that it can be read without the store's lock.
 #[derive(Debug, Clone)]
 pub(super) struct History {
     events: Vector<Arc<Event>>,
-    /// How many events it holds at most.
+    /// The most events that it holds.
     capacity: usize,
-    /// How many bytes they keep at most.
+    /// The most bytes that they keep.
     max_bytes: usize,
     bytes: Sum,
     compacted: u64,
@@ -29,7 +29,7 @@ impl History {
         History { events: Vector::new(), capacity, max_bytes, bytes: Sum::default(), compacted: 0 }
     }
 
-    /// What its events keep in memory.
+    /// The memory that its events keep.
     pub(super) fn bytes(&self) -> &Sum {
         &self.bytes
     }

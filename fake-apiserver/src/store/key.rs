@@ -1,13 +1,13 @@
-//! Where an object stands: its resource, and its path within it.
+//! Keys of objects: resource and path; and scopes, the parts of a resource.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Identity of a resource.
+/// The id of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceId(pub u32);
 
-/// Resource and path. Ordered as etcd orders them: by the bytes of `namespace/name`.
+/// The key of an object: resource and path. Ordered as in etcd, by the bytes of `namespace/name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The resource.
@@ -46,9 +46,9 @@ impl Key {
 pub struct Scope {
     /// The resource.
     pub resource: ResourceId,
-    /// Only this namespace.
+    /// The namespace, if it is only one.
     pub namespace: Option<Box<str>>,
-    /// Only this name.
+    /// The name, if it is only one.
     pub name: Option<Box<str>>,
 }
 
@@ -65,7 +65,7 @@ impl Scope {
             && self.name.as_deref().is_none_or(|name| name == key.name())
     }
 
-    /// The smallest range of keys that holds the scope, begun at `start` if that lies in it. It is reversed if `start` lies
+    /// The smallest range of keys that holds the scope, from `start` on if that lies in it. It is reversed if `start` lies
     /// behind it.
     pub(super) fn bounds(&self, start: &str) -> Range<Key> {
         let at = |path: &str| Key { resource: self.resource, path: Arc::from(path) };
@@ -78,7 +78,7 @@ impl Scope {
         at(start.max(&first))..end
     }
 
-    /// Whether its objects are neighbours: those of all scopes but a name in all namespaces are.
+    /// Whether its objects are consecutive, as they are unless it is a name in all namespaces.
     pub fn is_range(&self) -> bool {
         self.namespace.is_some() || self.name.is_none()
     }

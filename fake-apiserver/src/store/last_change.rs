@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 /// The revision of the last change to the objects of one resource. Clones share it.
 ///
-/// It moves before the change can be seen in any other way. State that includes all changes up to it is therefore up to date.
+/// It is set before the change is visible in any other way. So state that includes all changes up to it is up to date.
 #[derive(Debug, Clone, Default)]
 pub struct LastChange(Arc<AtomicU64>);
 
 impl LastChange {
-    /// The revision; 0 if nothing changed since it was first asked for.
+    /// The revision; 0 if there was no change since it was first asked for.
     pub fn revision(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

@@ -1,8 +1,8 @@
-//! Values made on first use and shared by all who ask for them afterwards, by a small key. No lock is taken to read one.
+//! Values made on first use and shared afterwards, by a small key. Reading one takes no lock.
 
 use std::sync::OnceLock;
 
-/// A list that only grows, one key after the other: those who race for its end agree on what stands there.
+/// A linked list of keys and values that only grows; threads that race to append agree on the winner's slot.
 #[derive(Debug)]
 pub(super) struct Memo<K, V>(OnceLock<Box<Slot<K, V>>>);
 
@@ -14,12 +14,12 @@ struct Slot<K, V> {
 }
 
 impl<K: Copy + PartialEq, V> Memo<K, V> {
-    /// The value of `key`, made by `make` if nobody has asked for it before.
+    /// The value of `key`, made by `make` on first use.
     pub(super) fn get_or_make(&self, key: K, make: impl FnOnce() -> V) -> &V {
         self.place(key).get_or_init(make)
     }
 
-    /// Where the value of `key` stands, once there is one.
+    /// The place for the value of `key`.
     pub(super) fn place(&self, key: K) -> &OnceLock<V> {
         let mut memo = self;
         loop {

@@ -1,19 +1,19 @@
-//! Objects under one revision counter, with a bounded past and subscriptions to the future.
+//! The store: objects under one revision counter, with a bounded history and subscriptions.
 //!
-//! The store knows neither HTTP nor any Kubernetes kind; what it keeps are keys, serialised objects and the few
-//! facts that routing and selecting need. It is synchronous, with two locks:
+//! It knows neither HTTP nor any Kubernetes kind; it keeps keys, serialised objects and the metadata that routing and
+//! selecting need. It is synchronous, with two locks:
 //! ```text
 //!   write:  state: commit, event into the outbox ──▶ watchers: outbox to queues, through selectors ──▶ wake
 //!   read:   state: take a snapshot
 //! ```
 //! The state's lock is held for the time of a tree operation. The watchers' lock keeps deliveries in the order of commits; a
-//! write returns once its event is delivered. Whoever needs both takes the watchers' first.
+//! write returns once its event is delivered. If both are needed, the watchers' is taken first.
 //!
 //! Invariants:
 //! - Every change takes the next revision; a write that changes nothing takes none and makes no event.
 //! - Every update and delete names the revision that it was computed from, and fails if that is not the current one.
-//! - The past is readable as far back as the window of events reaches, and not at all beyond.
-//! - A subscription sees every matching event exactly once, in order; if it is too slow for the window, it is told so.
+//! - The past is readable as far back as the window of events reaches.
+//! - A subscription yields every matching event exactly once, in order; if it is too slow for the window, it expires.
 
 mod cost;
 mod entry;
@@ -49,7 +49,7 @@ use subscription::Watcher;
 use tree::Tree;
 use watchers::Watchers;
 
-/// How many events a watcher's queue holds at most.
+/// The default limit of the events in a watcher's queue.
 const QUEUE: usize = 1000;
 
 /// A handle on the store; clones share it.
@@ -62,66 +62,66 @@ struct Shared {
     watchers: Mutex<Watchers>,
     /// The revision up to which all events were delivered, readable without a lock.
     delivered: AtomicU64,
-    /// How many events a watcher's queue holds at most.
+    /// The most events that a watcher's queue holds.
     queue: usize,
 }
 
-/// A form that stored objects and events are rendered in. Which number means what, only those know who render.
+/// The id of a form that stored objects and events are rendered in; the callers that render define the ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormId(pub u32);
 
 /// The whole content at one revision. Cheap to take and to keep.
 #[derive(Clone)]
 pub struct Snapshot {
-    /// The revision that this is the content of.
+    /// The revision of the content.
     pub revision: u64,
     objects: Tree,
 }
 
-/// What became of an update.
+/// The result of an update.
 #[derive(Debug, Clone)]
 pub enum Updated {
-    /// Stored under a new revision.
+    /// The object was stored at a new revision.
     Changed(Arc<Entry>),
-    /// Byte for byte what is stored already: nothing happened.
+    /// The object is byte for byte the stored one: nothing happened.
     Unchanged(Arc<Entry>),
 }
 
-/// Why an object was not created.
+/// An error of creating an object.
 #[derive(Debug, Clone)]
 pub enum CreateError {
-    /// There is one already.
+    /// An object has that key already.
     Exists(Arc<Entry>),
-    /// The object that this one must live in is not there.
+    /// The parent does not exist.
     NoParent,
-    /// The object that this one must live in takes no more content.
+    /// The parent takes no more children.
     ParentClosed,
     /// The resource is [closed](Store::close).
     Closed,
 }
 
-/// Why an object was neither updated nor deleted: it is not at the expected revision any more.
+/// An error of updating or deleting an object: it is not at the expected revision.
 #[derive(Debug, Clone)]
 pub enum Conflict {
-    /// There is no such object.
+    /// The object does not exist.
     NotFound,
     /// The object as it is now.
     Modified(Arc<Entry>),
 }
 
-/// The asked-for past is forgotten.
+/// An error of reading the past: its events are forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expired {
-    /// The oldest revision that can still be asked for.
+    /// The oldest revision that is available.
     pub oldest: u64,
 }
 
-/// What a new object must live in, checked in the same instant as it is stored.
+/// The parent of a new object, such as a namespace, checked atomically with the create.
 #[derive(Debug, Clone)]
 pub struct Parent {
-    /// Key of the parent.
+    /// The parent's key.
     pub key: Key,
-    /// The parent takes new content only while this field does not hold this value.
+    /// The field and its value with which the parent takes no more children.
     pub closed_when: (&'static str, &'static str),
 }
 
@@ -131,45 +131,45 @@ impl Store {
         Self::with_history(history, usize::MAX)
     }
 
-    /// An empty store at revision 1 that remembers the last `events` events, or as many of them as keep no more than `bytes` bytes in
-    /// memory: the objects that they alone hold, and what was made of them for watchers. The last one is always remembered.
+    /// An empty store at revision 1 that remembers the last `events` events, or as many as keep at most `bytes` bytes in
+    /// memory: the objects that only they hold, and the frames for watchers. The last one is always remembered.
     pub fn with_history(events: usize, bytes: usize) -> Self {
         Self::with_limits(events, bytes, QUEUE)
     }
 
-    /// The same, with queues of watchers that hold `queue` events at most.
+    /// [`with_history`](Self::with_history), with queues of watchers that hold `queue` events at most.
     pub fn with_limits(events: usize, bytes: usize, queue: usize) -> Self {
         let state = State::new(History::new(events, bytes));
         let delivered = AtomicU64::new(state.revision());
         Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered, queue }))
     }
 
-    /// What the remembered events keep in memory, in bytes.
+    /// The memory that the remembered events keep, in bytes.
     pub fn history_bytes(&self) -> usize {
         self.state().history().bytes().bytes()
     }
 
-    /// The newest revision whose events all subscriptions have. It is never behind a write that has returned.
+    /// The newest revision up to which all events were delivered. It is never behind a write that has returned.
     pub fn revision(&self) -> u64 {
         self.0.delivered.load(Ordering::Acquire)
     }
 
-    /// The revision that a snapshot would be of, whose events may still be on their way to subscriptions.
+    /// The revision of the last commit, whose event may not be delivered yet.
     pub fn committed_revision(&self) -> u64 {
         self.state().revision()
     }
 
-    /// One object.
+    /// The object with that key.
     pub fn get(&self, key: &Key) -> Option<Arc<Entry>> {
         self.state().get(key)
     }
 
-    /// Everything, now.
+    /// The present content.
     pub fn snapshot(&self) -> Snapshot {
         self.state().snapshot()
     }
 
-    /// Everything as it was at `revision`: the present with later events undone.
+    /// The content at `revision`: the present one with later events undone.
     ///
     /// # Errors
     /// [`Expired`] if the window of events does not reach back that far.
@@ -182,13 +182,13 @@ impl Store {
         Ok(now.rewound(revision, &later))
     }
 
-    /// The current revision, once all subscriptions hold the events up to it: delivers them, or waits until that is done.
+    /// The current revision, once all events up to it are delivered: delivers them, or waits until another thread has.
     pub fn delivered_revision(&self) -> u64 {
         self.deliver();
         self.revision()
     }
 
-    /// The revision of the last change to a resource, from now on.
+    /// The revision of the last change to a resource, kept current from now on.
     pub fn last_change(&self, resource: ResourceId) -> LastChange {
         self.state().last_change(resource)
     }
@@ -218,15 +218,15 @@ impl Store {
         Ok(event.object(Change::Deleted).clone())
     }
 
-    /// Closes a resource that holds nothing: it takes no objects any more, and its subscriptions end once they have what happened.
+    /// Closes an empty resource: it takes no objects any more, and its subscriptions end after their last events.
     ///
     /// # Errors
-    /// What there is, if the resource holds any of it; then nothing changes.
+    /// The present content, if the resource is not empty; then nothing changes.
     pub fn close(&self, resource: ResourceId) -> Result<(), Snapshot> {
         let mut wakers = Vec::new();
         let watchers = self.watchers();
         self.state().close(resource)?;
-        // What happened to the resource is in the outbox by now, at the latest.
+        // By now all events of the resource are in the outbox, or delivered.
         self.hand_out(&watchers, &mut wakers);
         watchers.end(resource, &mut wakers);
         drop(watchers);
@@ -245,7 +245,7 @@ impl Store {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Subscribes to what happens in `scope` from now on, with the content of this instant.
+    /// Subscribes to the events of `scope` from now on. The snapshot has the content before them.
     pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
         let mut watchers = self.watchers();
         let snapshot = self.snapshot();
@@ -253,7 +253,7 @@ impl Store {
         (snapshot, self.enlist(&mut watchers, watcher))
     }
 
-    /// Subscribes to what happened in `scope` after `revision`, which may lie in the future.
+    /// Subscribes to the events of `scope` after `revision`, which may lie in the future.
     ///
     /// # Errors
     /// [`Expired`] if the window of events does not reach back that far.
@@ -288,8 +288,7 @@ impl Store {
         result
     }
 
-    /// Hands all events that were not delivered yet to the watchers whom they concern. If that is being done elsewhere, it is
-    /// waited for.
+    /// Delivers all outstanding events to the watchers that they concern. If another thread does so, waits for it.
     fn deliver(&self) {
         let mut wakers = Vec::new();
         let watchers = self.watchers();
@@ -322,7 +321,7 @@ impl Store {
 }
 
 impl Snapshot {
-    /// One object.
+    /// The object with that key.
     pub fn get(&self, key: &Key) -> Option<&Arc<Entry>> {
         self.objects.get(key)
     }
@@ -333,7 +332,7 @@ impl Snapshot {
         entries.filter(|entry| scope.is_range() || scope.contains(&entry.key))
     }
 
-    /// The same objects, to be kept; if the scope is a name in all namespaces, all objects that it is looked for in.
+    /// The objects of [`range`](Self::range), to be kept; for a name in all namespaces, all objects from `start` on.
     pub fn slice(&self, scope: &Scope, start: &str) -> Slice {
         self.objects.clone().slice(self.ranks(scope, start))
     }
@@ -343,7 +342,7 @@ impl Snapshot {
         self.objects.rank(&keys.start)..self.objects.rank(&keys.end)
     }
 
-    /// What it was at `revision`, after which those events came.
+    /// The snapshot at `revision`, with the events `later` than that undone.
     fn rewound(mut self, revision: u64, later: &Vector<Arc<Event>>) -> Snapshot {
         for event in later.iter().rev() {
             match &event.before {

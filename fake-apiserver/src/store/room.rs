@@ -1,13 +1,13 @@
-//! Memory of a fixed size, that whoever wants to keep something takes a part of.
+//! A budget of memory, from which users claim parts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many bytes are free. Clones share them.
+/// The number of free bytes. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Room(Arc<AtomicUsize>);
 
-/// Bytes that are taken until this is dropped.
+/// Bytes that are claimed until this is dropped.
 #[derive(Debug)]
 pub(super) struct Claim {
     bytes: usize,
@@ -19,7 +19,7 @@ impl Room {
         Room(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// That many bytes, if they are free.
+    /// Claims that many bytes, if they are free.
     pub(super) fn claim(&self, bytes: usize) -> Option<Claim> {
         let rest = |free: usize| free.checked_sub(bytes);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok()?;

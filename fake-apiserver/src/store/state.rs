@@ -1,4 +1,4 @@
-//! What the store's lock guards. Every mutation is one method here.
+//! The state that the store's lock guards. Every mutation is one method here.
 
 use super::history::History;
 use super::tree::Tree;
@@ -8,22 +8,22 @@ use super::{
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// As in etcd, whose empty store is at revision 1: a list of nothing must not say 0, which means "any".
+/// The revision of an empty store, as in etcd; an empty list must not have 0, which means "any".
 const FIRST_REVISION: u64 = 1;
 
 pub(super) struct State {
     revision: u64,
     objects: Tree,
     history: History,
-    /// Events that no watcher was offered yet.
+    /// The events that are not delivered yet.
     outbox: Vec<Arc<Event>>,
-    /// Of those resources that were asked about.
+    /// The last changes of the resources that were asked for.
     last_changes: HashMap<ResourceId, LastChange>,
-    /// Resources that are gone for good. Their ids are not used again, so four bytes of each stay.
+    /// The closed resources. Their ids are not used again, so four bytes of each stay.
     closed: HashSet<ResourceId>,
 }
 
-/// What happened since the last time that this was asked.
+/// The events since the last call.
 pub(super) struct News {
     pub(super) events: Vec<Arc<Event>>,
     /// The revision of the last of all events.
@@ -69,7 +69,7 @@ impl State {
         News { events, revision: self.revision, compacted: self.history.compacted() }
     }
 
-    /// Closes a resource, if it is empty; else this is what it and all others hold.
+    /// Closes a resource if it is empty; otherwise returns the present content.
     pub(super) fn close(&mut self, resource: ResourceId) -> Result<(), Snapshot> {
         let snapshot = self.snapshot();
         if snapshot.range(&Scope::all(resource), "").next().is_some() {
@@ -144,7 +144,7 @@ impl State {
 
     fn record(&mut self, before: Option<Arc<Entry>>, after: Option<Arc<Entry>>) -> Arc<Event> {
         let event = Arc::new(Event::new(self.revision, before, after, self.history.bytes()));
-        // Before the change can be seen in any other way.
+        // Before the change is visible in any other way.
         if let Some(last_change) = self.last_changes.get(&event.key().resource) {
             last_change.set(event.revision);
         }

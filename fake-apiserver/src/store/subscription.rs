@@ -1,4 +1,4 @@
-//! A watcher's side of the store.
+//! Subscriptions: a watcher's queue of events, and catching up from the window.
 //!
 //! ```text
 //!            offer                 poll
@@ -17,8 +17,8 @@
 //! ```
 //! When its resource is closed, a watcher that owes nothing yields [`Delivery::Ended`].
 //!
-//! A level watcher owes nothing, so it cannot expire, however far other people's writes move the window. What is owed is the
-//! window's to keep: a queue holds none of it in memory, and is itself of bounded length.
+//! A level watcher owes no events, so it cannot expire, however far other writes move the window. Owed events are kept by
+//! the window alone: a queue only points to them, and its length is bounded.
 
 use super::{Change, Entry, Event, Expired, Scope, Store};
 use crate::sync::{Mutex, MutexGuard};
@@ -27,13 +27,13 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
-/// Which objects a watcher wants to see.
+/// A predicate for the objects that a watcher selects.
 pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
 
-/// What a subscription yields.
+/// An item that a subscription yields.
 #[derive(Debug)]
 pub enum Delivery {
-    /// A change, and what it means under the subscription's filter.
+    /// An event, and its type under the subscription's filter.
     Event(Arc<Event>, Change),
     /// Events were forgotten before they could be delivered. Nothing follows.
     Expired(Expired),
@@ -49,11 +49,11 @@ pub(super) struct Watcher {
 
 struct Queue {
     owed: VecDeque<(u64, Weak<Event>, Change)>,
-    /// How many events may be in it.
+    /// The most events that it holds.
     room: usize,
-    /// Only later events are offered to it; this may lie in the future.
+    /// The revision after which it takes events, which may lie in the future.
     after: u64,
-    /// If not all that is owed is in the queue: the revision after which the rest follows.
+    /// If not all owed events are in the queue: the revision after which the rest follows.
     behind: Option<u64>,
     expired: Option<Expired>,
     ended: bool,
@@ -61,21 +61,21 @@ struct Queue {
 }
 
 impl Watcher {
-    /// A watcher of what is later than `after`, with room for that many events.
+    /// A watcher of the events after `after`, with room for that many.
     pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64, room: usize) -> Self {
         let owed = VecDeque::new();
         let queue = Queue { owed, room, after, behind: None, expired: None, ended: false, waker: None };
         Watcher { scope, filter, queue: Mutex::new(queue) }
     }
 
-    /// A watcher that owes all that is later than `revision`, and has to [catch up](Self::catch_up).
+    /// A watcher that owes all events after `revision`, and has to [catch up](Self::catch_up).
     pub(super) fn behind(scope: Scope, filter: Option<Filter>, revision: u64, room: usize) -> Self {
         let mut watcher = Watcher::new(scope, filter, revision, room);
         watcher.queue.get_mut().expect("it is not shared yet").behind = Some(revision);
         watcher
     }
 
-    /// Queues the event if it means something to this watcher. Returns whom to wake.
+    /// Queues the event if it concerns this watcher. Returns the task to wake.
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64) -> Option<Waker> {
         let change = event.classify(self.filter.as_ref())?;
         let mut queue = self.lock();
@@ -95,7 +95,7 @@ impl Watcher {
     /// Fills the empty queue of a watcher that is behind from the window.
     ///
     /// # Errors
-    /// [`Expired`] if the window does not reach back to what is owed.
+    /// [`Expired`] if the window does not reach back to the first owed event.
     fn catch_up(&self, queue: &mut Queue, store: &Store) -> Result<(), Expired> {
         let Some(behind) = queue.behind.take() else { return Ok(()) };
         let (now, history) = store.past();
@@ -111,14 +111,14 @@ impl Watcher {
         Ok(())
     }
 
-    /// Expires if an owed event is forgotten. Returns whom to wake.
+    /// Expires if an owed event is forgotten. Returns the task to wake.
     pub(super) fn expire(&self, compacted: u64) -> Option<Waker> {
         let mut queue = self.lock();
         queue.expire(compacted);
         queue.expired.and_then(|_| queue.waker.take())
     }
 
-    /// Ends after what is owed. Returns whom to wake.
+    /// Ends after the owed events. Returns the task to wake.
     pub(super) fn end(&self) -> Option<Waker> {
         let mut queue = self.lock();
         queue.ended = true;
@@ -137,7 +137,7 @@ impl Queue {
         }
     }
 
-    /// What it owes is not there any more.
+    /// Expires, as owed events are forgotten.
     fn forgotten(&mut self, compacted: u64) {
         self.expired = Some(Expired { oldest: compacted });
         self.owed = VecDeque::new();
@@ -145,7 +145,7 @@ impl Queue {
     }
 }
 
-/// A place in the stream of events. Dropping it unsubscribes.
+/// A subscription to events. Dropping it unsubscribes.
 pub struct Subscription {
     store: Store,
     id: u64,
@@ -157,7 +157,7 @@ impl Subscription {
         Subscription { store, id, watcher }
     }
 
-    /// Queues what the window holds for a watcher that begins in the past.
+    /// Queues events of the window, for a watcher that begins in the past.
     pub(super) fn catch_up(&self) -> Result<(), Expired> {
         self.watcher.catch_up(&mut self.watcher.lock(), &self.store)
     }
@@ -170,7 +170,7 @@ impl Subscription {
         }
     }
 
-    /// The next delivery; the caller is woken when there is one.
+    /// The next delivery; the task is woken when there is one.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut queue = self.watcher.lock();
         if queue.owed.is_empty()
@@ -179,7 +179,7 @@ impl Subscription {
             queue.expired = Some(expired);
         }
         if let Some((revision, event, change)) = queue.owed.pop_front() {
-            // It may be taken before the store says that its revision is delivered.
+            // It may be taken before the store counts its revision as delivered.
             queue.after = queue.after.max(revision);
             match event.upgrade() {
                 Some(event) => return Poll::Ready(Delivery::Event(event, change)),
@@ -196,9 +196,9 @@ impl Subscription {
         Poll::Pending
     }
 
-    /// A revision up to which everything was delivered, if that is so: what a bookmark may say.
+    /// The revision up to which all events were taken, for a bookmark; `None` while events are owed.
     pub fn level(&self) -> Option<u64> {
-        // Read before the queue: all events up to it are then in the queue, or were taken from it.
+        // Read before the queue, so that all events up to it are in the queue, or were taken from it.
         let revision = self.store.revision();
         let queue = self.watcher.lock();
         let owes_nothing = queue.owed.is_empty() && queue.behind.is_none() && queue.expired.is_none();

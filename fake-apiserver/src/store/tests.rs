@@ -1,4 +1,4 @@
-//! What readers, watchers and writers of one store may rely on.
+//! The guarantees of a store to readers, watchers and writers.
 
 use super::*;
 use std::sync::Weak;
@@ -32,7 +32,7 @@ fn labelled(label: &'static str) -> Option<Filter> {
     Some(Box::new(move |entry| entry.meta.label("label") == Some(label)))
 }
 
-/// What is delivered already: revisions, and names.
+/// The revisions and names of the deliveries so far.
 fn delivered(subscription: &mut Subscription) -> Vec<(u64, String)> {
     let next = || match subscription.try_next()? {
         Delivery::Event(event, _) => Some((event.revision, event.key().name().to_string())),
@@ -77,7 +77,7 @@ fn pages_know_how_much_follows_now_and_in_the_past() {
 fn selectors_run_without_the_lock_that_readers_and_writers_need() {
     let store = Store::new(10);
     let reader = store.clone();
-    // With that lock held, this could not be answered.
+    // With the state's lock held, this would deadlock.
     let filter: Filter =
         Box::new(move |entry| reader.snapshot().get(&entry.key).is_some() && reader.get(&entry.key).is_some());
     let (_, mut subscription) = store.subscribe(everything(), Some(filter));
@@ -123,7 +123,7 @@ fn a_bookmark_is_never_older_than_what_was_delivered() {
     let (_, first) = store.subscribe(everything(), None);
     let first = Arc::new(std::sync::Mutex::new(first));
     let level = Arc::new(std::sync::Mutex::new(None));
-    // The filter of a later watcher runs when the first one has the event already, and others do not yet.
+    // The filter of a later watcher runs when the first one already has the event, and others do not yet.
     let (earlier, told) = (first.clone(), level.clone());
     let filter: Filter = Box::new(move |_| {
         let mut earlier = earlier.lock().expect("one thread");
@@ -137,7 +137,7 @@ fn a_bookmark_is_never_older_than_what_was_delivered() {
     assert_eq!(first.lock().expect("one thread").level(), Some(revision));
 }
 
-/// Writes an object anew, and returns what it was before.
+/// Updates an object, and returns the entry before.
 fn update(store: &Store, name: &str, label: &str) -> Weak<Entry> {
     let before = store.get(&key("n", name)).expect("it is there");
     store.update(draft("n", name, label), before.revision).expect("there is no other writer");
@@ -152,7 +152,7 @@ fn the_window_is_bounded_in_bytes_too() {
     let (_, mut unread) = store.subscribe(everything(), None);
     let large = ["a", "b"].map(|letter| letter.repeat(BYTES / 20));
     let before: Vec<_> = (0..100).map(|turn| update(&store, "x", &large[turn % 2])).collect();
-    // Each label stands in the object and in what selectors read.
+    // Each label is held by the object and by its metadata for selectors.
     let kept = before.iter().filter(|entry| entry.strong_count() > 0).count();
     assert_eq!(kept, 9);
     assert_eq!(delivered(&mut unread)[0].1, "expired");

@@ -1,4 +1,4 @@
-//! The objects in the order of their keys: a persistent B+ tree that knows how many objects precede each.
+//! The objects in the order of their keys: a persistent B+ tree with the ranks of objects.
 //!
 //! ```text
 //!              Inner: for each child its first key and its number of objects
@@ -6,8 +6,8 @@
 //!         Leaf    Leaf    Leaf: up to 64 entries, and what readers have made of all of them together
 //! ```
 //! A clone is a pointer or two. A write copies the nodes on its way that a clone still shares, and changes the others in
-//! place; so a snapshot costs nothing, and what is made of a leaf lasts until an object in it changes. For all that is made of leaves
-//! there is [`ROOM`]; what finds none is not kept.
+//! place; so a snapshot is cheap, and what readers made of a leaf is kept until an object in it changes, as long as there
+//! is [`ROOM`].
 
 use super::memo::Memo;
 use super::room::{Claim, Room};
@@ -17,12 +17,12 @@ use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many entries a leaf holds at most.
+/// The most entries of a leaf.
 const LEAF: usize = 64;
-/// How many children an inner node has at most.
+/// The most children of an inner node.
 const CHILDREN: usize = 32;
 
-/// Bytes for what is made of leaves.
+/// The memory for what readers make of leaves, in bytes.
 const ROOM: usize = 64 * 1024 * 1024;
 
 #[derive(Clone)]
@@ -39,9 +39,9 @@ enum Node {
 
 #[derive(Clone)]
 struct Child {
-    /// No key below this child is before it. Of the leftmost child it says nothing.
+    /// A lower bound of the keys below this child, except for the leftmost child.
     first: Key,
-    /// Objects below it.
+    /// The number of objects below it.
     len: usize,
     node: Node,
 }
@@ -52,20 +52,20 @@ struct Leaf {
     rendered: Memo<FormId, Rendered>,
 }
 
-/// What was made of a leaf's entries, and the room that it takes.
+/// A rendering of a leaf's entries, and the room that it takes.
 struct Rendered {
     chunks: Vec<Bytes>,
     _room: Claim,
 }
 
-/// Neighbours in the order of keys, to be taken one after the other. A clone is a pointer or two.
+/// Consecutive objects, to be taken one after the other. A clone is a pointer or two.
 #[derive(Clone)]
 pub struct Slice {
     objects: Tree,
     ranks: Range<usize>,
 }
 
-/// Neighbours that stand in one leaf.
+/// Consecutive objects of one leaf.
 #[derive(Clone)]
 pub struct Run {
     leaf: Arc<Leaf>,
@@ -88,12 +88,12 @@ impl Tree {
         }
     }
 
-    /// Puts an entry in the place of its key; returns what was there.
+    /// Inserts an entry under its key; returns the entry that it replaces.
     pub(super) fn insert(&mut self, entry: Arc<Entry>) -> Option<Arc<Entry>> {
         let (replaced, right) = self.root.insert(entry);
         if let Some(right) = right {
             let left = std::mem::replace(&mut self.root, Node::Leaf(Arc::default()));
-            // Nobody asks for the first key of the leftmost child.
+            // The first key of the leftmost child is never read.
             let left = Child { first: right.first.clone(), len: left.len(), node: left };
             self.root = Node::Inner(Arc::new(vec![left, right]));
         }
@@ -110,7 +110,7 @@ impl Tree {
         removed
     }
 
-    /// How many objects have a key before `key`.
+    /// The number of objects with a key before `key`.
     pub(super) fn rank(&self, key: &Key) -> usize {
         let (mut node, mut rank) = (&self.root, 0);
         loop {
@@ -130,7 +130,7 @@ impl Tree {
         self.leaves(ranks).flat_map(|(leaf, range)| &leaf.entries[range])
     }
 
-    /// The same, to be kept.
+    /// The entries at those ranks, to be kept.
     pub(super) fn slice(self, ranks: Range<usize>) -> Slice {
         Slice { objects: self, ranks }
     }
@@ -147,7 +147,7 @@ impl Tree {
         })
     }
 
-    /// The leaf with the entry of that rank, and where it stands there.
+    /// The leaf with the entry of that rank, and its index there.
     fn leaf_at(&self, mut rank: usize) -> Option<(&Arc<Leaf>, usize)> {
         let mut node = &self.root;
         loop {
@@ -174,7 +174,7 @@ impl Node {
         }
     }
 
-    /// Returns what the entry replaces, and the right half of this node if it has become too large.
+    /// Inserts an entry. Returns the entry that it replaces, and the right half of this node if it has become too large.
     fn insert(&mut self, entry: Arc<Entry>) -> (Option<Arc<Entry>>, Option<Child>) {
         match self {
             Node::Leaf(leaf) => {
@@ -225,7 +225,7 @@ impl Node {
         }
     }
 
-    /// How many entries or children it has, and how many it can have.
+    /// The number of its entries or children, and the limit of that.
     fn width(&self) -> (usize, usize) {
         match self {
             Node::Leaf(leaf) => (leaf.entries.len(), LEAF),
@@ -233,7 +233,7 @@ impl Node {
         }
     }
 
-    /// Takes over what `right` has, whose keys all follow.
+    /// Appends the entries or children of `right`, whose keys all follow.
     fn append(&mut self, first: Key, right: Node) {
         match (self, right) {
             (Node::Leaf(left), Node::Leaf(right)) => {
@@ -250,12 +250,12 @@ impl Node {
     }
 }
 
-/// Which child a key belongs to.
+/// The index of the child that a key belongs to.
 fn child_of(children: &[Child], key: &Key) -> usize {
     children.partition_point(|child| child.first <= *key).saturating_sub(1)
 }
 
-/// The second half of what is more than `most`.
+/// Splits off the second half, if there are more than `most`.
 fn right_half<T>(all: &mut Vec<T>, most: usize) -> Option<Vec<T>> {
     (all.len() > most).then(|| all.split_off(all.len() / 2))
 }
@@ -282,7 +282,7 @@ impl Leaf {
         self.entries.binary_search_by(|entry| entry.key.cmp(key))
     }
 
-    /// The entries, to be changed: what was made of them before is forgotten.
+    /// The entries, to be changed: renderings of them are dropped.
     fn entries_mut(leaf: &mut Arc<Leaf>) -> &mut Vec<Arc<Entry>> {
         if Arc::get_mut(leaf).is_none() {
             *leaf = Arc::new(Leaf { entries: leaf.entries.clone(), rendered: Memo::default() });
@@ -294,12 +294,12 @@ impl Leaf {
 }
 
 impl Slice {
-    /// How many objects are left.
+    /// The number of objects left.
     pub fn len(&self) -> usize {
         self.ranks.len()
     }
 
-    /// Whether there are none left.
+    /// Whether no objects are left.
     pub fn is_empty(&self) -> bool {
         self.ranks.is_empty()
     }
@@ -344,14 +344,14 @@ impl Run {
     /// Leaves out the first `count` objects.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer.
     pub fn skip(&mut self, count: usize) {
         assert!(count <= self.range.len(), "{count} of {} objects", self.range.len());
         self.range.start += count;
     }
 
-    /// The objects in a form, as `render` makes it; made once, and kept until an object in the leaf changes. None if they are not all
-    /// objects of a leaf, or if there is no room for what takes `bytes` bytes.
+    /// The objects in `form`, rendered once by `render`, and kept until an object in the leaf changes. `None` if they are
+    /// not all objects of the leaf, or if there is no room for `bytes` bytes.
     ///
     /// # Errors
     /// Those of `render`.

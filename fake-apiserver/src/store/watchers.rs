@@ -1,4 +1,4 @@
-//! Who is subscribed to what, indexed so that a write meets only those whom it may concern.
+//! The watchers of a store, indexed by scope, so that an event is offered only to those that it may concern.
 
 use super::subscription::Watcher;
 use super::{Event, ResourceId, Scope};
@@ -14,18 +14,18 @@ pub(super) struct Watchers {
     by_resource: HashMap<ResourceId, ByScope>,
 }
 
-/// The watchers of one resource, by how much of it they watch.
+/// The watchers of one resource, by scope.
 #[derive(Default)]
 struct ByScope {
     all: Group,
     by_namespace: HashMap<Box<str>, Group>,
     by_name: HashMap<Box<str>, Group>,
-    /// By path, `namespace/name`.
+    /// Those of one object, by its path `namespace/name`.
     by_object: HashMap<Box<str>, Group>,
 }
 
 impl Watchers {
-    /// Returns the watcher's id.
+    /// Adds a watcher; returns its id.
     pub(super) fn insert(&mut self, watcher: Arc<Watcher>) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
@@ -50,7 +50,7 @@ impl Watchers {
         wakers.extend(watchers.filter_map(|watcher| watcher.end()));
     }
 
-    /// Hands `event` to every watcher that it concerns.
+    /// Offers `event` to every watcher whose scope contains its object.
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64, wakers: &mut Vec<Waker>) {
         let key = event.key();
         let Some(scopes) = self.by_resource.get(&key.resource) else { return };
@@ -65,7 +65,7 @@ impl Watchers {
         }
     }
 
-    /// Tells those who still owe forgotten events.
+    /// Expires the watchers that owe forgotten events.
     pub(super) fn expire(&self, compacted: u64, wakers: &mut Vec<Waker>) {
         let watchers = self.by_resource.values().flat_map(ByScope::watchers);
         wakers.extend(watchers.filter_map(|watcher| watcher.expire(compacted)));

@@ -1,4 +1,4 @@
-//! The tree beside a map that holds the same.
+//! The tree compared with a map of the same objects.
 
 use super::super::{Draft, Meta, ResourceId};
 use super::*;
@@ -18,7 +18,7 @@ fn revisions(tree: &Tree) -> Vec<u64> {
     tree.range(0..usize::MAX).map(|entry| entry.revision).collect()
 }
 
-/// Numbers that look random, the same each time (Knuth's MMIX generator).
+/// Pseudo-random numbers, always the same (Knuth's MMIX generator).
 fn numbers() -> impl Iterator<Item = u32> {
     iter::successors(Some(1_u64), |state| {
         Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407))
