@@ -1,4 +1,4 @@
-//! Where the verbs meet admission: the chain's two phases, given what a request writes.
+//! Admission of writes: the two phases of the chain, for the objects of a request.
 
 use super::Request;
 use crate::admission::{Attributes, Operation};
@@ -6,7 +6,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use serde_json::Value;
 
-/// The mutating phase for a new object, or for what is posted to a subresource. It happens before the name is made.
+/// The mutating phase for a new object, or for the body of a POST to a subresource. It precedes name generation.
 pub(super) async fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
     if request.kind.terminating && request.subresource.is_none() {
         let name = name(request, object);
@@ -21,13 +21,13 @@ pub(super) async fn update(request: &mut Request<'_>, new: &mut Value, old: &Val
     mutate(request, Operation::Update, new, Some(old)).await
 }
 
-/// The validating phase, when all else is found to be right: `old` is none of a creation.
+/// The validating phase, for an object that is valid otherwise; `old` is `None` for a create.
 pub(super) fn validate(request: &Request<'_>, object: &Value, old: Option<&Value>) -> ApiResult<()> {
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
     request.cluster.admission.validate(&attributes(request, name(request, object), operation, old), object)
 }
 
-/// Both phases for an object that is to be deleted; it exists, and the preconditions hold.
+/// Both phases for a deletion of an existing object whose preconditions hold.
 pub(super) async fn delete(request: &Request<'_>, old: &Value) -> ApiResult<()> {
     let chain = &request.cluster.admission;
     let attributes = attributes(request, request.name, Operation::Delete, Some(old));
@@ -50,7 +50,7 @@ async fn mutate(
     Ok(())
 }
 
-/// The name on the URL or, for want of one, that of the object.
+/// The name in the URL or, without one, that of the object.
 fn name<'o>(request: &'o Request<'_>, object: &'o Value) -> &'o str {
     if request.name.is_empty() { meta::name(object) } else { request.name }
 }

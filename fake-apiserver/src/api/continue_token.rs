@@ -1,4 +1,4 @@
-//! Where a paged list goes on: revision and next key, opaque to clients, in the real server's form.
+//! Continue tokens: revision and next key of a paged list, opaque to clients, in the real server's form.
 
 use crate::error::{ApiError, ApiResult};
 use crate::schema;
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct ContinueToken {
     v: String,
-    /// The revision of all pages; below zero for "the rest, as it is now".
+    /// The revision of all pages; negative for the rest at the current revision.
     pub(crate) rv: i64,
     start: String,
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
-/// Asks for the rest at whatever revision is current.
+/// The `rv` for the rest at the current revision.
 const INCONSISTENT: i64 = -1;
 
 impl ContinueToken {
-    /// Goes on behind `path` (relative to the listed scope) at `revision`.
+    /// A token for the objects behind `path` (relative to the listed scope) at `revision`.
     pub(crate) fn after(path: &str, revision: i64) -> Self {
         ContinueToken { v: VERSION.into(), rv: revision, start: format!("/{path}\0") }
     }
@@ -33,7 +33,7 @@ impl ContinueToken {
         self.start.strip_prefix('/').unwrap_or(&self.start)
     }
 
-    /// The same place, at whatever revision is current.
+    /// The same place, at the current revision.
     pub(crate) fn inconsistent(&self) -> Self {
         ContinueToken { rv: INCONSISTENT, ..self.clone() }
     }
@@ -42,7 +42,7 @@ impl ContinueToken {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).expect("a token is plain data"))
     }
 
-    /// Reads JSON, with the text of Go's `encoding/json` for values of another type.
+    /// Decodes JSON, with the errors of Go's `encoding/json` for values of another type.
     fn read(json: &[u8]) -> Result<Self, String> {
         let of = |value: &RawValue| match value.get().as_bytes()[0] {
             b'"' => "string",
@@ -75,7 +75,7 @@ impl ContinueToken {
     }
 
     /// # Errors
-    /// 400 for what is no token of ours.
+    /// 400, if it is not a valid token.
     pub(crate) fn decode(text: &str) -> ApiResult<Self> {
         let invalid = |why: String| ApiError::bad_request(format!("invalid continue token: {why}"));
         let not_valid = |why: String| invalid(format!("continue key is not valid: {why}"));
@@ -99,17 +99,17 @@ impl ContinueToken {
     }
 }
 
-/// As Go reads base64 without padding: the unused bits of the last digit do not matter.
+/// Base64 without padding, decoded as by Go: the unused bits of the last digit are ignored.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
-/// `CorruptInputError` of Go's `encoding/base64`: the first byte that is no digit, or else a last digit that stands alone.
+/// `CorruptInputError` of Go's `encoding/base64`: at the first byte that is not a digit, or else at a single last digit.
 fn illegal_base64(text: &str) -> String {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let at = text.bytes().position(|byte| !is_digit(byte)).unwrap_or(text.len() - 1);
     format!("illegal base64 data at input byte {at}")
 }
 
-/// Whether Go's `path.Clean` would leave `/path` as it is, so that it cannot leave the listed scope.
+/// Whether Go's `path.Clean` leaves `/path` unchanged, so that the path stays in the listed scope.
 fn is_clean(path: &str) -> bool {
     path.is_empty() || path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

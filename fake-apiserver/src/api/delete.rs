@@ -1,4 +1,4 @@
-//! Delete: `Store.Delete` of `k8s.io/apiserver` (pkg/registry). What becomes of the object is decided by `commit/deletion.rs`.
+//! Delete: `Store.Delete` of `k8s.io/apiserver` (pkg/registry). The steps of a deletion are decided by `commit/deletion.rs`.
 
 use super::request::decode::{Expected, not_registered};
 use super::request::media::{BodyFormat, body_format};
@@ -10,11 +10,11 @@ use crate::store::{Entry, Key};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// A deletion, or a step of one, that was carried out.
+/// A deletion, or a step of one, that was done.
 pub(super) struct Deletion {
-    /// The entry as it is now or, of a removed object, as of its removal. A dry run leaves it as it was.
+    /// The entry now or, of a removed object, at its removal; of a dry run, the unchanged one.
     entry: Arc<Entry>,
-    /// The object as clients are shown it: JSON and a line feed.
+    /// The object in the response: JSON and a line feed.
     line: Bytes,
     removed: bool,
 }
@@ -25,7 +25,7 @@ pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     Ok(reply(request, &deletion, &options))
 }
 
-/// Deletes one object as the request asks; `None` if there is no such object.
+/// Deletes one object with `options`; `None` if it does not exist.
 pub(super) async fn delete_key(
     request: &Request<'_>,
     key: &Key,
@@ -66,7 +66,7 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
     DeleteOptions::from_object(&body.map_err(|why| ApiError::bad_request(why.to_string()))?)
 }
 
-/// Any group's version of `DeleteOptions` will do.
+/// Refuses bodies of other kinds than `DeleteOptions`, in any API version.
 fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
     if matches!(kind, "" | "DeleteOptions") {
         return Ok(());

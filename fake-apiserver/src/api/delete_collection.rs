@@ -1,4 +1,4 @@
-//! Deletecollection: what a list selects, deleted one by one.
+//! Deletecollection: the objects that a list selects, deleted one by one.
 
 use super::request::options::ListOptions;
 use super::selection::Selection;
@@ -12,7 +12,7 @@ pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Re
     let listing = list::listing(request, &list_options, &selection)?;
     for entry in listing.items.clone() {
         match delete::delete_key(request, &entry.key, &options).await {
-            // Not there any more; a plugin that looks for the object without a name says so, too.
+            // The object is gone; an admission plugin that looks up an object without a name answers so, too.
             Err(error) if error.reason() == "NotFound" => {}
             result => drop(result?),
         }

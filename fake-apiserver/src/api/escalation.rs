@@ -1,8 +1,8 @@
-//! Nobody grants more than they have: who writes a role must hold its rules already, or be allowed to `escalate` it; who
-//! binds a role must hold its rules, or be allowed to `bind` it.
+//! Prevention of privilege escalation: a user who writes a role must have its permissions, or be allowed to `escalate`; a
+//! user who binds a role must have its permissions, or be allowed to `bind` it.
 //!
-//! Ports `pkg/registry/rbac/{escalation_check,helpers}.go` and `pkg/registry/rbac/*/policybased` (v1.37.1). Without RBAC nobody
-//! gets here who may not do either.
+//! Ports `pkg/registry/rbac/{escalation_check,helpers}.go` and `pkg/registry/rbac/*/policybased` (v1.37.1). Without RBAC
+//! there is nothing to check.
 
 use super::Request;
 use crate::auth::authorizer::{Attributes, Decision, Target};
@@ -14,7 +14,7 @@ use crate::object::meta;
 use crate::registry::RBAC_GROUP;
 use serde_json::Value;
 
-/// Refuses a role or binding that grants what the user does not have; `old` is what it is to replace.
+/// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
     let Some(rbac) = request.cluster.rbac.as_deref().filter(|_| request.kind.group == RBAC_GROUP) else {
         return Ok(());
@@ -76,7 +76,7 @@ fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -
     confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }
 
-/// `fullAuthority`: everything on all objects, and on all paths.
+/// `fullAuthority`: all verbs on all resources, and on all paths.
 fn full_authority() -> [Rule; 2] {
     let all = || vec!["*".to_string()];
     [
@@ -85,7 +85,7 @@ fn full_authority() -> [Rule; 2] {
     ]
 }
 
-/// Upstream takes the role for one of the resource that was asked for.
+/// 404 for the role of a binding. Upstream names the requested resource in it, not that of the role.
 fn missing(request: &Request<'_>, unresolved: &Unresolved) -> ApiError {
     match unresolved.role() {
         Some(role) => ApiError::not_found(request.version.qualified(), role),

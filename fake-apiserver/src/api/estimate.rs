@@ -1,22 +1,22 @@
-//! Whether a request is going to take long, at a glance.
+//! An estimate, cheap to make, whether a request takes long.
 
 use super::Request;
 use crate::registry::RBAC_GROUP;
 use crate::schema;
 use crate::store::Scope;
 
-/// The length of a body, or of an object that is changed, that takes long, in bytes.
+/// The length from which a body, or an object that is changed, takes long, in bytes.
 pub(crate) const LONG_BODY: usize = 64 * 1024;
-/// The number of objects that take long when they are looked at one by one.
+/// The number of objects from which filtering or deleting them takes long.
 const MANY: usize = 1000;
-/// The number of operations of a JSON patch whose copies may become long.
+/// The number of operations of a JSON patch above which its copies may become long.
 const MANY_OPERATIONS: usize = 4;
 
-/// Whether the request is going to take longer than others should wait. (What lists say of their objects is made as it is sent.)
+/// Whether the request takes longer than others should wait. (The items of lists are rendered as they are sent.)
 pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_body = || request.body.bytes.len() >= LONG_BODY;
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
-    // What a few lines of a role allow may be long to tell.
+    // The message about permissions of a short role may be long.
     let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
     let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));

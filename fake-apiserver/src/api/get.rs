@@ -1,4 +1,4 @@
-//! Get: one object, not older than asked.
+//! Get: one object, at least as new as its `resourceVersion` asks.
 
 use super::list::seen;
 use super::request::options::{ResourceVersion, parse_resource_version};
@@ -11,7 +11,7 @@ pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
     Ok(Reply::object(200, entry(request)?.line().clone()))
 }
 
-/// The object that is asked for, as old as the request takes it.
+/// The requested object, at least as new as the request's `resourceVersion`.
 pub(super) fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     let key = request.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   resourceVersion   match          served at
-//!   unset             -              now
-//!   0                 -              what the replica sees
-//!   N                 -              what the replica sees (not older than N); with a limit exactly N
-//!   N                 NotOlderThan   what the replica sees
+//!   unset             -              the current revision
+//!   0                 -              the replica's revision
+//!   N                 -              the replica's revision (not older than N); with a limit exactly N
+//!   N                 NotOlderThan   the replica's revision
 //!   N                 Exact          N
 //!   (continue)        -              the revision in the token
 //! ```
@@ -25,50 +25,51 @@ const CONTINUE_EXPIRED: &str = "The provided continue parameter is too old to di
     created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 const LIST_EXPIRED: &str = "The resourceVersion for the provided list is too old.";
 
-/// A page of objects, all as they were at one revision.
+/// A page of objects at one revision.
 pub(crate) struct Listing {
     pub(crate) revision: u64,
     pub(crate) continue_token: Option<String>,
-    /// How many follow; unknown under selectors.
+    /// The number of objects that follow; unknown with selectors.
     pub(crate) remaining: Option<usize>,
     pub(crate) items: Items,
 }
 
-/// The objects of a page, one after the other. They stay where the store has them; selectors look at each as it is taken.
+/// An iterator over the objects of a page, which stay in the store's tree; selectors are applied to each as it is taken.
 #[derive(Clone)]
 pub(crate) struct Items {
     rest: Slice,
-    /// None if all of them are meant.
+    /// The selection; `None` if all objects are selected.
     selection: Option<Arc<Selection>>,
 }
 
 impl Items {
-    /// What `selection` selects, from the first whose path is not before `start`.
+    /// The objects of `selection`, from the first whose path is not before `start`.
     pub(super) fn of(snapshot: &Snapshot, selection: &Selection, start: &str) -> Self {
         let scope = selection.scope();
         let all = selection.is_everything() && scope.is_range();
         Items { rest: snapshot.slice(&scope, start), selection: (!all).then(|| Arc::new(selection.clone())) }
     }
 
-    /// Neighbours whose objects are to be [selected](Self::selects) from.
+    /// The next run of objects, to be filtered with [`selects`](Self::selects).
     pub(crate) fn next_run(&mut self) -> Option<Run> {
         self.rest.next_run()
     }
 
-    /// Whether all objects of the runs are meant.
+    /// Whether all objects of the runs are selected.
     pub(crate) fn is_everything(&self) -> bool {
         self.selection.is_none()
     }
 
-    /// Whether an object of a run is meant.
+    /// Whether an object of a run is selected.
     pub(crate) fn selects(&self, entry: &Entry) -> bool {
         self.selection.as_ref().is_none_or(|selection| selection.selects(entry))
     }
 
-    /// Leaves out all but the first `limit` objects. Returns the last of those, and how many follow if that is known, if any do.
+    /// Leaves out all but the first `limit` objects. If more would follow, returns the last one that is left, and the number
+    /// of the others, if it is known.
     ///
     /// # Errors
-    /// 504, if the time is up.
+    /// 504, if the deadline has passed.
     fn truncate(&mut self, limit: usize, deadline: &Deadline) -> ApiResult<Option<(Arc<Entry>, Option<usize>)>> {
         let Some(selection) = &self.selection else {
             let following = self.rest.len().saturating_sub(limit);
@@ -78,7 +79,7 @@ impl Items {
         let mut in_time = self.rest.iter().enumerate().take_while(|_| deadline.check().is_ok());
         let last = in_time.by_ref().filter(|(_, entry)| selection.selects(entry)).nth(limit.saturating_sub(1));
         let last = last.map(|(index, entry)| (index, entry.clone()));
-        // As upstream, which does not look whether what follows is selected.
+        // As upstream, which does not apply selectors to the objects that follow.
         let more = last.is_some() && in_time.any(|(_, entry)| selection.is_about(entry));
         drop(in_time);
         deadline.check()?;
@@ -113,7 +114,7 @@ pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selectio
             let version = options
                 .resource_version()
                 .map_err(|why| ApiError::bad_request(format!("invalid resource version: {why}")))?;
-            // "0" means whatever a cache holds, and upstream's cache does not page.
+            // "0" means the content of a cache, and upstream's cache does not page.
             let limit = if version == ResourceVersion::Any { 0 } else { options.limit };
             (snapshot(request, options, version)?, String::new(), limit)
         }
@@ -160,7 +161,7 @@ fn resumed(request: &Request<'_>, options: &ListOptions<'_>, token: &ContinueTok
         .map_err(|_| ApiError::expired(CONTINUE_EXPIRED).with_continue(token.inconsistent().encode()))
 }
 
-/// Everything as the replica sees it, if it sees as far as `revision`.
+/// The replica's snapshot, if it is not older than `revision`.
 pub(super) fn seen(request: &Request<'_>, revision: u64) -> ApiResult<Snapshot> {
     let snapshot = request.view.snapshot(&request.cluster.store);
     require(revision, snapshot.revision).map(|()| snapshot)
@@ -171,8 +172,8 @@ pub(super) fn require_revision(request: &Request<'_>, revision: u64) -> ApiResul
     require(revision, request.cluster.store.committed_revision())
 }
 
-/// Upstream waits three seconds for the revision to come. Here it comes at once or is another server's, unless somebody holds the
-/// replica back, who would have to wait too.
+/// Refuses a `revision` after `current`. Upstream waits three seconds for it; here nothing lags behind the store, unless a
+/// test holds the replica back, and would have to wait too.
 fn require(revision: u64, current: u64) -> ApiResult<()> {
     if revision <= current {
         return Ok(());

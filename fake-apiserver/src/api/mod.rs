@@ -1,4 +1,4 @@
-//! The verbs, one a file: options, then the store, then the reply. Knows no HTTP.
+//! The verbs, one a file: options, then the store, then the reply. They do not know HTTP.
 
 mod admission;
 pub(crate) mod continue_token;
@@ -30,7 +30,7 @@ use request::decode::Expected;
 use serde_json::Value;
 use special::{binding, reviews, scale, token};
 
-/// What a verb answers.
+/// The reply of a verb.
 pub(crate) enum Reply {
     /// An object of the resource, as it is stored: JSON and a line feed.
     Object {
@@ -44,14 +44,14 @@ pub(crate) enum Reply {
     },
     List(Listing),
     Watch(Watch),
-    /// A `Status` that tells of a deletion.
+    /// A `Status` about a deleted object.
     Deleted {
         name: String,
         group: String,
         resource: String,
         uid: String,
     },
-    /// A `Status` that tells of success, and no more.
+    /// A `Status` of success, without details.
     Success {
         code: u16,
     },
@@ -63,18 +63,18 @@ impl Reply {
     }
 }
 
-/// A created object that is not stored.
+/// The reply of a create whose object is not stored.
 fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
     let mut line = schema::encode(object, expected.ty).json;
     line.push(b'\n');
     Ok(Reply::Other { code: 201, line: line.into() })
 }
 
-/// Serves a request whose resource, subresource and verb are known to exist.
+/// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     request.warnings.extend(request.version.deprecation.clone());
     let reply = serve(request, verb).await;
-    // Also if it was refused: a deletecollection may have come halfway.
+    // Also after an error: a deletecollection may have deleted some objects.
     request.cluster.reconcilers.settle(request.now).await;
     reply
 }

@@ -1,4 +1,4 @@
-//! Patch: the current object, changed by a document, then written as an update.
+//! Patch: the current object is changed by a patch document, then written as an update.
 
 use super::request::decode::{Expected, type_meta};
 use super::request::media::{PatchFormat, patch_format};
@@ -23,7 +23,7 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     update.await
 }
 
-/// A document that changes an object of the expected kind.
+/// A patch of an object of the expected kind.
 pub(super) struct Patch<'k> {
     expected: Expected<'k>,
     format: PatchFormat,
@@ -31,12 +31,12 @@ pub(super) struct Patch<'k> {
     /// Findings about fields that the document repeats.
     repeated: Vec<String>,
     validation: FieldValidation,
-    /// The patch may be applied several times; its author is warned once.
+    /// Whether warnings were sent: the patch may be applied several times, but warns once.
     warned: bool,
 }
 
 impl<'k> Patch<'k> {
-    /// Reads the body of a patch, and the options beside it.
+    /// Decodes the body of a patch, and its options.
     pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
         let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
@@ -48,7 +48,7 @@ impl<'k> Patch<'k> {
         Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
     }
 
-    /// The changed object; the request is warned of what is wrong with it.
+    /// The patched object; findings about it become warnings of the request.
     pub(super) fn apply(&mut self, request: &mut Request<'_>, old: &Value) -> ApiResult<Value> {
         let checked = self.validation != FieldValidation::Ignore;
         let current = self.expected.shown(old)?;
@@ -59,7 +59,7 @@ impl<'k> Patch<'k> {
                 (patched, repeated.chain(unknown).collect())
             }
             PatchFormat::Merge => {
-                // Another writer being faster is rare; a second tree beside the first one would be large.
+                // A second try is rare, and a second tree would be large; so the document is parsed again then.
                 let document = match self.warned {
                     false => std::mem::take(&mut self.document),
                     true => patch::parse(&request.body.bytes)?.0,
@@ -82,7 +82,7 @@ impl<'k> Patch<'k> {
     }
 }
 
-/// The patched tree as an object of the kind. `findings` are those about the patch; those about the object are added.
+/// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch.
 fn typed(
     expected: &Expected<'_>,
     name: &str,
@@ -96,7 +96,7 @@ fn typed(
     };
     let (api_version, kind) = type_meta(patched);
     if api_version.is_empty() {
-        // Upstream then takes it for an object of its internal version, in which it knows none of the fields.
+        // Upstream then decodes it as an object of its internal version, which has none of the fields.
         return Err(undeterminable_name(name));
     }
     if expected.is_custom() {

@@ -1,18 +1,17 @@
-//! What clients demand of the stored object, and the storage layer's refusal when it is another one.
+//! Preconditions: the uid and resource version that the stored object must have, and the storage layer's refusals.
 //! `Preconditions.Check` of `k8s.io/apiserver/pkg/storage`.
 
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Resource;
 use crate::store::{Entry, Key};
 
-/// 409 if the client means an object that had the name before, or will have it; `entry` is none where an update
-/// creates.
+/// 409 if the stored object has another uid than `sent`; `entry` is `None` where an update creates.
 pub(super) fn check_uid(kind: &Resource, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
     let stored = entry.map_or("", |entry| &entry.meta.uid);
     check(kind, key, "UID", sent, stored)
 }
 
-/// 409 if the client means another revision.
+/// 409 if the stored object is at another revision than `sent`.
 pub(super) fn check_revision(kind: &Resource, sent: &str, entry: &Entry) -> ApiResult<()> {
     check(kind, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
 }

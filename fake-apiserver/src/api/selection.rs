@@ -1,4 +1,4 @@
-//! Which objects a list, watch or deletecollection is about: a scope of the store, and selectors.
+//! The selection of a list, watch or deletecollection: a scope of the store, and selectors.
 
 use super::Request;
 use super::request::options::ListOptions;
@@ -7,7 +7,7 @@ use crate::object::selector::{FieldSelector, LabelSelector};
 use crate::store::{Entry, Filter, Scope};
 use std::sync::Arc;
 
-/// The objects that are meant.
+/// A selection of objects.
 #[derive(Clone)]
 pub(crate) struct Selection {
     scope: Scope,
@@ -21,7 +21,7 @@ struct Selectors {
 }
 
 impl Selection {
-    /// From the path and the options.
+    /// The selection of the path and the options.
     ///
     /// # Errors
     /// 400 for a field selector that does not parse, or names a field that the kind does not select by.
@@ -37,12 +37,12 @@ impl Selection {
         Ok(Selection { scope, prefix, selectors })
     }
 
-    /// The part of the store to look at.
+    /// The scope of the store.
     pub(crate) fn scope(&self) -> Scope {
         self.scope.clone()
     }
 
-    /// What the paths of all selected objects begin with.
+    /// The common prefix of the paths of all selected objects.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -52,17 +52,17 @@ impl Selection {
         self.selectors.is_none()
     }
 
-    /// Whether an object is in the part of the store to look at.
+    /// Whether an object is in the scope.
     pub(crate) fn is_about(&self, entry: &Entry) -> bool {
         self.scope.contains(&entry.key)
     }
 
-    /// Whether an object is meant.
+    /// Whether an object is selected.
     pub(crate) fn selects(&self, entry: &Entry) -> bool {
         self.is_about(entry) && self.selectors.as_ref().is_none_or(|selectors| selectors.matches(entry))
     }
 
-    /// The selectors as a store takes them.
+    /// The selectors as a filter for the store's watchers.
     pub(crate) fn filter(&self) -> Option<Filter> {
         let selectors = self.selectors.clone()?;
         Some(Box::new(move |entry| selectors.matches(entry)))

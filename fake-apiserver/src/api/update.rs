@@ -29,7 +29,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     update.await
 }
 
-/// 422 where the kind does not let an update overwrite blindly.
+/// 422 for an update without a resource version, where the kind requires one.
 fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
     let blind = matches!(meta::resource_version(body), "" | "0");
     if !blind || request.kind.rules.unconditional_update || request.subresource.is_some() {

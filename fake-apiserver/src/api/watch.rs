@@ -1,4 +1,4 @@
-//! Watch: where to begin, and what to send first. The stream itself is the HTTP layer's.
+//! Watch: the start of the events, and the initial events. The stream itself is in the HTTP layer.
 //!
 //! ```text
 //!   sendInitialEvents  resourceVersion   first                       then
@@ -18,27 +18,27 @@ use crate::error::{ApiError, ApiResult};
 use crate::store::{Expired, Snapshot, Subscription};
 use std::time::Duration;
 
-/// A watch that can begin.
+/// A watch, ready to be streamed.
 pub(crate) struct Watch {
-    /// To be sent as ADDED.
+    /// The objects of the initial ADDED events.
     pub(crate) initial: Option<Items>,
     /// The revision of the bookmark that ends the initial events.
     pub(crate) initial_end: Option<u64>,
-    /// What follows; or why nothing can.
+    /// The events that follow, or the error in their place.
     pub(crate) events: Events,
     /// Whether bookmarks are wanted.
     pub(crate) bookmarks: bool,
-    /// After how long the server ends the stream.
+    /// The time after which the server ends the stream.
     pub(crate) timeout: Duration,
 }
 
-/// What follows; or why nothing can.
+/// The events that follow, or the error in their place.
 type Events = Result<Subscription, ApiError>;
 
-/// `--min-request-timeout` upstream: watches last a random time between this and twice this, unless the client says.
+/// `--min-request-timeout` upstream: a watch without `timeoutSeconds` lasts a random time between this and twice this.
 const MIN_TIMEOUT_SECONDS: u64 = 1800;
 
-/// A year: no watch lasts longer, and no timer that long overflows.
+/// The longest timeout of a watch: a year, for which no timer overflows.
 const MAX_TIMEOUT_SECONDS: u64 = 365 * 24 * 3600;
 
 pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
@@ -63,7 +63,7 @@ pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     Ok(Reply::Watch(Watch { initial, initial_end, events, bookmarks: options.allow_bookmarks, timeout }))
 }
 
-/// What there is, as far as the replica sees, and what follows.
+/// The replica's snapshot, and the events that follow.
 fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<(Snapshot, Events)> {
     let (store, scope) = (&request.cluster.store, selection.scope());
     if request.view.held().is_none() {
@@ -77,7 +77,7 @@ fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<
     Ok((snapshot, events.map_err(|expired| too_old(revision, expired))))
 }
 
-/// What a watcher is told whose past is forgotten.
+/// 410 for a watch whose past is forgotten.
 pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
     ApiError::expired(format!("too old resource version: {revision} ({})", expired.oldest))
 }

@@ -1,6 +1,5 @@
-//! A write, from an object that a client wants to what is stored: the one place where it is defaulted, admitted, prepared and
-//! validated, in the order of the real server (`Store.Create`, `Store.Update`, `BeforeCreate`, `BeforeUpdate` of
-//! `k8s.io/apiserver/pkg/registry`, v0.37.1).
+//! Writes: the one place where an object from a client is defaulted, admitted, prepared and validated, in the order of the
+//! real server (`Store.Create`, `Store.Update`, `BeforeCreate`, `BeforeUpdate` of `k8s.io/apiserver/pkg/registry`, v0.37.1).
 //!
 //! ```text
 //!   default ─▶ mutating admission ─▶ escalation ─▶ prepare ─▶ validate ─▶ validating admission ─▶ commit
@@ -46,7 +45,7 @@ pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options
     Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
 }
 
-/// Creates the object under the name that it has. The inner error is the object that has the name already.
+/// Creates the object under its name. The inner error is an existing object of that name.
 async fn create_named(
     request: &mut Request<'_>,
     object: &mut Value,
@@ -57,7 +56,7 @@ async fn create_named(
     refuse(request, meta::name(object), kind.validate_create(request.version, object))?;
     authorize_create(request)?;
     admission::validate(request, object, None)?;
-    // What is not a number is not looked at, and a dry run shows what it was sent.
+    // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
     let sent = parse_uint(meta::resource_version(object)).ok();
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
@@ -78,7 +77,7 @@ async fn create_named(
             Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
         }
         Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
-        // What requests are told that come a moment later.
+        // The answer to requests that come a moment later.
         Err(CreateError::Closed) => Err(ApiError::no_such_path()),
     }
 }
@@ -101,7 +100,7 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     request.warnings.extend(validate::dedup_owner_references(object, false));
 }
 
-/// 422 if there are findings, but for those that the server's options take back.
+/// 422 if there are findings, except for those that the server's options allow.
 fn refuse(request: &Request<'_>, name: &str, mut errors: Vec<FieldError>) -> ApiResult<()> {
     if request.cluster.allow_privileged {
         errors.retain(|error| !error.is_about_privileged());
@@ -112,8 +111,7 @@ fn refuse(request: &Request<'_>, name: &str, mut errors: Vec<FieldError>) -> Api
     Err(ApiError::invalid(request.kind.qualified_kind(), name, &errors))
 }
 
-/// A user who may update a missing object need not be allowed to create it (`withAuthorization`). Requests to create are
-/// authorized before they come here.
+/// Authorizes the create of a missing object by an update (`withAuthorization`). A POST has been authorized before.
 fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
     if request.name.is_empty() {
         return Ok(());
@@ -139,7 +137,7 @@ fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> Ap
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
 
-/// Stores what `wanted` makes of the current object, through the object itself or one of its subresources.
+/// Stores the object that `wanted` makes of the current one, through the resource or one of its subresources.
 pub(super) async fn update(
     request: &mut Request<'_>,
     options: &WriteOptions,
@@ -161,7 +159,7 @@ pub(super) async fn update(
         admission::validate(request, &new, Some(&old))?;
         let draft = draft(request.kind, &request.version.stored(&new))?;
         let removes = ends_deletion(request, &new, &old);
-        // A removed object is shown as updated, under the revision that it had.
+        // The answer for a removed object is the update, at the revision before.
         let shown = (removes || options.dry_run).then(|| draft.line(Some(entry.revision)));
         let change = match () {
             () if options.dry_run => Change::Leave,
@@ -176,7 +174,7 @@ pub(super) async fn update(
     Err(request.not_found())
 }
 
-/// Changes the current object as an action of the server itself: nothing that clients may not touch is put back.
+/// Changes the current object as an action of the server itself, which may change fields that clients may not.
 pub(super) async fn rewrite(
     request: &Request<'_>,
     options: &WriteOptions,
@@ -194,7 +192,7 @@ pub(super) async fn rewrite(
     stored.await?.map(drop).ok_or_else(|| request.not_found())
 }
 
-/// 409 if the client means another revision than the current one.
+/// 409 if the client sent another resource version than the current one.
 fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
     let sent = meta::resource_version(new);
     if matches!(sent, "" | "0") || parse_uint(sent).map_err(ApiError::untyped)? == entry.revision {
@@ -203,7 +201,7 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
     Err(ApiError::modified(request.version.qualified(), request.name))
 }
 
-/// Puts back whatever the endpoint may not change.
+/// Restores the fields that the endpoint may not change.
 fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
     meta::remove(new, MANAGED_FIELDS);
@@ -211,7 +209,7 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
         None if request.version.has_status() => restore(new, old, "status"),
         None => {}
         Some(name) => {
-            // Only metadata and what the subresource is about come from the client.
+            // Only the metadata and the subresource's own field come from the client.
             let own = if name == "status" { "status" } else { "spec" };
             let foreign: Vec<String> = [&*new, old]
                 .into_iter()
@@ -231,7 +229,7 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
     }
 }
 
-/// Whether what `metadata.generation` counts differs: of custom resources without a subresource for it, the status, too.
+/// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn changes(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     let status = request.version.is_custom() && !request.version.has_status();
     generation::spec_differs(new, old) || status && new.get("status") != old.get("status")
@@ -241,7 +239,7 @@ fn annotations_differ(new: &Value, old: &Value) -> bool {
     !meta::annotations(new).iter().eq(meta::annotations(old).iter())
 }
 
-/// Gives `new` the member that `old` has.
+/// Gives `new` the member `key` of `old`.
 fn restore(new: &mut Value, old: &Value, key: &str) {
     let Some(members) = new.as_object_mut() else { return };
     match old.get(key) {
@@ -250,7 +248,7 @@ fn restore(new: &mut Value, old: &Value, key: &str) {
     };
 }
 
-/// `ShouldDeleteDuringUpdate`: the last thing that held a deleted object is gone.
+/// `ShouldDeleteDuringUpdate`: nothing keeps a deleted object any more.
 fn ends_deletion(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     meta::deletion_timestamp(old).is_some()
         && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0

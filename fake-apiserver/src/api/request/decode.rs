@@ -1,4 +1,4 @@
-//! From a request's body to an object of the expected kind, with the real decoder's refusals.
+//! Decoding of a request's body to an object of the expected kind, with the real decoder's refusals.
 
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
@@ -9,21 +9,21 @@ use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use serde_json::Value;
 
-/// Where upstream builds its scheme; it stands in the messages about unknown kinds.
+/// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
-/// A kind as a body must have it.
+/// The kind that a body must have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Expected<'k> {
     pub(crate) api_version: &'k str,
     pub(crate) kind: &'k str,
     pub(crate) ty: TypeRef<'k>,
-    /// The resource and its version, of kinds that are one.
+    /// The resource and its version, if the kind has one.
     served: Option<(&'k Resource, &'k Version)>,
 }
 
 impl<'k> Expected<'k> {
-    /// Objects of a version of a resource.
+    /// The kind of a version of a resource.
     pub(crate) fn of(resource: &'k Resource, version: &'k Version) -> Self {
         let (api_version, kind) = (&version.api_version, &version.kind);
         Expected { api_version, kind, ty: version.ty(), served: Some((resource, version)) }
@@ -32,14 +32,14 @@ impl<'k> Expected<'k> {
     /// A kind that is not stored.
     ///
     /// # Errors
-    /// 501, if the schema does not know it.
+    /// 501, if the kind is not in the schema.
     pub(crate) fn named(api_version: &'k str, kind: &'k str) -> ApiResult<Self> {
         let unknown = || ApiError::not_implemented(format!("objects of kind {kind} {api_version}"));
         let ty = schema::lookup(api_version, kind).ok_or_else(unknown)?;
         Ok(Expected { api_version, kind, ty, served: None })
     }
 
-    /// Removes what a custom resource's schema does not know, and fills in its defaults. Returns findings about what was removed.
+    /// Prunes a custom resource by its schema, and sets its defaults. Returns findings about pruned fields.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
@@ -47,14 +47,14 @@ impl<'k> Expected<'k> {
         self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete(object))
     }
 
-    /// Makes a decoded object one of the storage version.
+    /// Converts a decoded object to the storage version.
     pub(crate) fn store(&self, object: &mut Value) {
         if let Some((_, version)) = self.served {
             version.store(object);
         }
     }
 
-    /// An object that writes work on as clients see it, which is what they patch.
+    /// A stored object in the version of the request, to which a patch is applied.
     ///
     /// # Errors
     /// 500, if the conversion fails.
@@ -69,7 +69,7 @@ impl<'k> Expected<'k> {
         self.api_version.rsplit('/').next().unwrap_or_default()
     }
 
-    /// 400: it can be read, but it is not the expected kind. `api_version` and `kind` are the body's.
+    /// 400: the body can be decoded, but not as the expected kind. `api_version` and `kind` are the body's.
     fn cannot_be_handled(&self, api_version: &str, kind: &str, why: impl std::fmt::Display) -> ApiError {
         let version = api_version.rsplit('/').next().unwrap_or_default();
         let message =
@@ -77,7 +77,7 @@ impl<'k> Expected<'k> {
         ApiError::bad_request(message)
     }
 
-    /// Why a body of that kind is not what is expected; none if it is. Empty means unset, hence as expected.
+    /// The error of a body of another kind than expected; `None` if it is as expected. Empty means unset, hence as expected.
     pub(crate) fn mismatch(&self, api_version: &str, kind: &str) -> Option<String> {
         let api_version = if api_version.is_empty() { self.api_version } else { api_version };
         let kind = if kind.is_empty() { self.kind } else { kind };
@@ -92,18 +92,18 @@ impl<'k> Expected<'k> {
         Some(not_registered(api_version, kind))
     }
 
-    /// Whether an object says that it is what is expected, or says nothing.
+    /// Whether an object has the expected kind, or none.
     fn is_kind_of(&self, object: &Value) -> bool {
         let fits = |(name, value): (&String, &Value)| match name.as_str() {
             "apiVersion" => value == self.api_version || value == "",
             "kind" => value == self.kind || value == "",
-            // Names in other letters count, too, where the kind is looked for.
+            // The kind is looked up by names in any case.
             name => !["apiVersion", "kind"].iter().any(|other| name.eq_ignore_ascii_case(other)),
         };
         object.as_object().is_some_and(|object| object.iter().all(fits))
     }
 
-    /// 400 for a body that is of the right kind, but of another version that the resource is served in.
+    /// 400 for a body of the right kind, but of another version that the resource is served in.
     fn check_version(&self, api_version: &str, kind: &str) -> ApiResult<()> {
         let is_other = api_version != self.api_version && (kind.is_empty() || kind == self.kind);
         if is_other && self.served.is_some_and(|(resource, _)| resource.is_served_in(api_version)) {
@@ -119,7 +119,7 @@ impl<'k> Expected<'k> {
         ))
     }
 
-    /// The error of a body's types as it is told: the metadata of a custom resource is decoded by itself.
+    /// The message of a type error: the metadata of a custom resource is decoded by itself.
     pub(crate) fn told(&self, why: &str) -> String {
         if !self.is_custom() {
             return why.to_owned();
@@ -128,12 +128,12 @@ impl<'k> Expected<'k> {
         why.replacen("Go struct field Unstructured.metadata of type", "Go value of type", 1)
     }
 
-    /// Whether objects are custom resources.
+    /// Whether the kind is that of a custom resource.
     pub(crate) fn is_custom(&self) -> bool {
         self.served.is_some_and(|(_, version)| version.is_custom())
     }
 
-    /// 422 for a custom resource that says that it is something else (`ValidateTypeMeta`).
+    /// 422 for a custom resource with another kind or API version (`ValidateTypeMeta`).
     pub(crate) fn check_custom_type(&self, api_version: &str, kind: &str, name: &str) -> ApiResult<()> {
         let wrong = |field: &str, found: &str, expected: &str| {
             (found != expected).then(|| FieldError::invalid(field, &found.into(), format!("must be {expected}")))
@@ -159,12 +159,12 @@ impl<'k> Expected<'k> {
     }
 }
 
-/// Why a kind that is not registered cannot be decoded.
+/// The error of decoding a kind that is not registered.
 pub(crate) fn not_registered(api_version: &str, kind: &str) -> String {
     format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}")
 }
 
-/// Decodes the options and the body of a request to create something.
+/// Decodes the options and the body of a create.
 pub(crate) fn creation(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<(WriteOptions, Value)> {
     body_format(request.body.content_type)?;
     let options = WriteOptions::parse(request.query, "CreateOptions")?;
@@ -196,7 +196,7 @@ pub(crate) fn object(
 }
 
 fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
-    // Most bodies are what is expected, and need not be read twice to know that.
+    // Most bodies are of the expected kind; reading that first would decode them twice.
     if let Ok(decoded) = schema::decode_json(bytes, expected.ty)
         && decoded.findings.is_empty()
         && expected.is_kind_of(&decoded.object)
@@ -215,7 +215,7 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
         .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
 }
 
-/// Reads a custom resource, of which the real server asks whether it is the expected one once it has read it.
+/// Decodes a custom resource, whose kind the real server checks after decoding.
 fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
     let bytes = &request.body.bytes;
     let (api_version, kind) =
@@ -227,7 +227,7 @@ fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decod
     let decoded = schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.told(&why.to_string())))?;
     if api_version != expected.api_version {
-        // No schema is found for it, which would know a field.
+        // No schema is found for it, so its fields are unknown.
         if group(&api_version) == group(expected.api_version) {
             let known = ["apiVersion", "kind", "metadata"];
             let fields = decoded.object.as_object().into_iter().flat_map(|fields| fields.keys());
@@ -236,7 +236,7 @@ fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decod
         }
         return Err(expected.other_version(&api_version));
     }
-    // An update without a revision is refused for that first.
+    // An update without a resource version is refused for that first.
     if request.name.is_empty() || !meta::resource_version(&decoded.object).is_empty() {
         expected.check_custom_type(&api_version, &kind, meta::name(&decoded.object))?;
     }
@@ -247,7 +247,7 @@ fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// apiVersion and kind of a tree, "" when unset.
+/// The apiVersion and kind of a tree, "" when unset.
 pub(crate) fn type_meta(object: &Value) -> (String, String) {
     let text = |key| object[key].as_str().unwrap_or_default().to_string();
     (text("apiVersion"), text("kind"))
@@ -264,7 +264,7 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     Ok(Decoded { object, findings: Vec::new() })
 }
 
-/// 400: it is no object at all. Shows the beginning of the body as `summarizeData` does.
+/// 400: the body is not an object. The message has its beginning, as by `summarizeData`.
 fn unrecognized(expected: &Expected<'_>, why: &str, body: &[u8]) -> ApiError {
     const MAX: usize = 30;
     let head = &body[..body.len().min(MAX)];
@@ -299,7 +299,7 @@ fn report(
     }
 }
 
-/// A request's body as a tree, for the record of requests; `None` if it is empty or cannot be read.
+/// A request's body as a tree, for the record of requests; `None` if it is empty or cannot be decoded.
 pub(crate) fn readable(content_type: &str, bytes: &[u8]) -> Option<Value> {
     if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
         let envelope = schema::decode_protobuf(bytes).ok()?;

@@ -1,11 +1,11 @@
-//! Which object a body is about: it must be the one of the URL.
+//! Checks that the name and namespace of a body are those of the URL.
 
 use super::Request;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use serde_json::Value;
 
-/// The body must be about the object of the URL.
+/// Checks that the body's name and namespace are those of the URL.
 pub(crate) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResult<()> {
     let (sent, url) = (meta::name(body), request.name);
     if sent.is_empty() {
@@ -18,13 +18,14 @@ pub(crate) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResu
     ensure_namespace(request, body)
 }
 
-/// 400: the body does not say which object it is.
+/// 400: the body has no name.
 pub(crate) fn undeterminable_name(url: &str) -> ApiError {
     let message = format!("the name of the object ({url} based on URL) was undeterminable: name must be provided");
     ApiError::bad_request(message)
 }
 
-/// `EnsureObjectNamespaceMatchesRequestNamespace`: filled in if empty, dropped where there are none, else refused if other.
+/// `EnsureObjectNamespaceMatchesRequestNamespace`: an empty namespace is set, that of a cluster-scoped object is dropped,
+/// and another one is refused.
 pub(crate) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> ApiResult<()> {
     let wanted = if request.kind.meta.namespaced { request.namespace } else { "" };
     let sent = meta::namespace(object);

@@ -1,21 +1,21 @@
-//! What a request says its body is.
+//! The `Content-Type` of a request.
 //!
-//! JSON and Kubernetes' protobuf are read, and two kinds of patches. YAML is refused like any unknown type: no client
-//! of the API sends it by itself.
+//! JSON and Kubernetes' protobuf are supported, and two kinds of patches. YAML is refused like any unknown type: no client
+//! library sends it unasked.
 
 use crate::error::{ApiError, ApiResult};
 use crate::object::patch;
 
-/// How an object in a request is written.
+/// The encoding of an object in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyFormat {
-    /// JSON, also when the request does not say.
+    /// JSON, also without a `Content-Type`.
     Json,
     /// The `k8s\0` envelope of `runtime.Unknown` around a protobuf message.
     Protobuf,
 }
 
-/// How a patch in a request is written.
+/// The type of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatchFormat {
     /// RFC 6902: a list of operations.
@@ -32,14 +32,14 @@ const PATCH_FORMATS: &[(&str, PatchFormat)] =
 
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-/// Patches that the real server takes and this one does not.
+/// The patches that the real server supports and this one does not.
 const MISSING_PATCHES: &[(&str, &str)] =
     &[(STRATEGIC, "strategic merge patches"), ("application/apply-patch+yaml", "server-side apply")];
 
-/// Reads the `Content-Type` of a request that carries an object or options.
+/// Parses the `Content-Type` of a request with an object or options.
 ///
 /// # Errors
-/// 415 for what cannot be read.
+/// 415, if it is not supported.
 pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
     if content_type.is_empty() {
         return Ok(BodyFormat::Json);
@@ -58,11 +58,11 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
         })
 }
 
-/// Reads the `Content-Type` of a PATCH. Unlike a body's it is compared letter by letter, and must be there. Custom resources know no
-/// strategic merge patches.
+/// Parses the `Content-Type` of a PATCH. Unlike that of other bodies it is required and case-sensitive. Custom resources do
+/// not have strategic merge patches.
 ///
 /// # Errors
-/// 415 for what cannot be applied.
+/// 415, if it is not supported.
 pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<PatchFormat> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
     if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
@@ -83,7 +83,7 @@ pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<Pat
     })
 }
 
-/// Whether `text` is `name=value` pairs between semicolons; what they say does not matter. The last may be empty.
+/// Whether `text` is a list of `name=value` pairs between semicolons, of which the last may be empty.
 fn are_parameters(text: &str) -> bool {
     text.strip_suffix(';').unwrap_or(text).split(';').all(|pair| match pair.split_once('=') {
         Some((name, value)) => !name.trim().is_empty() && !value.trim().is_empty(),
@@ -100,7 +100,7 @@ fn names<T>(formats: &[(&'static str, T)]) -> String {
 mod tests {
     use super::*;
 
-    /// What kube-apiserver 1.37 answers, except that it also lists (and reads) `application/yaml`.
+    /// The answers of kube-apiserver 1.37, except that it also lists (and supports) `application/yaml`.
     #[test]
     fn bodies() {
         for (content_type, expected) in [
@@ -132,7 +132,7 @@ mod tests {
         );
     }
 
-    /// What kube-apiserver 1.37 answers, but for the two kinds that it would have applied.
+    /// The answers of kube-apiserver 1.37, except for the two kinds of patches that it supports.
     #[test]
     fn patches() {
         const ROUTER: &str = "415: Unsupported Media Type";

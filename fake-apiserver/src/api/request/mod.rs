@@ -1,4 +1,4 @@
-//! A request for a served resource: its parts, and how they are read.
+//! A request for a served resource: its parts, and decoding them.
 
 pub(crate) mod decode;
 mod identity;
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// A request's body, read whole.
+/// The complete body of a request.
 pub(crate) struct Body<'r> {
     /// The `Content-Type` header, or "".
     pub(crate) content_type: &'r str,
@@ -32,31 +32,31 @@ pub(crate) struct Body<'r> {
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
-    /// How far the replica sees.
+    /// The view of the replica.
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.
     pub(crate) clock: &'r dyn Clock,
-    /// What that clock showed when the request came, or when it had last waited.
+    /// The time of that clock when the request came, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
-    /// The resource, which is what is stored.
+    /// The resource, as it is stored.
     pub(crate) kind: &'r Resource,
-    /// How it is served.
+    /// The served version of the resource.
     pub(crate) version: &'r Version,
-    /// Empty for cluster-scoped resources, and for all namespaces.
+    /// The namespace; empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: &'r str,
-    /// Empty for the collection.
+    /// The name; empty for the collection.
     pub(crate) name: &'r str,
     pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
     pub(crate) body: Body<'r>,
-    /// The time that computations for it have.
+    /// The deadline of its computations.
     pub(crate) deadline: Deadline,
-    /// To be sent as `Warning` headers.
+    /// The texts of the response's `Warning` headers.
     pub(crate) warnings: Vec<String>,
-    /// For the audit event.
+    /// The annotations of the audit event.
     pub(crate) annotations: Vec<(&'static str, String)>,
-    /// Cancelled when the replica stops: the request waits for nothing then.
+    /// The token that is cancelled when the replica stops; the request must not wait then.
     pub(crate) shutdown: &'r CancellationToken,
 }
 

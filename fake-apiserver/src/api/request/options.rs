@@ -6,14 +6,14 @@ use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::selector::LabelSelector;
 use serde_json::{Value, json};
 
-/// What to do about unknown and duplicate fields.
+/// The handling of unknown and duplicate fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldValidation {
     /// Drop them.
     Ignore,
-    /// Drop them, and say so in a header.
+    /// Drop them, and send warnings.
     Warn,
-    /// Refuse.
+    /// Refuse the object.
     Strict,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// `kind` is the options' kind in messages, such as `CreateOptions`.
+    /// Parses the options; `kind` is their kind in messages, such as `CreateOptions`.
     pub(crate) fn parse(query: &Query<'_>, kind: &str) -> ApiResult<Self> {
         let mut errors = Vec::new();
         if kind == "PatchOptions" && query.has("force") {
@@ -67,12 +67,12 @@ fn field_manager_error(manager: &str) -> Option<FieldError> {
     Some(FieldError::invalid("fieldManager", &json!(manager), detail))
 }
 
-/// Where a list or watch starts.
+/// The `resourceVersion` of a get, list or watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResourceVersion {
     /// Unset: the latest.
     Latest,
-    /// `0`: whatever is at hand.
+    /// `0`: any revision.
     Any,
     /// A revision.
     At(u64),
@@ -94,7 +94,7 @@ pub(crate) enum VersionMatch {
 pub(crate) struct ListOptions<'q> {
     pub(crate) label_selector: LabelSelector,
     pub(crate) field_selector: &'q str,
-    /// Items per page; 0 is no limit.
+    /// The most items of a page; 0 is no limit.
     pub(crate) limit: usize,
     pub(crate) continue_token: &'q str,
     resource_version: &'q str,
@@ -131,7 +131,7 @@ impl<'q> ListOptions<'q> {
         Ok(options)
     }
 
-    /// The parsed resourceVersion, or the text that says why it is none.
+    /// The parsed resourceVersion, or the error message.
     pub(crate) fn resource_version(&self) -> Result<ResourceVersion, String> {
         parse_resource_version(self.resource_version)
     }
@@ -140,7 +140,7 @@ impl<'q> ListOptions<'q> {
     fn watch_errors(&self, version_match: &str) -> Vec<FieldError> {
         const FIELD: &str = "resourceVersionMatch";
         let mut errors = Vec::new();
-        // A watch that begins with what there is asks for its initial events by default.
+        // A watch that begins with the present objects asks for initial events by default.
         let by_default =
             version_match.is_empty() && self.send_initial_events.is_none() && matches!(self.resource_version, "" | "0");
         let version_match = if by_default { "NotOlderThan" } else { version_match };
@@ -198,7 +198,7 @@ impl<'q> ListOptions<'q> {
 /// Parses a resourceVersion of a query.
 ///
 /// # Errors
-/// Go's text for a number that does not parse.
+/// Go's message for a number that does not parse.
 pub(crate) fn parse_resource_version(text: &str) -> Result<ResourceVersion, String> {
     match text {
         "" => Ok(ResourceVersion::Latest),
@@ -217,7 +217,7 @@ pub(crate) fn parse_uint(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("strconv.ParseUint: parsing {}: {why}", json!(text)))
 }
 
-/// An integer of the query; 400 with Go's text if it is none.
+/// An integer of the query; 400 with Go's message if it does not parse.
 fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
     let Some(text) = query.all(key).next() else { return Ok(None) };
     let number = text.parse().map_err(|error: std::num::ParseIntError| {
@@ -232,7 +232,7 @@ fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
 }
 
 impl DeleteOptions {
-    /// From a decoded `DeleteOptions`.
+    /// The options of a decoded `DeleteOptions`.
     pub(crate) fn from_object(body: &Value) -> ApiResult<Self> {
         let dry_run: Vec<&str> = body["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let text = |value: &Value| value.as_str().map(str::to_string);
@@ -246,7 +246,7 @@ impl DeleteOptions {
         options.validated(&dry_run, body["propagationPolicy"].as_str(), body["orphanDependents"].as_bool())
     }
 
-    /// From the query, which counts only where there is no body.
+    /// The options of the query, which count only without a body.
     pub(crate) fn from_query(query: &Query<'_>) -> ApiResult<Self> {
         let dry_run: Vec<&str> = query.all("dryRun").collect();
         let options = DeleteOptions { grace_period: integer(query, "gracePeriodSeconds")?, ..DeleteOptions::default() };

@@ -1,13 +1,13 @@
-//! The query of a URL, parsed once. Keys may repeat; the first one counts, except for lists.
+//! The query of a URL, parsed once. Of repeated keys the first one counts, except for lists.
 
 use std::borrow::Cow;
 
-/// Decoded `key=value` pairs, in order.
+/// The decoded `key=value` pairs, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Query<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 
 impl<'q> Query<'q> {
-    /// Parses what follows the `?`. Malformed escapes stay as they are.
+    /// Parses the part of a URL behind the `?`. Malformed escapes stay as they are.
     pub(crate) fn parse(query: &'q str) -> Self {
         Query(form_urlencoded::parse(query.as_bytes()).collect())
     }
@@ -27,7 +27,7 @@ impl<'q> Query<'q> {
         self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| &**value)
     }
 
-    /// A flag as `runtime.Convert_Slice_string_To_bool` reads it: present, and neither `false` nor `0`.
+    /// The value of a flag as by `runtime.Convert_Slice_string_To_bool`: true unless it is `false` or `0`.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         self.all(key).next().map(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }

@@ -1,4 +1,4 @@
-//! Endpoints without stored objects of their own: actions on an object, questions, and the scale of a workload.
+//! Endpoints without stored objects of their own: actions on an object, reviews, and the scale of a workload.
 
 pub(super) mod binding;
 pub(super) mod reviews;

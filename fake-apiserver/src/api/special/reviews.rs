@@ -1,4 +1,4 @@
-//! The kinds that are asked, not stored: each answers with itself, its status filled in.
+//! Reviews: kinds that are not stored; the answer to a POST is the review with its status.
 
 use crate::api::request::decode::{self, Expected};
 use crate::api::{Reply, Request, encode_reply};

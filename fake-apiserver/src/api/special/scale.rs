@@ -1,4 +1,4 @@
-//! Scale: the number of a workload's replicas, read and written as an object of its own in the workload's place.
+//! Scale: the replicas of a workload, read and written as an object of its own.
 //!
 //! Follows `ScaleREST` of `pkg/registry/apps/{deployment,replicaset}/storage/storage.go` and `ValidateScale` of
 //! `pkg/apis/autoscaling/validation/validation.go` (v1.37.1).
@@ -20,7 +20,7 @@ fn expected() -> ApiResult<Expected<'static>> {
     Expected::named("autoscaling/v1", "Scale")
 }
 
-/// The subresource as some messages name it.
+/// The subresource's name in some messages.
 fn resource(request: &Request<'_>) -> String {
     format!("{}/scale", request.kind.resource)
 }
@@ -45,7 +45,7 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     set_replicas(request, &options, |request, scale| patch.apply(request, scale)).await
 }
 
-/// Gives the workload the replicas of what `wanted` makes of its scale.
+/// Sets the workload's replicas to those of the scale that `wanted` makes of its current one.
 async fn set_replicas(
     request: &mut Request<'_>,
     options: &WriteOptions,
