@@ -1,4 +1,4 @@
-//! Bodies, as they come and as they go.
+//! Bodies of requests and of responses.
 
 use super::list::ListBody;
 use super::stream::WatchBody;
@@ -16,17 +16,17 @@ use tokio::time::timeout;
 /// `--max-resource-write-bytes` and the like upstream: 3 MiB.
 const MAX_REQUEST_BYTES: usize = 3 * 1024 * 1024;
 
-/// How much of an unread body is read on, and thrown away, before the answer.
+/// The most bytes of an unread body that are read and discarded before the response.
 const DRAIN_LIMIT: usize = 64 * 1024 * 1024;
-/// How long a client may take to send an unread body.
+/// The time that a client has to send an unread body.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may pause while it sends an unread body.
+/// The longest pause of a client that sends an unread body.
 const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The body of a request, as it comes.
+/// The body of a request, still to be received.
 pub(crate) struct RequestBody {
     incoming: Incoming,
-    /// The client sends it only if it is asked to, which reading does.
+    /// Whether the client expects `100 Continue`, which reading sends.
     waits: bool,
 }
 
@@ -58,9 +58,9 @@ pub(crate) async fn read(body: &mut RequestBody) -> ApiResult<Bytes> {
     }
 }
 
-/// Reads on to the end of a body that was refused, within limits: a client that writes its whole request before it reads, and
-/// an HTTP/2 client that takes the reset behind an early answer for a failure, would miss the answer. A client that waits with its
-/// body is not asked for it.
+/// Reads a refused body to its end, within limits: a client that writes its whole request before it reads, and an HTTP/2
+/// client that takes the reset behind an early response for a failure, would miss the response. A client that expects
+/// `100 Continue` does not send its body.
 pub(crate) async fn drain(body: &mut RequestBody) {
     if body.waits {
         return;
@@ -74,7 +74,7 @@ pub(crate) async fn drain(body: &mut RequestBody) {
             rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
         }
     };
-    // Whether or not it was read to its end, the answer is sent.
+    // The response is sent whether or not the body was read to its end.
     timeout(DRAIN_TIMEOUT, read).await.unwrap_or_default();
 }
 
@@ -90,7 +90,7 @@ impl ReplyBody {
         ReplyBody::Whole(Some(bytes))
     }
 
-    /// The answer to HEAD.
+    /// The body of the response to a HEAD request.
     pub(crate) fn without_content(self) -> Self {
         ReplyBody::Whole(None)
     }
@@ -98,7 +98,7 @@ impl ReplyBody {
 
 impl HttpBody for ReplyBody {
     type Data = Bytes;
-    /// What breaks an answer off.
+    /// The error that breaks a response off.
     type Error = ApiError;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ApiResult<Frame<Bytes>>>> {

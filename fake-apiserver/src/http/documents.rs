@@ -1,4 +1,4 @@
-//! Everything that is not a resource: discovery, OpenAPI, version, health, and the list of all these.
+//! Paths that are not of resources: discovery, OpenAPI, version, health, and the list of all paths.
 
 use super::health;
 use super::json::{encode, indent};
@@ -26,7 +26,7 @@ const OTHER_PATHS: &[&str] = &[
     "/version",
 ];
 
-/// A request for something that is not a resource.
+/// A request whose path is not that of a resource.
 pub(crate) struct DocumentRequest<'r> {
     pub(crate) method: &'r Method,
     pub(crate) path: &'r str,
@@ -38,7 +38,7 @@ pub(crate) struct DocumentRequest<'r> {
     pub(crate) shutting_down: bool,
 }
 
-/// Answers a request. Headers that every answer has are left to the caller.
+/// Answers a request. The caller adds the headers that every response has.
 ///
 /// # Errors
 /// 404, 405 and 406, where the real server sends them as a `Status`.
@@ -64,7 +64,7 @@ fn openapi_document(documents: &Documents, path: &str, request: &DocumentRequest
     openapi::answer(&documents.openapi, path, &request)
 }
 
-/// Discovery and version: documents that are negotiated, and can only be read.
+/// Discovery and version: negotiated, read-only documents.
 fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     let preferences = request.preferences();
     let json = match path {
@@ -90,7 +90,7 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     {
         return aggregated_response(aggregated, encoding, request);
     }
-    // The version is always written for a person.
+    // The version is always indented.
     let encoding = match path {
         "/version" => preferences.routed(&[JSON]).map(|()| Encoding::Json { pretty: true })?,
         _ => preferences.output(endpoint, true)?.encoding,
@@ -99,7 +99,7 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
     Ok(Response::builder().header(CONTENT_TYPE, content_type).body(body).expect("a constant header"))
 }
 
-/// 404: a `Status` below a group that exists with other than custom resources, plain text elsewhere.
+/// 404: a `Status` below a group with other than custom resources, plain text elsewhere.
 fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
     let mut elements = path.split('/').skip(1);
     let is_routed = match (elements.next(), elements.next()) {
@@ -113,7 +113,7 @@ fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
     }
 }
 
-/// `/`: all paths there are.
+/// The document at `/`: all paths.
 fn root(documents: &Documents) -> Bytes {
     let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(health::paths()).collect();
     paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
@@ -126,7 +126,7 @@ impl DocumentRequest<'_> {
         Preferences::of(self.headers, self.query)
     }
 
-    /// The header's text, or "".
+    /// The text of a header, or "".
     fn header(&self, name: HeaderName) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -150,12 +150,12 @@ fn aggregated_response(
     Ok(response.expect("headers in ASCII"))
 }
 
-/// 200 with a JSON document.
+/// A response 200 with a JSON document.
 fn json_text(json: Bytes) -> Response<Bytes> {
     Response::builder().header(CONTENT_TYPE, "application/json").body(json).expect("a constant header")
 }
 
-/// An answer in plain text, which no browser is to take for something else.
+/// A response in plain text, with `nosniff`.
 pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response<Bytes> {
     Response::builder()
         .status(status)
@@ -179,7 +179,7 @@ mod tests {
     const AGGREGATED_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     const AGGREGATED: (HeaderName, &str) = (ACCEPT, AGGREGATED_TYPE);
 
-    /// Asks for `target`, a path with a query.
+    /// Requests `target`, a path with a query.
     fn ask(method: Method, target: &str, headers: &[(HeaderName, &str)]) -> ApiResult<Response<Bytes>> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let headers = headers
@@ -206,7 +206,7 @@ mod tests {
         response.headers().get(name).map(|value| value.to_str().expect("text")).unwrap_or_default()
     }
 
-    /// Status and type, as kube-apiserver 1.37 answers.
+    /// The status codes and types of kube-apiserver 1.37.
     #[test]
     fn paths() {
         const JSON: &str = "application/json";
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(ask(Method::GET, "/api/v1", &[AGGREGATED]).unwrap_err().code(), 406);
     }
 
-    /// The types, as kube-apiserver 1.37 answers.
+    /// The types of kube-apiserver 1.37.
     #[test]
     fn discovery_in_protobuf() {
         const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";

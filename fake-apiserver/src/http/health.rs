@@ -1,7 +1,7 @@
 //! `/healthz`, `/livez`, `/readyz` and their checks.
 //!
-//! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. Of upstream's checks those are kept that people
-//! ask for by name. All pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
+//! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. It has those of upstream's checks that are requested
+//! by name in practice. All pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
 
 use super::documents::plain_text;
 use crate::api::request::Query;
@@ -17,7 +17,7 @@ const SHUTDOWN: &str = "shutdown";
 /// The endpoints with their checks.
 const ENDPOINTS: &[(&str, &[&str])] = &[("healthz", CHECKS), ("livez", CHECKS), ("readyz", READY_CHECKS)];
 
-/// The paths that have an answer.
+/// The paths of all endpoints and checks.
 pub(crate) fn paths() -> impl Iterator<Item = String> {
     ENDPOINTS.iter().flat_map(|(endpoint, checks)| {
         let checks = checks.iter().map(move |check| format!("/{endpoint}/{check}"));
@@ -25,7 +25,7 @@ pub(crate) fn paths() -> impl Iterator<Item = String> {
     })
 }
 
-/// The answer at `path`, if it is one of [`paths`].
+/// The response at `path`, if it is one of [`paths`].
 pub(crate) fn answer(path: &str, query: &Query<'_>, shutting_down: bool) -> Option<Response<Bytes>> {
     let (endpoint, check) = match path.strip_prefix('/')?.split_once('/') {
         Some((endpoint, check)) => (endpoint, Some(check)),
@@ -36,7 +36,7 @@ pub(crate) fn answer(path: &str, query: &Query<'_>, shutting_down: bool) -> Opti
     match check {
         None => Some(all(endpoint, checks, passes, query)),
         Some(check) if !checks.contains(&check) => None,
-        // Written without a word about its type, which is then guessed.
+        // Upstream sets no type, which is then guessed.
         Some(check) if passes(check) => {
             let mut response = plain_text(StatusCode::OK, "ok");
             response.headers_mut().remove(X_CONTENT_TYPE_OPTIONS);
@@ -49,7 +49,7 @@ pub(crate) fn answer(path: &str, query: &Query<'_>, shutting_down: bool) -> Opti
     }
 }
 
-/// All checks of an endpoint but those excluded; a line for each if asked or if one fails.
+/// The response for all checks of an endpoint but the excluded ones; a line for each if verbose, or if one fails.
 fn all(endpoint: &str, checks: &[&str], passes: impl Fn(&str) -> bool, query: &Query<'_>) -> Response<Bytes> {
     let is_excluded = |check: &str| query.all("exclude").any(|name| name == check);
     let mut lines = String::new();
@@ -88,7 +88,7 @@ mod tests {
         Some((response.status().as_u16(), String::from_utf8(response.body().to_vec()).unwrap()))
     }
 
-    /// kube-apiserver 1.37's answers, less the checks that do not exist here.
+    /// The answers of kube-apiserver 1.37, without the checks that do not exist here.
     #[test]
     fn answers() {
         for (path, query, expected) in [

@@ -1,5 +1,5 @@
-//! What the issuer of tokens publishes for those who verify them elsewhere. Absent, as upstream, where the issuer is no
-//! URL that the standard allows.
+//! The OIDC discovery documents of the token issuer. Absent, as upstream, if the issuer is not a URL that the standard
+//! allows.
 
 use super::negotiate::Preferences;
 use super::replica::Replica;
@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
 use http::{Method, Response, header};
 
-/// Renders the documents of one replica; none if its issuer can have none.
+/// The documents of one replica; `None` if its issuer cannot have any.
 fn render(replica: &Replica) -> Option<Discovery> {
     let authenticator = &replica.cluster.authenticator;
     let keys_at = default_jwks_uri(&replica.address);
@@ -23,7 +23,7 @@ fn render(replica: &Replica) -> Option<Discovery> {
     }
 }
 
-/// Answers for the issuer's paths; none for others.
+/// The response at the issuer's paths; `None` for other paths.
 pub(super) fn answer(
     replica: &Replica,
     method: &Method,

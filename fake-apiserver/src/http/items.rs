@@ -1,8 +1,8 @@
-//! The items of a list as they are sent: piece by piece, each made when it is asked for.
+//! The items of a list as they are sent: in chunks, each made when it is polled.
 //!
 //! ```text
-//!   the store's leaves ──▶ whole, and there is room: the pieces that are kept of it, shared with all who list it
-//!                     └──▶ else: a piece of some items, made for this list alone
+//!   the store's leaves ──▶ whole, and there is room: the chunks that are kept with it, shared by all lists
+//!                     └──▶ else: a chunk of some items, made for this list alone
 //! ```
 
 use super::json::encode;
@@ -19,36 +19,36 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How much of small items is put into one piece.
+/// The size of a chunk of small items, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
-/// What is as long as that is sent as it is stored.
+/// The size from which an item is sent without copying it, in bytes.
 const LARGE_BYTES: usize = 16 * 1024;
 
-/// How a list is written. In JSON each item follows a comma.
+/// The form of a list. In JSON each item follows a comma.
 pub(super) struct ListForm {
     version: Arc<Version>,
     output: Output,
-    /// None for the plain form.
+    /// The transformation; `None` for the plain form.
     transformation: Option<Transformation>,
-    /// What ages are counted from.
+    /// The time from which ages are counted.
     now: Timestamp,
-    /// The list in JSON, if it has no items.
+    /// The list without items, in JSON.
     pub(super) empty: Vec<u8>,
-    /// What it is in protobuf, if it is to be.
+    /// The list in protobuf, if that is its encoding.
     pub(super) protobuf: Option<protobuf::List>,
 }
 
-/// The items that are still to be sent.
+/// The items that are still to be sent, in chunks.
 #[derive(Clone)]
 pub(super) struct Pieces {
     form: Arc<ListForm>,
     items: Items,
-    /// What is left of the leaf under way.
+    /// The rest of the current leaf.
     run: Option<Run>,
     ready: VecDeque<Bytes>,
 }
 
-/// What came of a bounded amount of work.
+/// The result of a bounded amount of work.
 pub(super) enum Step {
     Piece(Bytes),
     /// No item was selected.
@@ -60,7 +60,7 @@ impl ListForm {
     /// The form of a list with that metadata.
     ///
     /// # Errors
-    /// 406, if the form is one of single objects.
+    /// 406, if the form is only for single objects.
     pub(super) fn new(
         version: &Arc<Version>,
         output: Output,
@@ -117,13 +117,13 @@ impl ListForm {
         self.transformation.is_none() && self.version.conversion.is_none() && self.protobuf.is_none()
     }
 
-    /// About how many bytes of an item have to be made.
+    /// The approximate number of bytes of an item that have to be copied.
     fn copied_bytes(&self, entry: &Entry) -> usize {
         let length = entry.body_len();
         if self.is_sent_as_stored() && length >= LARGE_BYTES { 0 } else { length }
     }
 
-    /// All items of a leaf, if they may be kept.
+    /// The chunks of all items of a leaf; `None` if they cannot be kept.
     fn leaf<'r>(&self, run: &'r Run) -> ApiResult<Option<&'r [Bytes]>> {
         let Some(id) = self.output.id(&self.version) else { return Ok(None) };
         let bytes = run.entries().iter().map(|entry| self.copied_bytes(entry)).sum();
@@ -139,7 +139,7 @@ impl ListForm {
 fn empty(version: &Version, metadata: &ListMeta) -> Vec<u8> {
     let Version { list_kind, api_version, .. } = version;
     let head = format!("{{\"kind\":\"{list_kind}\",\"apiVersion\":\"{api_version}\",\"metadata\":");
-    // Lists of custom resources say also that they do not continue.
+    // Lists of custom resources have an empty `continue`, too.
     let metadata = match version.is_custom() && metadata.r#continue.is_empty() {
         true => [b"{\"continue\":\"\",", &encode(metadata)[1..]].concat(),
         false => encode(metadata),
@@ -152,7 +152,7 @@ impl Pieces {
         Pieces { form, items, run: None, ready: VecDeque::new() }
     }
 
-    /// The next piece, or that there is none in the next objects of the store.
+    /// The next chunk, or that the next objects of the store make none.
     ///
     /// # Errors
     /// 500, if a stored object is not JSON. The list cannot go on.
@@ -184,12 +184,12 @@ impl Pieces {
     }
 }
 
-/// Pieces in the making.
+/// Chunks that are being written.
 #[derive(Default)]
 struct Written {
     pieces: Vec<Bytes>,
     open: Vec<u8>,
-    /// How much was copied in all.
+    /// The number of bytes copied in all.
     copied: usize,
 }
 
@@ -198,7 +198,7 @@ impl Written {
         Written { open: Vec::with_capacity(bytes.min(PIECE_BYTES)), ..Written::default() }
     }
 
-    /// Adds some bytes that `more` others will follow.
+    /// Adds a copy of `bytes`, which `more` bytes will follow.
     fn copy(&mut self, bytes: &[u8], more: usize) {
         if !self.open.is_empty() && self.open.len() + bytes.len() + more > PIECE_BYTES {
             self.close();
@@ -207,7 +207,7 @@ impl Written {
         self.copied += bytes.len();
     }
 
-    /// Adds bytes that are not copied.
+    /// Adds `bytes` without copying them.
     fn share(&mut self, bytes: Bytes) {
         self.close();
         self.pieces.push(bytes);

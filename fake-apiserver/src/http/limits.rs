@@ -1,6 +1,6 @@
-//! How many requests are served at once, and what the others are told.
+//! Limits on the requests in flight, and the 429 beyond them.
 //!
-//! Follows apiserver v0.37.1 `pkg/server/filters/maxinflight.go`, which counts if priority and fairness is off.
+//! Follows apiserver v0.37.1 `pkg/server/filters/maxinflight.go`, which is used if priority and fairness is off.
 
 use super::body::ReplyBody;
 use crate::auth::User;
@@ -9,19 +9,19 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// client-go runs all its watches over one connection; upstream's default is 100, and 250 before 1.27.
+/// The default limit of streams; client-go has all its watches on one connection. Upstream's is 100, and 250 before 1.27.
 const DEFAULT_STREAMS: u32 = 1000;
-/// Subresources whose requests last.
+/// The subresources whose requests are long-running.
 const LONG_RUNNING: [&str; 5] = ["attach", "exec", "proxy", "log", "portforward"];
 
 /// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Requests at a time that only read; 0 is no limit.
+    /// The most concurrent requests that only read; 0 is no limit.
     pub(crate) requests: usize,
-    /// Other requests at a time; 0 is no limit.
+    /// The most other concurrent requests; 0 is no limit.
     pub(crate) mutating_requests: usize,
-    /// Requests at a time on an HTTP/2 connection.
+    /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) streams: u32,
 }
 
@@ -31,7 +31,7 @@ impl Default for Limits {
     }
 }
 
-/// The requests of a server that are under way.
+/// The requests of a server that are in flight.
 pub(crate) struct InFlight {
     requests: Option<Semaphore>,
     mutating_requests: Option<Semaphore>,
@@ -43,10 +43,10 @@ impl InFlight {
         InFlight { requests: places(limits.requests), mutating_requests: places(limits.mutating_requests) }
     }
 
-    /// A place for a request, if it needs one.
+    /// A permit for a request; `None` if it needs none.
     ///
     /// # Errors
-    /// The answer, if all places are taken; members of `system:masters` go on without one.
+    /// 429, if all permits are taken, except for members of `system:masters`.
     pub(super) fn enter(
         &self,
         verb: &str,

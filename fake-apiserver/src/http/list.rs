@@ -1,7 +1,7 @@
-//! The body of a list: made as it is sent, so that a list under way holds no more than a piece of itself.
+//! The body of a list, made as it is sent, so that a list holds only a chunk of itself in memory.
 //!
 //! ```text
-//!   protobuf ──▶ measuring ──┐ what stands first says how long the rest is
+//!   protobuf ──▶ measuring ──┐ its head has the length of the rest
 //!   JSON ────────────────────┴▶ sending ──▶ ended
 //! ```
 //! A small list is sent as one body.
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A list that is no longer than that is sent as one body.
+/// The size up to which a list is sent as one body, in bytes.
 const SMALL_BYTES: usize = 16 * 1024;
-/// How many steps are made at once: none takes in more than a leaf of the store.
+/// The number of steps of one poll; each reads at most a leaf of the store.
 const STEPS: usize = 16;
 
 pub(crate) struct ListBody {
@@ -26,7 +26,7 @@ pub(crate) struct ListBody {
     pieces: Pieces,
     stage: Stage,
     ready: VecDeque<Bytes>,
-    /// Whether there was an item.
+    /// Whether an item was written.
     begun: bool,
     indent: Option<Indent>,
 }
@@ -35,7 +35,7 @@ enum Stage {
     Measuring {
         rest: Pieces,
         bytes: usize,
-        /// All that was measured, if that is little.
+        /// The chunks measured so far, if they are few.
         seen: Vec<Bytes>,
     },
     Sending,
@@ -68,7 +68,7 @@ pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
 }
 
 impl ListBody {
-    /// The next piece; none at the end.
+    /// The next chunk; `None` at the end.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         for _ in 0..STEPS {
             if let Some(piece) = self.ready.pop_front() {
@@ -83,12 +83,12 @@ impl ListBody {
                 return Poll::Ready(Some(Err(refusal)));
             }
         }
-        // Others have their turn before it goes on.
+        // Other tasks have their turn before it goes on.
         context.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Whether nothing follows.
+    /// Whether no chunk follows.
     pub(super) fn is_empty(&self) -> bool {
         self.is_ended() && self.ready.is_empty()
     }
@@ -132,7 +132,7 @@ impl ListBody {
         Ok(())
     }
 
-    /// A piece of the items is ready, and what stands before the first.
+    /// Queues a chunk of items, and the head of the list before the first one.
     fn piece(&mut self, piece: Bytes) {
         if self.form.protobuf.is_some() {
             self.ready.push_back(piece);
@@ -161,13 +161,13 @@ impl ListBody {
         });
     }
 
-    /// In protobuf, what stands before items of that length, and behind them.
+    /// In protobuf, the bytes before and behind items of that total length.
     fn ends(&self, items: usize) -> Option<[Bytes; 2]> {
         self.form.protobuf.as_ref().map(|list| list.ends(items))
     }
 }
 
-/// A list without items, up to where they stand.
+/// The part of an empty list before its items.
 fn head(empty: &[u8]) -> &[u8] {
     let colon = empty.iter().rposition(|byte| *byte == b':').expect("a list says what its items are");
     &empty[..=colon]

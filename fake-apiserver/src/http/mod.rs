@@ -1,4 +1,4 @@
-//! The wire: routing, negotiation, framing. Never touches the store's state; asks `api` for answers.
+//! HTTP: routing, negotiation, framing. It never touches the store's state; `api` makes the replies.
 
 mod body;
 mod documents;

@@ -1,9 +1,9 @@
-//! What a client wants to receive: the `Accept` header, `?pretty` and the User-Agent.
+//! Content negotiation by the `Accept` header, `?pretty` and the User-Agent.
 //!
 //! Follows `k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go` v0.37.1 and the parser it uses
-//! (`munnerz/goautoneg`), quirks included: `q` orders clauses but never forbids one. Two judges look at the header, as
-//! upstream: the router compares bare media types, then the handler wants a clause whose parameters it can satisfy.
-//! JSON and protobuf are written, not YAML.
+//! (`munnerz/goautoneg`), quirks included: `q` orders clauses but never forbids one. As upstream, the header is checked
+//! twice: the router compares bare media types, then the handler needs a clause whose parameters it can satisfy.
+//! JSON and protobuf are supported, YAML is not.
 
 use crate::api::request::Query;
 use crate::error::{ApiError, ApiResult};
@@ -12,13 +12,13 @@ use crate::store::FormId;
 use http::HeaderMap;
 use http::header::{ACCEPT, USER_AGENT};
 
-/// The encoding that everything has.
+/// JSON, which every endpoint supports.
 pub(super) const JSON: &str = "application/json";
 /// Kubernetes' protobuf: a message in an envelope.
 pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const META_GROUP: &str = "meta.k8s.io";
 
-/// A version of `meta.k8s.io`; clients ask for the old one only after the new one.
+/// A version of `meta.k8s.io`; clients ask for the old one only as a fallback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MetaVersion {
     /// `meta.k8s.io/v1`
@@ -28,7 +28,7 @@ pub(crate) enum MetaVersion {
 }
 
 impl MetaVersion {
-    /// As `apiVersion` shows it.
+    /// Its `apiVersion`.
     pub(crate) fn api_version(self) -> &'static str {
         match self {
             MetaVersion::V1 => "meta.k8s.io/v1",
@@ -37,23 +37,23 @@ impl MetaVersion {
     }
 }
 
-/// What to make of an object or a list before it is sent, if not to send it as it is.
+/// A form that an object or a list is converted to before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Cells for `kubectl get`.
+    /// A table for `kubectl get`.
     Table(MetaVersion),
-    /// Its metadata alone.
+    /// The metadata alone.
     PartialObjectMetadata(MetaVersion),
     /// The metadata of a list's items.
     PartialObjectMetadataList(MetaVersion),
 }
 
-/// How an answer is written.
+/// The encoding of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// `application/json`
     Json {
-        /// Indented, for a person's eyes. Has no meaning for watches.
+        /// Whether it is indented; ignored for watches.
         pretty: bool,
     },
     /// `application/vnd.kubernetes.protobuf`
@@ -63,15 +63,15 @@ pub(crate) enum Encoding {
 /// The outcome of a negotiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// What to make of the answer; `None` for the plain one.
+    /// The form of the response; `None` for the plain one.
     pub(crate) form: Option<Form>,
-    /// How to write it.
+    /// The encoding.
     pub(crate) encoding: Encoding,
 }
 
 impl Output {
-    /// What the store keeps the frames of a version's objects by; none for tables, whose cells tell ages. Metadata is the same in all
-    /// versions.
+    /// The id by which the store keeps renderings of a version's objects; `None` for tables, whose cells have ages. Metadata
+    /// is the same in all versions.
     pub(crate) fn id(self, version: &Version) -> Option<FormId> {
         let form = match self.form {
             Some(Form::Table(_)) => return None,
@@ -84,22 +84,22 @@ impl Output {
     }
 }
 
-/// Where a request goes, as far as negotiation cares.
+/// The kinds of endpoints that negotiation distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     /// Single objects, and deletions of collections.
     Object,
-    /// What is answered and not stored: reviews, bindings. There are no tables of that.
+    /// Kinds that are not stored: reviews, bindings. They have no tables.
     Action,
     /// GET of a collection: lists and watches.
     Collection,
     /// Documents that have one form: discovery, version.
     Document,
-    /// The same where upstream has no router before them: the groups.
+    /// Documents without a router before them upstream: the groups.
     Unrouted,
 }
 
-/// What a request says about the answer it wants. Missing headers are "".
+/// The preferences of a request. Missing headers are "".
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Preferences<'a> {
     /// The `Accept` header.
@@ -117,10 +117,10 @@ impl<'a> Preferences<'a> {
         Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
     }
 
-    /// Picks what to send; `protobuf` tells whether what is not converted can be written in it.
+    /// Negotiates the output; `protobuf` is whether the plain form can be encoded in protobuf.
     ///
     /// # Errors
-    /// 406 when nothing that the client accepts can be produced.
+    /// 406, if no output is acceptable for the client.
     pub(crate) fn output(&self, endpoint: Endpoint, protobuf: bool) -> ApiResult<Output> {
         if let Some(encoding) = self.settled()
             && (protobuf || encoding != Encoding::Protobuf)
@@ -143,10 +143,10 @@ impl<'a> Preferences<'a> {
         })
     }
 
-    /// The router's look: any clause will do that names a media type of the route, whatever its parameters and quality.
+    /// The router's check: a clause has to name a media type of the route, with any parameters and quality.
     ///
     /// # Errors
-    /// 406 when there is none.
+    /// 406, if no clause does.
     pub(crate) fn routed(&self, produced: &[&str]) -> ApiResult<()> {
         let media_type = |clause: &'a str| clause.split(';').next().unwrap_or_default().trim_matches(' ');
         let takes = |media_type| media_type == "*/*" || produced.contains(&media_type);
@@ -158,8 +158,8 @@ impl<'a> Preferences<'a> {
         Err(ApiError::not_acceptable(message).by_router())
     }
 
-    /// How to write the discovery of all groups in one document (`apidiscovery.k8s.io/v2`), if the client takes that. It then
-    /// gets it, however much it prefers the old form.
+    /// The encoding of aggregated discovery (`apidiscovery.k8s.io/v2`), if the client accepts it; then it gets it, even if
+    /// it prefers the old form.
     pub(crate) fn aggregated_discovery(&self) -> Option<Encoding> {
         if self.settled().is_some() {
             return None;
@@ -168,13 +168,13 @@ impl<'a> Preferences<'a> {
         self.first_acceptable(aggregated).map(|((), encoding)| encoding)
     }
 
-    /// Whether JSON will do, in any form.
+    /// Whether the client accepts JSON, in any form.
     pub(crate) fn takes_json(&self) -> bool {
         let json = |encoding, _| matches!(encoding, Encoding::Json { .. }).then_some(());
         self.accept.is_empty() || self.first_acceptable(json).is_some()
     }
 
-    /// How to write a `Status`. If the client takes none of the encodings as they are, the refusal is written as if for a person.
+    /// The encoding of a `Status`; indented JSON if the client accepts no encoding without a conversion.
     pub(crate) fn refusal(&self) -> Encoding {
         let plain = |_, asked: Option<Conversion<'_>>| asked.is_none().then_some(());
         self.settled()
@@ -182,7 +182,7 @@ impl<'a> Preferences<'a> {
             .unwrap_or(Encoding::Json { pretty: true })
     }
 
-    /// The encoding that the headers of nearly all requests ask for, without parsing.
+    /// The encoding for the most common `Accept` headers, without parsing them.
     fn settled(&self) -> Option<Encoding> {
         match self.accept {
             "" | "*/*" | JSON | "application/json, */*" => Some(Encoding::Json { pretty: self.is_pretty() }),
@@ -191,7 +191,7 @@ impl<'a> Preferences<'a> {
         }
     }
 
-    /// The first clause, by preference, that can be had and whose conversion `select` takes; and how it is written.
+    /// The value of `select` for the first acceptable clause, by preference, for which it has one; and the encoding.
     fn first_acceptable<T>(
         &self,
         select: impl Fn(Encoding, Option<Conversion<'a>>) -> Option<T>,
@@ -204,11 +204,11 @@ impl<'a> Preferences<'a> {
         })
     }
 
-    /// Whether JSON is indented: `?pretty`, or else a User-Agent that a person looks through.
+    /// Whether JSON is indented: by `?pretty`, or else for a User-Agent such as curl.
     pub(crate) fn is_pretty(&self) -> bool {
         match self.pretty {
             "" => ["curl", "Wget", "Mozilla/5.0"].iter().any(|agent| self.user_agent.starts_with(agent)),
-            // `strconv.ParseBool`, which takes everything else for false.
+            // `strconv.ParseBool`; anything else is false.
             asked => matches!(asked, "1" | "t" | "T" | "true" | "TRUE" | "True"),
         }
     }
@@ -224,7 +224,7 @@ fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     }
 }
 
-/// The insertion sort that upstream's parser gets for short headers. Its order is not transitive, so another sort
+/// The insertion sort that upstream's parser uses for short headers. The order is not transitive, so another algorithm
 /// could give another result.
 fn sort_by_preference(clauses: &mut [Clause<'_>]) {
     for end in 1..clauses.len() {
@@ -245,7 +245,7 @@ struct Clause<'a> {
 }
 
 impl<'a> Clause<'a> {
-    /// Nothing for what is not `type/subtype` (or `*`), which upstream skips too.
+    /// Parses a clause; `None` if it is not `type/subtype` (or `*`), which upstream skips, too.
     fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.trim_matches(' ').split(';');
         let media_type = parts.next()?;
@@ -271,7 +271,7 @@ impl<'a> Clause<'a> {
         self.quality > other.quality || (self.main != "*" && other.main == "*") || (self.sub != "*" && other.sub == "*")
     }
 
-    /// What it asks for. Of what a wildcard means JSON comes first, and can be had whenever another encoding can.
+    /// The encoding it asks for. A wildcard means JSON, the first of them, which is always available.
     fn encoding(&self, pretty: bool) -> Option<Encoding> {
         match (self.main, self.sub) {
             ("application", "json" | "*") | ("*", "*") => {
@@ -282,7 +282,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// `stream=watch` is the only stream there is. A server version (`sv`) can never be had.
+    /// Whether its `stream` is `watch` or missing. A server version (`sv`) is never available.
     fn streams_if_at_all(&self) -> bool {
         matches!(self.parameter("stream"), None | Some("" | "watch")) && self.parameter("sv").is_none_or(str::is_empty)
     }
@@ -302,7 +302,7 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// The kind that a clause wants the answer converted to: its `as`, `g` and `v`.
+/// The conversion that a clause asks for: its `as`, `g` and `v`.
 struct Conversion<'a> {
     kind: &'a str,
     group: &'a str,

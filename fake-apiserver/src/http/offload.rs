@@ -1,4 +1,4 @@
-//! Long computations, off the threads that serve others.
+//! Long computations, moved off the threads that serve connections.
 //!
 //! ```text
 //!   head ── may be long ──▶ body read ── is long ──▶ waits for a worker ──▶ computed on a thread of its own
@@ -26,16 +26,16 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
 
-/// Long computations that may be under way at once, however few processors there are.
+/// The minimum limit of concurrent long computations, whatever the number of processors.
 const LEAST_WORKERS: usize = 2;
 
-/// A permit for each long computation that may be under way.
+/// The permits for long computations.
 pub(crate) fn workers() -> Arc<Semaphore> {
     let processors = available_parallelism().map_or(1, NonZero::get);
     Arc::new(Semaphore::new(processors.max(LEAST_WORKERS)))
 }
 
-/// Whether a request may turn out to take long, as far as its head tells.
+/// Whether a request may take long, judged by its head.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
     let length = |headers: &HeaderMap| headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
     match parts.method {
@@ -48,31 +48,31 @@ pub(super) fn may_be_long(parts: &Parts) -> bool {
     }
 }
 
-/// A request's way to a thread of its own, and the time that it has there.
+/// A request's way to a thread of its own, and its deadline.
 #[derive(Clone, Default)]
 pub(super) struct Offload {
     way: Option<Arc<Mutex<Option<Late>>>>,
     pub(super) deadline: Deadline,
 }
 
-/// What a client is told when the time of its request is up.
+/// The response to a request whose time limit has passed.
 pub(super) struct Late {
-    /// Time from when the request came.
+    /// The time limit, from when the request came.
     pub(super) after: Duration,
     pub(super) answer: Response<ReplyBody>,
 }
 
 impl Offload {
-    /// For a request that may be long. By default there is no way, and no end of time.
+    /// The offload of a request that may be long. The default has no way, and no deadline.
     pub(super) fn possible() -> Offload {
         Offload { way: Some(Arc::default()), deadline: Deadline::new() }
     }
 
-    /// Goes on on a thread of its own, if there is a way.
+    /// Continues on a thread of its own, if there is a way.
     pub(super) async fn leave(&self, late: impl FnOnce() -> Late) {
         let Some(way) = &self.way else { return };
         *way.lock().expect("no code that runs under this lock panics") = Some(late());
-        // The next poll comes from over there.
+        // The next poll is made on that thread.
         let mut left = false;
         poll_fn(|_| if std::mem::replace(&mut left, true) { Poll::Ready(()) } else { Poll::Pending }).await;
     }
@@ -82,7 +82,7 @@ impl Offload {
     }
 }
 
-/// What computes for a request: told to end when nothing waits for it any more.
+/// A guard that ends a computation when its request is dropped.
 struct Waiting(Deadline);
 
 impl Drop for Waiting {
@@ -91,7 +91,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Drives a request here until it wants to leave, then on a thread of its own, when one of the `workers` is free.
+/// Runs a request here until it leaves, then on a thread of its own, once it has a permit of `workers`.
 pub(super) async fn drive(
     request: impl Future<Output = Response<ReplyBody>> + Send + 'static,
     offload: Offload,

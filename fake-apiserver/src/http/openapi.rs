@@ -1,4 +1,4 @@
-//! How OpenAPI documents are answered: they are named by their hashes, so that clients may keep them.
+//! Responses with OpenAPI documents, which have hashes so that clients can cache them.
 
 use crate::discovery::OpenApi;
 use bytes::Bytes;
@@ -8,13 +8,13 @@ use jiff::{Timestamp, ToSpan, tz::TimeZone};
 
 const JSON: &str = "application/json";
 
-/// `/openapi/v3`: where the documents are. The type is what upstream's file server makes of it.
+/// The response at `/openapi/v3`: the index of the documents. Its type is the one that upstream's file server guesses.
 pub(super) fn index(openapi: &OpenApi) -> Response<Bytes> {
     let response = Response::builder().header(CONTENT_TYPE, "text/plain; charset=utf-8");
     response.body(openapi.index.clone()).expect("a constant header")
 }
 
-/// `/openapi/v3/{path}`, for a client that names the version it wants by its hash, or the one it has by its tag.
+/// The response at `/openapi/v3/{path}`, for a client that may name the wanted version by hash, or a cached one by `ETag`.
 pub(super) fn answer(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'_>) -> Response<Bytes> {
     let Some(document) = openapi.document(path) else {
         return empty(Response::builder().status(StatusCode::NOT_FOUND));
@@ -38,7 +38,7 @@ pub(super) fn answer(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'_>
     response.header(CONTENT_TYPE, JSON).body(document.json.clone()).expect("headers in ASCII")
 }
 
-/// What of a request for a document matters. What is absent is empty.
+/// The parts of a request for a document. Missing ones are empty.
 pub(super) struct OpenApiRequest<'r> {
     /// The `hash` parameter of the query.
     pub(super) hash: &'r str,
@@ -46,7 +46,7 @@ pub(super) struct OpenApiRequest<'r> {
     pub(super) if_none_match: &'r str,
     /// Whether the client accepts JSON.
     pub(super) takes_json: bool,
-    /// For `Expires`.
+    /// The current time, for `Expires`.
     pub(super) now: Timestamp,
 }
 

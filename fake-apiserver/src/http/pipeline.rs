@@ -1,4 +1,4 @@
-//! What happens to a request, top to bottom.
+//! The pipeline of a request.
 //!
 //! ```text
 //!   route ─▶ authenticate ─▶ impersonate ─▶ limits ─▶ authorize ─▶ faults ─▶ body ─▶ verb or document ─▶ render ─▶ record
@@ -42,7 +42,7 @@ use tokio::time::timeout;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
-/// A request whose path is understood.
+/// A request with its parsed path.
 struct Exchange<'r> {
     replica: &'r Arc<Replica>,
     parts: &'r Parts,
@@ -52,25 +52,25 @@ struct Exchange<'r> {
     resource: Option<ResourcePath<'r>>,
     verb: &'static str,
     query: Query<'r>,
-    /// The fields that all objects of a list, watch or deletecollection must have, and their values.
+    /// The requirements of the field selector of a list, watch or deletecollection.
     fields: Vec<(String, String)>,
 }
 
-/// What the record says besides what the request said.
+/// The facts about a request that are recorded besides the request itself.
 #[derive(Default)]
 struct Trace {
     user: Option<Arc<User>>,
     impersonated: Option<Impersonated>,
     authentication_error: Option<String>,
-    /// What there is to warn of, whatever becomes of the request.
+    /// Warnings that are sent also with a refusal.
     warnings: Vec<String>,
     annotations: Vec<(&'static str, String)>,
     body: Bytes,
-    /// Whether a refusal says that browsers must not guess its type, whatever its reason.
+    /// Whether a refusal has `nosniff`, whatever its reason.
     nosniff: bool,
 }
 
-/// Serves one request, from a client that showed that certificate.
+/// Serves one request, of a client with `certificate`.
 pub(crate) async fn serve(
     replica: Arc<Replica>,
     certificate: Option<Arc<ClientCertificate>>,
@@ -84,7 +84,7 @@ pub(crate) async fn serve(
     offload::drive(exchange(replica, certificate, parts, incoming, offload.clone()), offload, workers).await
 }
 
-/// Serves one request, on this thread unless it is taken to another.
+/// Serves one request, on this thread unless it is offloaded.
 async fn exchange(
     replica: Arc<Replica>,
     certificate: Option<Arc<ClientCertificate>>,
@@ -138,7 +138,7 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    /// The name that authorizers and auditors see: who lists or watches no more than one object asks for that.
+    /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
     fn name(&self) -> &str {
         let name = self.resource.as_ref().map(|path| &*path.name).unwrap_or_default();
         if !name.is_empty() || self.verb == "deletecollection" {
@@ -148,7 +148,7 @@ impl<'r> Exchange<'r> {
         selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
     }
 
-    /// The time that the request has; none for a watch, which has all that it wants.
+    /// The time limit; `None` for a watch.
     fn time_limit(&self) -> ApiResult<Option<TimeLimit>> {
         if self.verb == "watch" {
             return Ok(None);
@@ -187,7 +187,7 @@ impl<'r> Exchange<'r> {
         limit: Option<TimeLimit>,
     ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
-        // The use of a legacy token is recorded also if it is refused.
+        // The use of a legacy token is recorded even if it is refused.
         self.replica.cluster.reconcilers.settle(self.now).await;
         let user = self.impersonate(requester?, trace)?;
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
@@ -197,7 +197,7 @@ impl<'r> Exchange<'r> {
         };
         self.authorize(&user)?;
         if let Err(fault) = self.inject_fault(&user).await {
-            // What was asked for is worth recording, even if it is not looked at.
+            // The body is recorded, even though it is not used.
             trace.body = self.body(incoming).await?.bytes;
             return Err(fault);
         }
@@ -252,7 +252,7 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
-    /// A refusal before any verb was tried.
+    /// The response for a refusal before the verb.
     fn refused(&self, error: &ApiError, nosniff: bool) -> Response<ReplyBody> {
         let mut response = refusal(error, self.preferences().refusal());
         if nosniff || error.reason() == "Forbidden" {
@@ -305,7 +305,7 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    /// The user whom the headers name in place of `requester`, who has to be allowed to.
+    /// The user to impersonate, if `requester` is allowed to; without impersonation headers, `requester`.
     fn impersonate(&self, requester: Arc<User>, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let wanted = impersonation::wanted(&self.parts.headers).inspect_err(|_| trace.nosniff = true)?;
         let Some(wanted) = wanted else { return Ok(requester) };
@@ -317,7 +317,7 @@ impl<'r> Exchange<'r> {
         Ok(user)
     }
 
-    /// The verb that authorizers and auditors see: of paths, the method in lower case.
+    /// The verb for authorizers and auditors; of non-resource paths, the method in lower case.
     fn audited_verb(&self) -> Cow<'static, str> {
         match self.resource {
             Some(_) => self.verb.into(),
@@ -349,7 +349,7 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    /// Does what the first fault that matches the request says.
+    /// Injects the first fault that matches the request.
     async fn inject_fault(&self, user: &User) -> ApiResult<()> {
         let mut target = FaultTarget {
             verb: self.verb,
@@ -411,8 +411,8 @@ impl<'r> Exchange<'r> {
     }
 }
 
-/// The id of the request: the client's, if it sent one, or a random one. Not from the cluster's ids, for those must not
-/// depend on who asks what.
+/// The audit id: the client's, if it sent one, or a random one. It is not one of the cluster's ids, as those must not
+/// depend on requests.
 fn audit_id(parts: &Parts) -> HeaderValue {
     if let Some(id) = parts.headers.get(AUDIT_ID) {
         return id.clone();

@@ -1,4 +1,4 @@
-//! One server of a control plane: what its requests share with each other, and not with those of the other servers.
+//! Replicas: the state of one server of a control plane, which the other servers do not share.
 
 use super::limits::{InFlight, Limits};
 use crate::auth::impersonation::Impersonation;
@@ -10,23 +10,23 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
 
-/// One server of a control plane: the shared cluster, seen with its own clock.
+/// One server of a control plane: the shared cluster, with a clock of its own.
 pub(crate) struct Replica {
     pub(crate) index: usize,
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Where clients reach it: `host:port`.
+    /// Its address for clients: `host:port`.
     pub(crate) address: String,
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
-    /// Requests at a time on an HTTP/2 connection.
+    /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) max_streams: u32,
-    /// Cancelled when open watches have to end; those opened later hang on another one.
+    /// The token that ends the open watches; it is replaced for later ones.
     watches: Mutex<CancellationToken>,
-    /// How requesters were last let be somebody else.
+    /// Cache of the last impersonation decision per requester.
     pub(crate) impersonation: Impersonation,
-    /// Made when first asked for.
+    /// The OIDC discovery documents, rendered on first use.
     pub(crate) issuer_documents: OnceLock<Option<oidc::Discovery>>,
 }
 
@@ -55,12 +55,12 @@ impl Replica {
         }
     }
 
-    /// What ends a watch that is opened now.
+    /// The token that ends watches that are opened now.
     pub(super) fn end_of_watches(&self) -> CancellationToken {
         self.watches.lock().expect("no holder of this lock can panic").clone()
     }
 
-    /// Ends all open watches; what ends later ones is `next`.
+    /// Ends all open watches; `next` is the token for later ones.
     pub(crate) fn end_watches(&self, next: CancellationToken) {
         let mut current = self.watches.lock().expect("no holder of this lock can panic");
         std::mem::replace(&mut *current, next).cancel();

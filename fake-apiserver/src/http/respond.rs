@@ -1,4 +1,4 @@
-//! From answers to responses: forms, headers, bytes.
+//! Responses: the form, the headers and the bytes of a reply.
 
 use super::body::ReplyBody;
 use super::items::ListForm;
@@ -23,12 +23,12 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
 
-/// How a resource's answer is to be rendered.
+/// The rendering of a resource's reply.
 pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Arc<Replica>,
     pub(super) version: &'r Arc<Version>,
     pub(super) output: Output,
-    /// The query parameter, which matters for tables only.
+    /// The query parameter `includeObject`, for tables only.
     pub(super) include_object: &'r str,
     pub(super) now: Timestamp,
 }
@@ -75,19 +75,19 @@ impl Rendering<'_> {
         Ok(with_headers(200, content_type, list::body(form, listing.items)?))
     }
 
-    /// None for the plain form.
+    /// The transformation; `None` for the plain form.
     fn transformation(&self) -> ApiResult<Option<Transformation>> {
         self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
     }
 
-    /// A response with a document, given as a line of JSON.
+    /// A response with a document, which `line` has in JSON.
     fn document(&self, code: u16, line: Bytes) -> ApiResult<Response<ReplyBody>> {
         let (content_type, body) = content(line, self.output.encoding)?;
         Ok(with_headers(code, content_type, ReplyBody::whole(body)))
     }
 }
 
-/// `metav1.Status` of a success.
+/// A `metav1.Status` of success.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Success {
@@ -116,10 +116,10 @@ impl Success {
     }
 }
 
-/// A document, given as a line of JSON, as it is sent, and its `Content-Type`. What is indented does not end its line.
+/// The `Content-Type` and the bytes of a document, which `line` has in JSON. Indented JSON does not end with a line feed.
 ///
 /// # Errors
-/// 500, if the schema does not know its kind.
+/// 500, if its kind is not in the schema.
 pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<(HeaderValue, Bytes)> {
     Ok(match encoding {
         Encoding::Json { pretty: false } => (JSON, line),

@@ -1,19 +1,19 @@
-//! From method and path to what is asked for: `RequestInfo` of `k8s.io/apiserver` (pkg/endpoints/request). Pure.
+//! Routing by method and path: `RequestInfo` of `k8s.io/apiserver` (pkg/endpoints/request). Pure.
 
 use http::Method;
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
-/// What a path means.
+/// The parsed path of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route<'p> {
-    /// Something of an API group: `/api/{version}/…` or `/apis/{group}/{version}/…`.
+    /// A resource: `/api/{version}/…` or `/apis/{group}/{version}/…`.
     Resource(ResourcePath<'p>),
-    /// Everything else: discovery, health, documents.
+    /// Any other path: discovery, health, documents.
     Other,
 }
 
-/// The parts of a resource path; what is absent is empty.
+/// The parts of a resource path; missing ones are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ResourcePath<'p> {
     pub(crate) group: &'p str,
@@ -22,21 +22,21 @@ pub(crate) struct ResourcePath<'p> {
     pub(crate) resource: &'p str,
     pub(crate) name: Cow<'p, str>,
     pub(crate) subresource: &'p str,
-    /// More elements than any resource has.
+    /// Whether it has more elements than any resource's path.
     pub(crate) overlong: bool,
-    /// The deprecated `/watch/` prefix.
+    /// Whether it has the deprecated prefix `/watch/`.
     pub(crate) watch_prefix: bool,
 }
 
 impl ResourcePath<'_> {
-    /// The namespace that authorizers and auditors see: a namespace is taken to be in itself.
+    /// The namespace for authorizers and auditors: a namespace is in itself.
     pub(crate) fn namespace(&self) -> &str {
         if self.group.is_empty() && self.resource == "namespaces" { &self.name } else { &self.namespace }
     }
 }
 
-/// Splits a path. Only the parts that clients choose (names) are percent-decoded; a `/` hidden in one makes it overlong,
-/// as the real server decodes before it splits.
+/// Splits a path. Only names are percent-decoded; an encoded `/` in one makes the path overlong, as the real server decodes
+/// before it splits.
 pub(crate) fn route(path: &str) -> Route<'_> {
     let mut parts = path.trim_start_matches('/').trim_end_matches('/').split('/');
     let (group, version) = match parts.next() {
@@ -45,7 +45,7 @@ pub(crate) fn route(path: &str) -> Route<'_> {
         _ => return Route::Other,
     };
     let (Some(version), Some(mut resource)) = (version, parts.next()) else { return Route::Other };
-    // A doubled slash at the start is no API path upstream.
+    // Upstream a path that begins with two slashes is not an API path.
     if path.starts_with("//") {
         return Route::Other;
     }
@@ -70,12 +70,12 @@ pub(crate) fn route(path: &str) -> Route<'_> {
     Route::Resource(found)
 }
 
-/// A part of a path without its escapes; malformed ones stay as they are.
+/// Percent-decodes a part of a path; malformed escapes stay as they are.
 fn decode(part: &str) -> Cow<'_, str> {
     percent_decode_str(part).decode_utf8_lossy()
 }
 
-/// The verb that authorization, auditing and faults see.
+/// The verb for authorization, auditing and faults.
 pub(crate) fn verb(method: &Method, has_name: bool, watch: bool) -> &'static str {
     match *method {
         Method::GET | Method::HEAD if has_name => "get",
@@ -94,7 +94,7 @@ pub(crate) fn verb(method: &Method, has_name: bool, watch: bool) -> &'static str
 mod tests {
     use super::*;
 
-    /// group/version, namespace, resource, name, subresource; or "-" for no resource.
+    /// The group/version, namespace, resource, name and subresource of a path; "-" if it is not a resource's.
     fn describe(path: &str) -> String {
         match route(path) {
             Route::Other => "-".into(),

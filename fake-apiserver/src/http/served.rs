@@ -1,4 +1,4 @@
-//! Whether a method may be used on the resource that a path means.
+//! The resource and subresource of a path, and whether they support the verb.
 
 use super::negotiate::Endpoint;
 use super::route::ResourcePath;
@@ -6,10 +6,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::name::path_segment;
 use crate::registry::{Served, Subresource, Version};
 
-/// What a path means that leads to `served`, its subresource included.
+/// The target of a path to `served`, with its subresource.
 ///
 /// # Errors
-/// 404 if there is no such subresource, 405 if the verb has no route there, 400 for an impossible name.
+/// 404 if there is no such subresource, 405 if the verb has no route there, 400 for an invalid name.
 pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str) -> ApiResult<Served<'r>> {
     let Served { resource, version, .. } = served;
     let subresource = match path.subresource {
@@ -20,7 +20,7 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
     let everywhere = namespaced && path.namespace.is_empty();
     let on_item = !path.name.is_empty();
     let misplaced = !namespaced && !path.namespace.is_empty() || everywhere && on_item;
-    // What can only be created has neither objects nor a list of all namespaces' objects.
+    // A resource that supports only create has neither objects nor a list across namespaces.
     let stored = resource.is_stored();
     if path.overlong || misplaced || !stored && (on_item || everywhere) {
         return Err(ApiError::no_such_path());
@@ -42,7 +42,7 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
     Ok(Served { subresource, ..served })
 }
 
-/// Whether a path is about the wrong scope of a custom resource, which then does not answer it at all.
+/// Whether a path has the wrong scope for a custom resource, which then is not found.
 pub(super) fn is_elsewhere(served: Served<'_>, path: &ResourcePath<'_>, verb: &str) -> bool {
     let in_namespace = !path.namespace.is_empty();
     served.version.is_custom()
@@ -59,9 +59,9 @@ fn no_such_subresource(version: &Version, path: &ResourcePath<'_>) -> ApiError {
     }
 }
 
-/// Where a request of `verb` goes.
+/// The kind of endpoint for `verb`.
 pub(super) fn endpoint(target: Served<'_>, verb: &str) -> Endpoint {
-    // What implements `TableConvertor` upstream: what is stored, and its status.
+    // `TableConvertor` is implemented upstream by stored resources, and by their status.
     let has_table = match target.subresource {
         None => !target.version.columns.is_empty(),
         Some(subresource) => subresource.name == "status",

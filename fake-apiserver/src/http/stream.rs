@@ -29,36 +29,36 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// How often a bookmark says how far a quiet watch is (`defaultBookmarkFrequency` upstream).
+/// The time between bookmarks (`defaultBookmarkFrequency` upstream).
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
-/// How long before its end a watch gets its last bookmark.
+/// The time between the last bookmark of a watch and its end.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
-/// How much of a burst is put into one piece.
+/// The size of a chunk of a burst, in bytes.
 const PIECE: usize = 64 * 1024;
 
 pub(crate) struct WatchBody {
     version: Arc<Version>,
     encoding: Encoding,
-    /// None for the plain form.
+    /// The transformation; `None` for the plain form.
     transformation: Option<Transformation>,
-    /// What frames are shared by that do not depend on when they are made.
+    /// The id by which frames are shared; `None` if they depend on the time they are made.
     shared: Option<FormId>,
     replica: Arc<Replica>,
     initial: Option<Items>,
-    /// The revision that the initial objects are of, until they are sent.
+    /// The revision of the bookmark after the initial objects, until it is sent.
     initial_end: Option<u64>,
-    /// None once the stream has nothing more to tell.
+    /// The events, or the error in their place; `None` once the stream has ended.
     events: Option<Result<Subscription, ApiError>>,
-    /// An event that the replica does not see yet.
+    /// An event that the held-back replica does not see yet.
     unseen: Option<(Arc<Event>, Change)>,
     bookmarks: bool,
-    /// The revision of the last event sent, which is what an expired watcher is told that it asked for.
+    /// The revision of the last event sent, which the error of an expired watch has as the requested one.
     sent: u64,
     deadline: Instant,
     next_bookmark: Instant,
     timer: Pin<Box<Sleep>>,
     end: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// Rung by the two.
+    /// The alarm of these two.
     alarm: Alarm,
 }
 
@@ -89,12 +89,12 @@ impl WatchBody {
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
-            // What rings it has to be looked at once, to get to know it.
+            // It starts ringing, so that the timers are polled once and know its waker.
             alarm: Alarm::new(true),
         }
     }
 
-    /// The next piece of the stream; none at its end.
+    /// The next chunk of the stream; `None` at its end.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.alarm.wakes(context);
         let mut piece = Piece::default();
@@ -112,7 +112,7 @@ impl WatchBody {
         if let Some(entry) = self.initial.as_mut().and_then(Items::next) {
             return Poll::Ready(self.stored("ADDED", &entry));
         }
-        // The objects that it began with are not needed any more.
+        // The initial objects are not needed any more.
         self.initial = None;
         if let Some(revision) = self.initial_end.take() {
             return Poll::Ready(self.bookmark(revision, true));
@@ -135,7 +135,7 @@ impl WatchBody {
                     let refusal = too_old(self.sent, expired);
                     return Poll::Ready(self.error(&refusal));
                 }
-                // As when upstream destroys the storage of a custom resource: the stream ends without a word.
+                // As when upstream destroys the storage of a custom resource, the stream ends without an error.
                 Poll::Ready(Delivery::Ended) => return Poll::Ready(self.end()),
                 Poll::Pending => {}
             },
@@ -143,7 +143,7 @@ impl WatchBody {
         if self.alarm.has_rung() { self.poll_timers() } else { Poll::Pending }
     }
 
-    /// Bookmarks when they are due, and the end.
+    /// Polls the timers of bookmarks and of the end.
     fn poll_timers(&mut self) -> Poll<Option<Bytes>> {
         let waker = self.alarm.waker();
         let mut context = Context::from_waker(&waker);
@@ -158,7 +158,7 @@ impl WatchBody {
             self.next_bookmark = bookmark_after(now, self.deadline);
             self.timer.as_mut().reset(self.next_bookmark.min(self.deadline));
             if let (true, Some(revision)) = (self.bookmarks, self.level()) {
-                // The timer has to be looked at again before it rings.
+                // The timer has to be polled again to set its waker.
                 self.alarm.ring();
                 return Poll::Ready(self.bookmark(revision, false));
             }
@@ -182,8 +182,8 @@ impl WatchBody {
         event.frame(change, form, render).or_else(|| self.end())
     }
 
-    /// A frame of a stored object, in the watcher's version and form. An object that cannot take it ends the stream without a
-    /// word to the watcher, as it does upstream.
+    /// The frame of a stored object, in the watch's version and form. An object that cannot be converted ends the stream
+    /// without an error, as upstream.
     fn stored(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
         self.render(name, entry).or_else(|| self.end())
     }
@@ -197,7 +197,7 @@ impl WatchBody {
         self.shown(name, shown)
     }
 
-    /// A frame of an object, in the form that the watcher sees; none if it cannot take that form, which the log says.
+    /// The frame of an object in the watch's form; `None` if it cannot be converted, which is logged.
     fn shown(&self, name: &str, object: ApiResult<Cow<'_, [u8]>>) -> Option<Bytes> {
         let frame = object.and_then(|object| match self.encoding {
             Encoding::Json { .. } => Ok(frame(name, &object)),
@@ -206,13 +206,13 @@ impl WatchBody {
         frame.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok()
     }
 
-    /// The last frame.
+    /// The ERROR frame, which is the last.
     fn error(&mut self, refusal: &ApiError) -> Option<Bytes> {
         self.end();
         self.shown("ERROR", Ok(json::encode(refusal.status()).into()))
     }
 
-    /// Nothing follows.
+    /// Ends the stream.
     fn end(&mut self) -> Option<Bytes> {
         self.events = None;
         self.initial = None;
@@ -226,7 +226,7 @@ impl WatchBody {
         if ends_initial_events {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        // An object of the kind with nothing else in it prints what Go prints of a zero value.
+        // An object of the kind without other fields is encoded as Go encodes a zero value.
         let object = schema::encode(&object, self.version.ty()).at_revision(revision);
         let now = self.replica.clock.now();
         let shown = match &mut self.transformation {
@@ -241,7 +241,7 @@ fn seen_later((event, change): (Arc<Event>, Change)) -> Poll<Delivery> {
     Poll::Ready(Delivery::Event(event, change))
 }
 
-/// When the next bookmark is due: in a minute, or shortly before the end if that is sooner.
+/// The time of the next bookmark: in a minute, or shortly before the end if that is sooner.
 fn bookmark_after(now: Instant, deadline: Instant) -> Instant {
     let regular = now + BOOKMARK_PERIOD;
     match deadline.checked_sub(LAST_BOOKMARK) {
@@ -260,7 +260,7 @@ fn frame(name: &str, object: &[u8]) -> Bytes {
     frame.into()
 }
 
-/// Frames on their way into one write: a single one is passed on as it is, several are joined.
+/// The frames of one chunk: a single one is passed on as it is, several are joined.
 #[derive(Default)]
 struct Piece {
     first: Option<Bytes>,

@@ -1,5 +1,5 @@
-//! Objects and lists in the forms that clients ask for instead of the plain one: tables for `kubectl get`, and
-//! metadata alone for caches that need no more.
+//! Conversion of objects and lists to other forms than the plain one: tables for `kubectl get`, and metadata alone for
+//! caches that need no more.
 //!
 //! Follows `asTable`, `asPartialObjectMetadata` and `asPartialObjectMetadataList` of
 //! `k8s.io/apiserver/pkg/endpoints/handlers/response.go` v0.37.1. Metadata is copied as it is stored, byte for byte;
@@ -17,10 +17,10 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What a table's rows carry besides their cells: `metav1.IncludeObjectPolicy`.
+/// The object in the rows of a table: `metav1.IncludeObjectPolicy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IncludeObject {
-    /// Nothing.
+    /// No object.
     None,
     /// The metadata.
     Metadata,
@@ -47,19 +47,19 @@ impl IncludeObject {
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListMeta {
-    /// Revision that the list shows.
+    /// The revision of the list.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) resource_version: String,
-    /// Token for the next page.
+    /// The token for the next page.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) r#continue: String,
-    /// How many items follow this page.
+    /// The number of items that follow this page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remaining_item_count: Option<u64>,
 }
 
 impl ListMeta {
-    /// The metadata of a list that shows `listing`.
+    /// The metadata of `listing`.
     pub(crate) fn of(listing: &Listing) -> Self {
         ListMeta {
             resource_version: listing.revision.to_string(),
@@ -69,8 +69,8 @@ impl ListMeta {
     }
 }
 
-/// Turns objects of one kind into another form. For a watch, one value serves the whole stream, since only its first
-/// table says what the columns are.
+/// A conversion of objects of one kind to another form. A watch uses one for the whole stream, as only its first table has
+/// the column definitions.
 #[derive(Debug, Clone)]
 pub(crate) struct Transformation {
     served: Arc<Version>,
@@ -80,11 +80,11 @@ pub(crate) struct Transformation {
 }
 
 impl Transformation {
-    /// A transformation of objects of that version into `form`. `include_object` is the query parameter `includeObject` (or ""), which
-    /// matters for tables only.
+    /// A transformation of objects of that version to `form`. `include_object` is the query parameter `includeObject` (or
+    /// ""), for tables only.
     ///
     /// # Errors
-    /// 400 for an `include_object` that does not exist.
+    /// 400 for an invalid `include_object`.
     pub(crate) fn new(served: Arc<Version>, form: Form, include_object: &str) -> ApiResult<Self> {
         let include_object = match form {
             Form::Table(_) => IncludeObject::parse(include_object)?,
@@ -93,11 +93,11 @@ impl Transformation {
         Ok(Transformation { served, form, include_object, columns_sent: false })
     }
 
-    /// One object, or one event of a watch, bookmarks included. `object` is its JSON with `kind` and `apiVersion`;
-    /// `now` is what ages are counted from.
+    /// Converts one object, or that of one event of a watch, bookmarks included. `object` is its JSON with `kind` and
+    /// `apiVersion`; ages are counted from `now`.
     ///
     /// # Errors
-    /// 406 when the form is one of lists. A watch ends there, as upstream's does.
+    /// 406, if the form is only for lists. A watch ends then, as upstream.
     pub(crate) fn object(&mut self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(version) => Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?))),
@@ -113,10 +113,10 @@ impl Transformation {
         }
     }
 
-    /// A list of nothing. What follows the last colon in it are its items: `[]`, or `null` as in Go.
+    /// A list without items. They are behind the last colon: `[]`, or `null` as in Go.
     ///
     /// # Errors
-    /// 406 when the form is one of single objects.
+    /// 406, if the form is only for single objects.
     pub(crate) fn empty_list(&self, metadata: &ListMeta) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(_) => Err(self.wrong_form("PartialObjectMetadata", "a list", "List")),
@@ -128,7 +128,7 @@ impl Transformation {
         }
     }
 
-    /// An item of a list. `object` is its JSON with `kind` and `apiVersion`.
+    /// Converts an item of a list. `object` is its JSON with `kind` and `apiVersion`.
     ///
     /// # Errors
     /// 500, if it is not JSON.
@@ -153,7 +153,7 @@ impl Transformation {
     }
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
-        // The cells of other kinds work on the storage version.
+        // The cells of other kinds are computed from the storage version.
         let converted = if self.served.is_custom() { self.served.converted(object)? } else { None };
         let value: Value = parse(converted.as_deref().unwrap_or(object))?;
         let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
@@ -193,7 +193,7 @@ struct Table<'a> {
     kind: &'static str,
     api_version: &'static str,
     metadata: &'a ListMeta,
-    /// `null` when sent before.
+    /// The columns; `null` if they were sent before.
     column_definitions: Option<Vec<ColumnDefinition<'a>>>,
     rows: Vec<Row<'a>>,
 }
@@ -256,7 +256,7 @@ struct PartialObjectMetadataList<'a> {
     kind: &'static str,
     api_version: &'static str,
     metadata: &'a ListMeta,
-    /// `null`, as there are none.
+    /// No items: `null`.
     items: (),
 }
 
@@ -275,14 +275,14 @@ fn resource_version(metadata: &RawValue) -> ApiResult<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct ObjectMeta {
-        /// Missing in what was not stored: a dry run, a review.
+        /// The resource version; missing in objects that are not stored: of a dry run, a review.
         #[serde(default)]
         resource_version: String,
     }
     Ok(parse::<ObjectMeta>(metadata.get().as_bytes())?.resource_version)
 }
 
-/// Parses what the store holds, which is the server's own writing.
+/// Parses stored JSON, which the server has written itself.
 fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> ApiResult<T> {
     serde_json::from_slice(json).map_err(ApiError::internal)
 }
@@ -324,7 +324,7 @@ mod tests {
         )
     }
 
-    /// As kube-apiserver 1.37 sends them.
+    /// The events of kube-apiserver 1.37.
     #[test]
     fn events_name_the_columns_once() {
         let mut watch = transformation(Form::Table, "");

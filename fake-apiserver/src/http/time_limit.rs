@@ -1,4 +1,4 @@
-//! How long a request may take: as long as the server lets all of them, or less if the client says so. Watches take as long as they like.
+//! The time limit of a request: the server's, or a shorter one of the client. Watches have none.
 //!
 //! Ports `WithRequestDeadline` and `WithTimeoutForNonLongRunningRequests`, and the shorter limit of handlers that write, of
 //! `k8s.io/apiserver/pkg/endpoints` and `pkg/server/filters` (v0.37.1).
@@ -13,15 +13,15 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use std::time::Duration;
 
-/// `requestTimeoutUpperBound`.
+/// The limit of handlers that write (`requestTimeoutUpperBound`).
 const LONGEST_WRITE: Duration = Duration::from_secs(34);
-/// What is shorter is over before anything is computed.
+/// The shortest limit that is not over at once.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// What is sent around handlers, as Go encodes it without a kind.
+/// The body of the response when the limit around handlers has passed, encoded as by Go without a kind.
 const EXCEEDED: &str = "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: request did not complete within the allotted \
     timeout\",\"reason\":\"Timeout\",\"details\":{},\"code\":504}\n";
 
-/// The time that a request has, from when it came.
+/// The time limit of a request, from when it came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeLimit {
     pub(super) duration: Duration,
@@ -30,17 +30,17 @@ pub(super) struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// The limit of a request, given that of all, what the client says (or "") and whether it writes.
+    /// The limit of a request, given the server's, the client's `timeout` (or "") and whether it writes.
     ///
     /// # Errors
-    /// 400, if the client's is no Go duration.
+    /// 400, if `timeout` is not a Go duration.
     pub(super) fn of(longest: Duration, timeout: &str, writes: bool) -> ApiResult<TimeLimit> {
         let refusal = |why| ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}"));
         let wanted = match timeout {
             "" => None,
             text => Some(duration::parse(text).map_err(refusal)?),
         };
-        // Zero is none.
+        // Zero is no limit.
         let wanted = wanted.filter(|wanted| !wanted.is_zero());
         let duration = wanted.map_or(longest, |wanted| wanted.min(longest));
         Ok(match writes && duration > LONGEST_WRITE {
@@ -49,12 +49,12 @@ impl TimeLimit {
         })
     }
 
-    /// Whether it is over before anything is computed.
+    /// Whether it is over at once.
     pub(super) fn is_over(self) -> bool {
         self.duration < SHORTEST
     }
 
-    /// The answer to a request that took longer.
+    /// The response to a request that took longer.
     pub(super) fn exceeded(self, encoding: Encoding) -> Response<ReplyBody> {
         if self.of_handler {
             return refusal(&ApiError::deadline_exceeded(), encoding);
@@ -95,7 +95,7 @@ mod tests {
         assert!(TimeLimit::of(Duration::from_secs(60), "1us", false).unwrap().is_over());
     }
 
-    /// The handler's own refusal is an object like others, in the form that the client takes.
+    /// The handler's own refusal is a `Status` in the encoding that the client accepts.
     #[test]
     fn what_is_told() {
         let of = |timeout| TimeLimit::of(Duration::from_secs(60), timeout, true).unwrap();

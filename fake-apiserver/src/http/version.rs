@@ -1,4 +1,4 @@
-//! `/version`.
+//! The document at `/version`.
 
 use super::json::encode;
 use crate::version::{MAJOR, MINOR, git_version};
@@ -23,8 +23,7 @@ struct Info {
     platform: String,
 }
 
-/// The document. What it says of a build is what unstamped builds of Kubernetes say, for
-/// there is no commit of Kubernetes that this is.
+/// The document. The facts about the build are those of unstamped builds of Kubernetes.
 pub(crate) fn document() -> Vec<u8> {
     encode(&Info {
         major: MAJOR.to_string(),

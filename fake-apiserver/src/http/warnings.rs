@@ -1,17 +1,17 @@
-//! `Warning` headers: what a client is warned of, each text once, and not too much of it.
+//! `Warning` headers: each text once, and limited in total.
 //!
-//! Ports the recorder of `k8s.io/apiserver/pkg/endpoints/filters/warning.go` (v0.37.1): when all texts together are too long, each is
-//! cut, and no more are sent once that is too long as well.
+//! Ports the recorder of `k8s.io/apiserver/pkg/endpoints/filters/warning.go` (v0.37.1): when all texts together are too
+//! long, each is truncated, and no more are sent once those are too long as well.
 
 use http::header::{HeaderMap, HeaderValue, WARNING};
 use std::collections::HashSet;
 
-/// `truncateAtTotalRunes`, in characters.
+/// The limit of all texts, in characters (`truncateAtTotalRunes`).
 const MAX_TOTAL: usize = 4 * 1024;
-/// `truncateItemRunes`, in characters.
+/// The limit of a truncated text, in characters (`truncateItemRunes`).
 const MAX_ITEM: usize = 256;
 
-/// Adds headers for those texts that can stand in one: without control characters.
+/// Adds headers for the texts, except those with control characters.
 pub(super) fn add(headers: &mut HeaderMap, texts: &[String]) {
     let mut seen = HashSet::new();
     let sendable = |text: &&str| !text.is_empty() && !text.contains(char::is_control);
@@ -25,7 +25,7 @@ pub(super) fn add(headers: &mut HeaderMap, texts: &[String]) {
     let mut written = 0;
     for (index, mut text) in texts.into_iter().enumerate() {
         if let Some(overflow) = overflow {
-            // What came before is sent once more and cut, whatever that adds up to.
+            // The texts before are sent once more, truncated, whatever their total.
             if index > overflow && written >= MAX_TOTAL {
                 return;
             }
@@ -43,7 +43,7 @@ pub(super) fn add(headers: &mut HeaderMap, texts: &[String]) {
 mod tests {
     use super::*;
 
-    /// Number and length of the headers, as the real server (v1.37.1) sent them for pods with repeated variables.
+    /// The number and lengths of the headers that the real server (v1.37.1) sent for pods with repeated variables.
     #[test]
     fn long_warnings_are_cut() {
         let hidden = |index: usize, name: &str| {

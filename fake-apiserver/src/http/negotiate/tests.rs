@@ -17,7 +17,7 @@ fn accepting(accept: &str) -> Preferences<'_> {
     Preferences { accept, pretty: "", user_agent: "" }
 }
 
-/// kube-apiserver 1.37's answers for a list, less the YAML that it would offer or send.
+/// The answers of kube-apiserver 1.37 for a list, without the YAML that it would offer or send.
 #[test]
 fn lists() {
     for (accept, expected) in [
@@ -101,7 +101,7 @@ fn actions_have_no_tables() {
     assert_eq!(forms("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"), Some(Some(metadata)));
 }
 
-/// As kube-apiserver 1.37 decides it, which removed `v2beta1`.
+/// The decisions of kube-apiserver 1.37, which has no `v2beta1` any more.
 #[test]
 fn aggregated_discovery() {
     const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -124,7 +124,7 @@ fn aggregated_discovery() {
     }
 }
 
-/// As kube-apiserver 1.37 indents.
+/// The indentation of kube-apiserver 1.37.
 #[test]
 fn pretty() {
     for (accept, pretty, user_agent, output, refusal) in [
@@ -147,7 +147,7 @@ fn pretty() {
     }
 }
 
-/// A refusal is compact for those who would have taken JSON, though the router would not have it.
+/// A refusal is compact if the handler would have accepted JSON, even though the router does not.
 #[test]
 fn refusals_of_the_router() {
     for (accept, refusal) in [("application/*", COMPACT), ("*", COMPACT), ("text/plain", PERSON)] {
@@ -155,7 +155,7 @@ fn refusals_of_the_router() {
     }
 }
 
-/// As kube-apiserver 1.37 chooses for an object and for a refusal.
+/// The encodings of kube-apiserver 1.37 for an object and for a refusal.
 #[test]
 fn protobuf() {
     const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
@@ -203,7 +203,7 @@ fn openapi_is_json() {
     assert!(accepting("application/vnd.kubernetes.protobuf,application/json").takes_json());
 }
 
-/// What one watcher is sent is sent to another only if they want the same of the same version.
+/// Watchers share frames only of the same version, form and encoding.
 #[test]
 fn frames_are_kept_by_version_form_and_encoding() {
     let registry = Registry::built_in();
