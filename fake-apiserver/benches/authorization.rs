@@ -1,4 +1,4 @@
-//! An RBAC decision on the policy of a new cluster, alone and beside another thread that decides.
+//! RBAC decisions on the policy of a new cluster, on one thread and on two.
 
 use criterion::Criterion;
 use fake_apiserver::internals::auth::{Attributes, Authorizer, Decision, Rbac, Target};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A user that some cluster role binding names, and one that none does.
+/// A user in a cluster role binding, and one in none; and whether they are allowed.
 const USERS: [(&str, bool); 2] = [("system:kube-scheduler", true), ("somebody", false)];
 
 fn decide(rbac: &Arc<Rbac>, user: &User, allowed: bool) {

@@ -1,4 +1,4 @@
-//! The store alone: what is left of a request once HTTP, JSON and rules are paid for.
+//! The store alone, without HTTP, JSON and rules.
 
 use criterion::{BatchSize, Criterion};
 use fake_apiserver::internals::store::{Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated};
@@ -11,7 +11,7 @@ const HISTORY: usize = 10_000;
 const NAMESPACES: usize = 4;
 const OBJECTS_IN_EACH: usize = 1000;
 
-/// An object of some 400 bytes that differs by `number`.
+/// An object of some 400 bytes, which contains `number`.
 fn draft(namespace: &str, name: &str, number: u64) -> Draft {
     let json = format!(r#"{{"metadata":{{"name":"{name}"}},"data":{{"number":"{number}","text":"{:0340}"}}}}"#, 0);
     let slot = json.find('}').expect("metadata has an end");
@@ -32,7 +32,7 @@ fn populated() -> Store {
     store
 }
 
-/// Updates the same object again and again.
+/// Updates of one object.
 struct Updates {
     store: Store,
     revision: u64,
@@ -57,7 +57,7 @@ fn scope(namespace: Option<&str>, name: Option<&str>) -> Scope {
     Scope { resource: RESOURCE, namespace: namespace.map(Into::into), name: name.map(Into::into) }
 }
 
-/// Takes everything that a subscription has.
+/// Takes all deliveries of a subscription.
 fn drain(subscription: &mut Subscription) {
     while subscription.try_next().is_some() {}
 }

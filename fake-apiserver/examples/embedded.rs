@@ -1,4 +1,4 @@
-//! A server in a test of yours: start it, give its client to the code under test, look at what became of the objects.
+//! A server within a test: start it, give its client to the code under test, check the objects.
 
 use fake_apiserver::FakeApiServer;
 use k8s_openapi::api::core::v1::ConfigMap;

@@ -1,7 +1,7 @@
-//! A waker that remembers that it was woken, so that one reason to be polled can be told from others.
+//! A waker that remembers whether it was woken, to tell one source of wake-ups from others.
 //!
 //! A task that waits for several sources is polled when any of them is ready, and would poll each of them every time. A rare
-//! source wakes the task through an alarm, and is polled only if that rang.
+//! source wakes the task through an alarm, and is polled only if that has rung.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -53,7 +53,7 @@ impl Alarm {
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        // First, so that a task that becomes known meanwhile sees it.
+        // Set first, so that a task that is set meanwhile sees it.
         self.rung.store(true, Ordering::Release);
         let task = self.task.lock().expect("no holder of this lock can panic").clone();
         task.wake();

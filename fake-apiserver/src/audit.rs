@@ -23,7 +23,7 @@ use tokio::sync::watch;
 pub struct RequestRecord {
     /// The replica that served it, counted from 0.
     pub replica: usize,
-    /// `Audit-Id` of the response.
+    /// The `Audit-Id` of the response.
     pub audit_id: String,
     /// The time of its arrival, by the replica's clock.
     pub received: Timestamp,
@@ -33,11 +33,11 @@ pub struct RequestRecord {
     pub impersonated: Option<Impersonated>,
     /// The `User-Agent` header.
     pub user_agent: String,
-    /// HTTP method.
+    /// The HTTP method.
     pub method: String,
-    /// Path and query.
+    /// The path and query.
     pub uri: String,
-    /// Kubernetes verb, or the method in lower case for paths that are not resources.
+    /// The Kubernetes verb, or the method in lower case for paths that are not of resources.
     pub verb: String,
     /// API group.
     pub group: String,
@@ -51,20 +51,20 @@ pub struct RequestRecord {
     pub namespace: String,
     /// Name in the path, or the only one that a list or watch selects.
     pub name: String,
-    /// The object that was sent, if it could be read.
+    /// The object in the body, if it could be decoded.
     pub body: Option<Value>,
-    /// HTTP status of the answer. Of a watch it is known at its beginning, and it is recorded then.
+    /// The HTTP status of the response. A watch is recorded at its beginning.
     pub code: u16,
-    /// The reason of a 401, which the client does not get.
+    /// The reason for a 401, which the client does not get.
     pub authentication_error: Option<String>,
-    /// Audit annotations about the credentials that came or were issued, with the real server's keys.
+    /// The audit annotations about the credentials used or issued, with the real server's keys.
     pub annotations: Vec<(&'static str, String)>,
 }
 
-/// Bytes of requests that are kept in memory.
+/// The memory for the requests that are kept, in bytes.
 const KEPT_BYTES: usize = 256 * 1024 * 1024;
 
-/// The record of requests. Keeping and writing are off unless asked for.
+/// The record of requests. Keeping and writing it are off by default.
 pub struct RequestLog {
     kept: Option<Mutex<Kept>>,
     file: Option<Mutex<File>>,
@@ -98,19 +98,19 @@ impl RequestLog {
         }
     }
 
-    /// The requests so far, oldest first: the newest that fit into 256 MiB of memory. Empty unless recording was asked for.
+    /// The requests so far that fit into 256 MiB of memory, oldest first. Empty unless recording is on.
     pub fn all(&self) -> Vec<Arc<RequestRecord>> {
         let kept = self.kept.as_ref();
         kept.map(|kept| kept.lock().expect("no holder of this lock can panic").all()).unwrap_or_default()
     }
 
-    /// The number of requests, forgotten ones included, to wait for more.
+    /// The number of requests so far, dropped ones included, to wait for more.
     pub fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
 }
 
-/// Opens a file for appending, made for its owner only: it has what clients send.
+/// Opens a file for appending; a new one is only for its owner, as it has the bodies of requests.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.create(true).append(true);

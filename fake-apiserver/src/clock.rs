@@ -85,17 +85,17 @@ impl Clock for OffsetClock {
     }
 }
 
-/// `time` with that error, if there is such a time.
+/// `time` shifted by an offset, if the result is in range.
 pub(crate) fn shifted(time: Timestamp, offset_seconds: i64) -> Option<Timestamp> {
     time.checked_add(SignedDuration::from_secs(offset_seconds)).ok()
 }
 
-/// A time as `metadata` prints it: RFC 3339, UTC, whole seconds (truncated).
+/// A time as in `metadata`: RFC 3339, UTC, whole seconds (truncated).
 pub fn format_seconds(time: Timestamp) -> String {
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(0)).timestamp_to_string(&time)
 }
 
-/// A time as a `MicroTime` prints it: RFC 3339, UTC, six decimals (truncated). Go's decoder refuses any other number of them.
+/// A time as a `MicroTime`: RFC 3339, UTC, six decimals (truncated). Go's decoder refuses any other number of them.
 pub(crate) fn format_micros(time: Timestamp) -> String {
     jiff::fmt::temporal::DateTimePrinter::new().precision(Some(6)).timestamp_to_string(&time)
 }

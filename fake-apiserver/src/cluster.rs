@@ -25,13 +25,13 @@ pub(crate) struct Cluster {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) admission: Chain,
-    /// The most time that a request may take, unless it is a watch.
+    /// The time limit of requests other than watches.
     pub(crate) request_timeout: Duration,
-    /// One permit for each long computation that may be under way.
+    /// The permits for long computations.
     pub(crate) workers: Arc<Semaphore>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
-    /// The authorizer by roles and bindings, in mode RBAC.
+    /// The RBAC authorizer, if the mode is on.
     pub(crate) rbac: Option<Arc<Rbac>>,
     /// The reconcilers, which react to writes.
     pub(crate) reconcilers: Arc<Reconcilers>,
@@ -49,7 +49,7 @@ impl Cluster {
         self.catalogs.load()
     }
 
-    /// Serves the resource from now on, and returns its id, which is never reused; `None` if another resource is served there.
+    /// Serves the resource from now on, and returns its id, which is never reused; `None` if another one is served there.
     pub(crate) fn add_resource(&self, description: Description) -> Option<ResourceId> {
         self.catalogs.add(description)
     }

@@ -1,7 +1,8 @@
 //! Controllers of a control plane in the server's process: with them a cluster has default service accounts, root CAs and
 //! tokens.
 //!
-//! They are ordinary clients of the server's first replica: their requests are recorded, meet faults, and take their time. A test that wants to see the states in between pauses them and lets them take one step after the other:
+//! They are ordinary clients of the server's first replica: their requests are recorded, and faults apply to them. A test
+//! can pause them and step through the states in between:
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -41,22 +42,22 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Workers on each queue of the tokens controller: kube-controller-manager's default.
+/// The number of workers on each queue of the tokens controller: kube-controller-manager's default.
 const TOKEN_WORKERS: usize = 5;
 
 /// The controllers to run, and their options.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) kinds: BTreeSet<Controller>,
-    /// Whether every service account gets a token secret, as up to Kubernetes 1.23. The server's version does not.
+    /// Whether every service account gets a token secret, as up to Kubernetes 1.23, but not in the server's version.
     pub(crate) auto_generate_tokens: bool,
 }
 
-/// The reason why a controller cannot be paused or stepped.
+/// An error of pausing or stepping a controller.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControllersError {
-    /// The controller is not one that the builder asked for.
+    /// The controller is not enabled in the builder.
     #[error("controller {:?} does not run", .0.name())]
     Absent(Controller),
     /// Only a paused controller can be stepped.
@@ -81,11 +82,11 @@ pub(crate) struct ControllerContext {
     pub(crate) config: Config,
     /// The cluster, whose key signs tokens.
     pub(crate) cluster: Arc<Cluster>,
-    /// The certificate authority that clients trust; empty without TLS, and then published so, as upstream would.
+    /// The certificate authority that clients trust; empty without TLS, and published as such, as upstream would.
     pub(crate) ca_pem: String,
     /// The clock of the server.
     pub(crate) clock: Clock,
-    /// Cancelled when the server stops.
+    /// The token that is cancelled when the server stops.
     pub(crate) stop: CancellationToken,
 }
 

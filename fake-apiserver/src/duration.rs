@@ -1,9 +1,9 @@
-//! Go's durations as flags and queries write them: `1h30m`, `250ms`.
+//! Go's durations in flags and queries: `1h30m`, `250ms`.
 
 use crate::schema::quote;
 use std::time::Duration;
 
-/// Units, and how many nanoseconds each has.
+/// The units, with the nanoseconds of each.
 const UNITS: [(&str, u64); 8] = [
     ("ns", 1),
     ("us", 1_000),
@@ -14,13 +14,13 @@ const UNITS: [(&str, u64); 8] = [
     ("m", 60 * 1_000_000_000),
     ("h", 3600 * 1_000_000_000),
 ];
-/// The most nanoseconds of a negative duration; a positive one has one less.
+/// The most nanoseconds of a negative duration; the limit of a positive one is one less.
 const MOST: u64 = 1 << 63;
 
-/// Reads what `time.ParseDuration` of Go 1.26 reads; a negative duration counts as none at all.
+/// Parses a duration as `time.ParseDuration` of Go 1.26; a negative one counts as zero.
 ///
 /// # Errors
-/// Go's text for what is no duration, or one of more than 2^63-1 ns.
+/// Go's message, if it is not a duration, or is longer than 2^63-1 ns.
 pub fn parse(text: &str) -> Result<Duration, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let (negative, mut rest) = match text.strip_prefix('-') {
@@ -62,7 +62,7 @@ fn leading_digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// So many decimals of a unit, in nanoseconds. As in Go, the digits that no 63 bits hold do not count.
+/// The nanoseconds of the decimals of a unit. As in Go, digits beyond 63 bits are ignored.
 fn part_of(decimals: &str, unit: u64) -> u64 {
     let (mut value, mut scale) = (0_u64, 1.0);
     for digit in decimals.bytes() {
@@ -73,7 +73,7 @@ fn part_of(decimals: &str, unit: u64) -> u64 {
     (value as f64 * (unit as f64 / scale)) as u64
 }
 
-/// Nanoseconds of a unit in the duration `text`.
+/// The nanoseconds of a unit in the duration `text`.
 fn unit(text: &str, unit: &str) -> Result<u64, String> {
     if unit.is_empty() {
         return Err(format!("time: missing unit in duration {}", quote(text)));
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Texts as Go 1.26 gives them.
+    /// The messages of Go 1.26.
     #[test]
     fn what_go_refuses() {
         let cases = [

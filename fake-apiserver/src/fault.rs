@@ -1,4 +1,4 @@
-//! Fault injection: rules about which requests fail or wait, and the count of those that did.
+//! Fault injection: rules that make requests fail or wait, with their hits.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -98,7 +98,7 @@ impl On {
         self
     }
 
-    /// Only requests whose path names that object.
+    /// Only requests for the object of that name.
     #[must_use]
     pub fn name(mut self, name: &str) -> On {
         self.name = Some(name.into());
@@ -112,7 +112,7 @@ impl On {
         self
     }
 
-    /// Only requests whose `User-Agent` begins so.
+    /// Only requests whose `User-Agent` has that prefix.
     #[must_use]
     pub fn user_agent_prefix(mut self, prefix: &str) -> On {
         self.user_agent_prefix = Some(prefix.into());
@@ -157,7 +157,7 @@ impl Fault {
         self
     }
 
-    /// Sets the `Retry-After` header of the answer, in seconds. It has no effect on a delay.
+    /// Sets the `Retry-After` header of the response, in seconds. It has no effect on a delay.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Fault {
         if let Action::Status { retry_after_seconds, .. } = &mut self.action {
@@ -192,7 +192,7 @@ struct Rule {
 /// The effect of a fault on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Answers with that status, and `Retry-After` if there are seconds.
+    /// Answers with a status, and with `Retry-After` if it is set.
     Status { code: u16, retry_after_seconds: Option<u32> },
     /// Serves the request later.
     Delay(Duration),

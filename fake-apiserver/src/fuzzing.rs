@@ -1,4 +1,4 @@
-//! Doors for the fuzz targets of `fake-apiserver/fuzz`: the private parsers, as functions of bytes to plain data.
+//! Entry points for the fuzz targets of `fake-apiserver/fuzz`: the private parsers, as functions from bytes to plain data.
 
 use crate::api::continue_token::ContinueToken as Token;
 use crate::api::request::Query;
@@ -24,7 +24,7 @@ pub use crate::schema::{canonical_quantity, canonical_time};
 /// The elements of a resource's path: group, version, namespace, resource, name, subresource.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The elements, decoded; what is absent is empty.
+    /// The elements, decoded; missing ones are empty.
     pub elements: [String; 6],
     /// Whether it has more elements than any resource.
     pub overlong: bool,
@@ -49,7 +49,7 @@ pub fn resource_path(path: &str) -> Option<Path> {
     })
 }
 
-/// The options of all verbs in a query, each as its `Debug` shows it, or the refusal.
+/// The options of all verbs in a query, each as its `Debug` output, or the refusal.
 pub fn query_options(query: &str) -> [Result<String, ApiError>; 4] {
     let query = Query::parse(query);
     [
@@ -64,10 +64,10 @@ pub fn query_options(query: &str) -> [Result<String, ApiError>; 4] {
 pub struct ContinueToken(Token);
 
 impl ContinueToken {
-    /// Reads a token.
+    /// Decodes a token.
     ///
     /// # Errors
-    /// 400 for what is not one.
+    /// 400, if it is not valid.
     pub fn decode(text: &str) -> ApiResult<Self> {
         Token::decode(text).map(ContinueToken)
     }
@@ -83,7 +83,7 @@ impl ContinueToken {
     }
 }
 
-/// The rules for names and keys, each with its objections to the text.
+/// The rules for names and keys, each with its findings about the text.
 pub fn name_objections(text: &str) -> HashMap<&'static str, Vec<String>> {
     HashMap::from([
         ("dns_label", name::dns_label(text)),
@@ -96,7 +96,7 @@ pub fn name_objections(text: &str) -> HashMap<&'static str, Vec<String>> {
     ])
 }
 
-/// Reads a patch of either kind.
+/// Parses a patch of either kind.
 ///
 /// # Errors
 /// 400, if it is not JSON.

@@ -1,8 +1,8 @@
-//! Uids and the suffixes of generated names, from one source that a seed makes repeatable.
+//! Uids and the suffixes of generated names, from one random source that a seed makes repeatable.
 
 use std::sync::Mutex;
 
-/// Letters and digits that upstream allows in a generated suffix: no vowels, no look-alikes.
+/// The letters and digits of generated suffixes, as upstream: no vowels, no look-alikes.
 const SUFFIX_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH: usize = 5;
 /// `maxGeneratedNameLength` of `k8s.io/apiserver/pkg/storage/names`: 63 less the suffix.

@@ -1,4 +1,4 @@
-//! JSON as Go writes it: `<`, `>` and `&` escaped, and indented for `?pretty`.
+//! JSON as Go encodes it: `<`, `>` and `&` escaped, and indented for `?pretty`.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -13,12 +13,12 @@ pub(crate) fn encode(document: &impl Serialize) -> Vec<u8> {
     json
 }
 
-/// The same JSON, indented by two spaces: `json.Indent` of Go. Errors in the input are not detected.
+/// The JSON indented by two spaces: `json.Indent` of Go. Errors in the input are not detected.
 pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
     Indent::default().next(json)
 }
 
-/// A document on its way to be indented, piece by piece.
+/// The state of indenting a document, chunk by chunk.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Indent {
     depth: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Indent {
 }
 
 impl Indent {
-    /// The next piece, indented.
+    /// Indents the next chunk.
     pub(crate) fn next(&mut self, json: &[u8]) -> Vec<u8> {
         let mut indented = Vec::with_capacity(json.len() * 2);
         for &byte in json {

@@ -37,17 +37,17 @@
 //! # }
 //! ```
 //!
-//! # Not as the real server
+//! # Differences from the real server
 //! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
 //! - The kinds are those that the README lists, and custom resources, but for rules in CEL; there are no webhooks.
-//! - A good token is verified anew with every request, not remembered for ten seconds.
-//! - Cluster roles that gather others' rules have them at once, from the server itself ([`Builder::cluster_role_aggregation`]).
+//! - A token is verified anew with every request, not cached for ten seconds.
+//! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
-//! - A watcher that reads slowly is not cut off; it gets its 410 when its events are forgotten.
+//! - A slow watcher is not cut off; it gets 410 when its events are forgotten.
 
-// `pub` in a module here means that other modules use it. What programs see is the list below.
+// `pub` in a module here means that other modules use the item. The public items are listed below.
 #![allow(unreachable_pub)]
 
 mod admission;
@@ -98,7 +98,7 @@ pub use version::git_version;
 #[doc(hidden)]
 pub mod fuzzing;
 
-/// Doors for this repository's own tests, benches and judges. They may change at any time.
+/// Access to internals for this repository's own tests, benches and judges. It may change at any time.
 #[doc(hidden)]
 pub mod internals {
     use crate::FakeApiServer;
@@ -106,13 +106,13 @@ pub mod internals {
     pub use crate::duration::parse as parse_duration;
     pub use crate::registry::{Description, VersionDescription, ids};
 
-    /// The decisions of RBAC.
+    /// The RBAC authorizer.
     pub mod auth {
         pub use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
         pub use crate::auth::rbac::Rbac;
     }
 
-    /// The types, and the codecs that they drive.
+    /// The types, and the codecs by type.
     pub mod schema {
         pub use crate::schema::{
             DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, OwnedType, PatchStrategy, TypeRef,
@@ -121,7 +121,7 @@ pub mod internals {
         };
     }
 
-    /// The objects and their history.
+    /// The store.
     pub mod store {
         pub use crate::store::{
             Change, Delivery, Draft, Entry, Key, Meta, ResourceId, Scope, Store, Subscription, Updated,
@@ -133,12 +133,12 @@ pub mod internals {
         &server.cluster().store
     }
 
-    /// Lets a running server serve another resource. Returns its id; `None` if what is served there is something else.
+    /// Lets a running server serve another resource. Returns its id; `None` if another one is served there.
     pub fn add_resource(server: &FakeApiServer, description: Description) -> Option<store::ResourceId> {
         server.cluster().add_resource(description)
     }
 
-    /// Takes an added resource back, with its objects and its watches.
+    /// Removes an added resource, with its objects and its watches.
     ///
     /// # Panics
     /// If the resource is built in.

@@ -1,5 +1,5 @@
-//! The locks and atomics on which the store's guarantees rest: here those of std. `simulation/` has a module of the same name with a
-//! scheduler's.
+//! The locks and atomics of the store and of what follows it: here those of std. `simulation/` has a module of the same name
+//! with those of a scheduler.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use std::sync::{Mutex, MutexGuard};

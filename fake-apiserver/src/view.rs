@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The view of one replica.
 pub(crate) struct View {
-    /// The revision at which the view is held, or the greatest possible one. Events are compared with it without the lock.
+    /// The revision at which the view is held, or `u64::MAX`. Events are compared with it without the lock.
     horizon: AtomicU64,
     state: Mutex<State>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct View {
 #[derive(Default)]
 struct State {
     held: Option<Snapshot>,
-    /// Watches with events beyond the view.
+    /// The tasks of watches with events beyond the view.
     waiting: Vec<Waker>,
 }
 
@@ -58,12 +58,12 @@ impl View {
         self.lock().held.clone()
     }
 
-    /// The state that the replica sees.
+    /// The snapshot that the replica sees.
     pub(crate) fn snapshot(&self, store: &Store) -> Snapshot {
         self.held().unwrap_or_else(|| store.snapshot())
     }
 
-    /// Ready once the event of that revision is in the view; the caller is woken when that may be so.
+    /// Completes once the event of that revision is in the view; the task is woken when that may be so.
     pub(crate) fn poll_sees(&self, revision: u64, context: &Context<'_>) -> Poll<()> {
         if revision <= self.horizon.load(Ordering::Acquire) {
             return Poll::Ready(());

@@ -16,7 +16,7 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Controllers to run: '*' is all, 'foo' is the one of that name, '-foo' is all but that one.
+    /// Controllers to run: '*' enables all, 'foo' enables foo, '-foo' disables foo.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "*", allow_hyphen_values = true)]
     pub controllers: Vec<Choice>,
 

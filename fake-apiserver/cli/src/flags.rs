@@ -18,7 +18,7 @@ const TLS_CERT_FILE: &str = "tls-cert-file";
 const TLS_PRIVATE_KEY_FILE: &str = "tls-private-key-file";
 const TOKEN_AUTH_FILE: &str = "token-auth-file";
 
-/// A kube-apiserver for tests: the real wire protocol, objects in memory, and everything allowed unless told otherwise.
+/// A kube-apiserver for tests: the real wire protocol, objects in memory, and by default everything is allowed.
 #[derive(Debug, Parser)]
 #[command(name = "fake-apiserver", version, max_term_width = 100)]
 pub struct Flags {
@@ -61,15 +61,16 @@ pub struct Flags {
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
 
-    /// Longest time of a request that is no watch, such as 30s; 1m by default, and never more than 34s for writes
+    /// Time limit of requests other than watches, such as 30s; 1m by default, and at most 34s for writes
     #[arg(long, value_name = "DURATION", value_parser = request_timeout)]
     request_timeout: Option<Duration>,
 
-    /// Only BoundServiceAccountTokenVolume exists: false lets ServiceAccount mount token secrets, as before Kubernetes 1.21
+    /// The only gate is BoundServiceAccountTokenVolume: false lets ServiceAccount mount token secrets, as before Kubernetes
+    /// 1.21
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = feature_gate)]
     feature_gates: Vec<bool>,
 
-    /// Issuer of service account tokens; repeat to accept others. The first one signs
+    /// Issuer of service account tokens; repeat to accept others. New tokens have the first one
     #[arg(long, value_name = "ISSUER")]
     service_account_issuer: Vec<String>,
     /// PEM file with keys, public or private, that verify service account tokens; repeatable
@@ -81,18 +82,18 @@ pub struct Flags {
     /// Require that the secret of a legacy service account token still exists; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     service_account_lookup: Option<bool>,
-    /// Longest life of a requested service account token, such as 24h; at least 1h
+    /// Longest lifetime of a requested service account token, such as 24h; at least 1h
     #[arg(long, value_name = "DURATION", value_parser = max_token_expiration)]
     service_account_max_token_expiration: Option<i64>,
-    /// Let tokens of pods live for a year instead of an hour; true by default
+    /// Let tokens of pods be valid for a year instead of an hour; true by default
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     service_account_extend_token_expiration: Option<bool>,
     /// Audiences of this server, separated by commas; the issuers by default
     #[arg(long, value_name = "AUDIENCES", value_delimiter = ',')]
     api_audiences: Vec<String>,
 
-    /// Controllers to run in this process, by kube-controller-manager's names: '*' is all, 'foo' is the one of that name, '-foo'
-    /// is all but that one; none by default. There are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
+    /// Controllers to run in this process, by kube-controller-manager's names: '*' enables all, 'foo' enables foo, '-foo'
+    /// disables foo; none by default. Available are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
     /// legacy-service-account-token-cleaner
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<Choice>,
@@ -101,25 +102,25 @@ pub struct Flags {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     auto_generate_tokens: Option<bool>,
 
-    /// Number of requests served at a time that only read, without watches; the others get 429. No limit by default, and with 0
+    /// Limit of concurrent requests that only read, without watches; further ones get 429. No limit by default, and with 0
     #[arg(long, value_name = "N")]
     max_requests_inflight: Option<usize>,
-    /// Number of other requests served at a time; no limit by default, and with 0
+    /// Limit of other concurrent requests; no limit by default, and with 0
     #[arg(long, value_name = "N")]
     max_mutating_requests_inflight: Option<usize>,
-    /// Number of requests, watches among them, on an HTTP/2 connection at a time; 1000 by default, and with 0, where
-    /// kube-apiserver has 100
+    /// Limit of concurrent requests, watches included, on an HTTP/2 connection; 1000 by default, and with 0 (kube-apiserver:
+    /// 100)
     #[arg(long, value_name = "N")]
     http2_max_streams_per_connection: Option<u32>,
 
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
     audit_log_path: Option<PathBuf>,
-    /// How much to log to stderr: 0 warnings, 1 information, 4 details, 6 everything
+    /// Verbosity of the log on stderr: 0 warnings, 1 information, 4 details, 6 everything
     #[arg(short, long = "v", value_name = "LEVEL", default_value_t = 0)]
     pub verbosity: u8,
 
-    /// Write a kubeconfig for the administrator to this file, before saying that the server is ready
+    /// Write a kubeconfig for the administrator to this file, before the line that says that the server is ready
     #[arg(long, value_name = "FILE")]
     pub write_kubeconfig: Option<PathBuf>,
     /// Stop when the standard input is closed
@@ -128,10 +129,10 @@ pub struct Flags {
     /// Number of API servers that share the objects, each with its own port and clock; 1 by default
     #[arg(long, value_name = "N")]
     replicas: Option<usize>,
-    /// Error of the clock of a replica, counted from 0, in seconds: 1=-30. Repeatable
+    /// Offset of the clock of a replica, counted from 0, in seconds: 1=-30. Repeatable
     #[arg(long, value_name = "REPLICA=SECONDS", value_parser = clock_offset)]
     clock_offset: Vec<(usize, i64)>,
-    /// Number of events that watches can go back; 10000 by default
+    /// Number of events that are remembered for watches and lists of the past; 10000 by default
     #[arg(long, value_name = "N")]
     history: Option<usize>,
     /// Memory of those events in bytes, beyond which the oldest are forgotten; 256 MiB by default
@@ -143,7 +144,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Reads a command line without the program's name.
+    /// Parses a command line without the program's name.
     ///
     /// # Errors
     /// The program's message, on one line.
@@ -152,13 +153,13 @@ impl Flags {
         Flags::try_parse_from(arguments).map_err(|error| one_line(&error))
     }
 
-    /// Reads the command line of the process. On `--help` or a usage error the text is already printed.
+    /// Parses the command line of the process. On `--help` or a usage error the text is already printed.
     ///
     /// # Errors
     /// The code to exit with.
     pub fn read() -> Result<Self, ExitCode> {
         Flags::try_parse().map_err(|error| {
-            // The code says the same, should nobody read the text.
+            // A failed write is ignored, as the exit code says the same.
             let _ = match error.use_stderr() {
                 true => writeln!(std::io::stderr(), "{}", one_line(&error)),
                 false => write!(std::io::stdout(), "{error}"),
@@ -167,7 +168,7 @@ impl Flags {
         })
     }
 
-    /// A builder of the server that the flags describe. What they leave out is as the builder has it.
+    /// A builder of the server that the flags describe, with the builder's defaults for the others.
     ///
     /// # Errors
     /// If a file that a flag names cannot be read.
@@ -221,7 +222,7 @@ impl Flags {
     /// Starts the server that the flags describe.
     ///
     /// # Errors
-    /// Those of [`builder`](Self::builder) and [`Builder::start`]; if a file is to blame, they name it and its flag.
+    /// Those of [`builder`](Self::builder) and [`Builder::start`]; those about a file name it and its flag.
     pub async fn start(&self) -> anyhow::Result<FakeApiServer> {
         self.builder()?.start().await.map_err(|error| match self.culprit(&error) {
             Some((flag, path)) => anyhow::Error::new(error).context(format!("--{flag} {}", path.display())),
@@ -229,7 +230,7 @@ impl Flags {
         })
     }
 
-    /// The flag and the file that a server could not start with.
+    /// The flag and the file that an error is about.
     fn culprit(&self, error: &StartError) -> Option<(&'static str, &Path)> {
         let (flag, path) = match error {
             StartError::ClientAuthorities(_) => (CLIENT_CA_FILE, self.client_ca_file.as_ref()),
@@ -260,7 +261,7 @@ fn read(flag: &str, path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("unable to read --{flag} {}", path.display()))
 }
 
-/// clap's message without the usage that follows it.
+/// clap's message without the usage.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -280,7 +281,7 @@ fn go_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// The value of the only gate there is.
+/// The value of the only feature gate.
 fn feature_gate(text: &str) -> Result<bool, String> {
     match text.split_once('=') {
         Some(("BoundServiceAccountTokenVolume", value)) => go_bool(value),
@@ -289,7 +290,7 @@ fn feature_gate(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Seconds, within kube-apiserver's bounds; 0 is no limit.
+/// Parses a duration to seconds, within kube-apiserver's bounds; 0 is no limit.
 fn max_token_expiration(text: &str) -> Result<i64, String> {
     let duration = parse_duration(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
     match i64::try_from(duration.as_secs()) {

@@ -1,5 +1,5 @@
-//! The command line of the program `fake-apiserver`: kube-apiserver's flags where it has one for the purpose, and a few of a test
-//! server's own. [`Flags`] read from text describe the same server to a program that embeds it.
+//! The command line of the program `fake-apiserver`: kube-apiserver's flags where they exist, and a few of a test server's
+//! own. A program that embeds the server can parse [`Flags`] from text, too.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

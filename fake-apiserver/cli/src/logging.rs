@@ -1,10 +1,10 @@
-//! What is logged, and how: to the standard error, one line an event. A line that cannot be written is lost, and nothing else.
+//! The log: on the standard error, one line an event. A line that cannot be written is dropped.
 
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Logs from now on, as much as `-v` asks for. Libraries are heard from at the highest level only.
+/// Starts logging with the verbosity of `-v`. Libraries log details at the highest level only.
 pub(crate) fn start(verbosity: u8) {
     let (own, others) = match verbosity {
         0 => (LevelFilter::WARN, LevelFilter::ERROR),
@@ -17,7 +17,7 @@ pub(crate) fn start(verbosity: u8) {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
-        // It would be said on the standard error, which panics.
+        // It would be written to the standard error, which would panic.
         .log_internal_errors(false)
         .init();
 }

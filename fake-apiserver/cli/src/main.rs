@@ -1,4 +1,4 @@
-//! `fake-apiserver`, the program: flags, a server, and an end.
+//! The program `fake-apiserver`.
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 

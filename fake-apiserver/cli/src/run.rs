@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use tokio::sync::oneshot;
 use tracing::warn;
 
-/// Serves until told to stop.
+/// Serves until a stop signal.
 ///
 /// # Errors
-/// When the server cannot start.
+/// If the server cannot start.
 pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let stop = stop_signals(flags.exit_with_stdin)?;
     let server = flags.start().await?;
@@ -34,14 +34,14 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `ready`, and where: the URL of each replica, then those for plain HTTP.
+/// The line `ready` with the URL of each replica, then those for plain HTTP.
 fn ready_line(server: &FakeApiServer) -> String {
     let urls = server.replicas().iter().map(|replica| replica.url());
     let insecure = server.replicas().iter().filter_map(|replica| replica.insecure_url());
     std::iter::once("ready".to_string()).chain(urls).chain(insecure).collect::<Vec<_>>().join(" ")
 }
 
-/// Begins to listen for Ctrl-C, SIGTERM and, if asked, the end of the standard input. Resolves at the first of them.
+/// Listens for Ctrl-C, SIGTERM and, if asked, the end of the standard input. Completes at the first of them.
 fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
     const FAILED: &str = "unable to handle signals";
     #[cfg(unix)]
@@ -58,7 +58,7 @@ fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
     Ok(async move {
         let stdin_end = async {
             match stdin {
-                // An error means the same: nothing will come any more.
+                // An error means the end, too.
                 Some(end) => drop(end.await),
                 None => std::future::pending().await,
             }
@@ -71,7 +71,7 @@ fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Reads the standard input to its end, on a thread that may stay behind: tokio's own would hold up the exit.
+/// Reads the standard input to its end, on a detached thread: one of tokio's would hold up the exit.
 fn stdin_end() -> anyhow::Result<oneshot::Receiver<io::Result<u64>>> {
     let (sender, receiver) = oneshot::channel();
     let read = move || sender.send(io::copy(&mut io::stdin().lock(), &mut io::sink()));

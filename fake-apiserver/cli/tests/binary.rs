@@ -1,4 +1,4 @@
-//! The program: what it says when it cannot start, that it says so when it can, and how it stops.
+//! The program: its errors at start, its line `ready`, and how it stops.
 
 use assert_cmd::Command;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// Runs the program with `arguments`, which must be refused, and returns what it says.
+/// Runs the program with `arguments` that it must refuse, and returns its message.
 fn refusal(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fake-apiserver"));
     let output = command.args(arguments).timeout(Duration::from_secs(20)).assert().code(1).stdout("");
@@ -91,7 +91,7 @@ impl Program {
         Program { child, stdout }
     }
 
-    /// The URLs of the line that says that the program is ready.
+    /// The URLs of the line `ready`.
     fn ready(&mut self) -> Vec<String> {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("text");
@@ -99,7 +99,7 @@ impl Program {
         urls.split(' ').map(str::to_string).collect()
     }
 
-    /// Waits for the end, which must be a success without another word.
+    /// Waits for the end, which must be a success without further output.
     fn end(mut self) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).expect("text");
@@ -141,7 +141,7 @@ fn ready_with_a_kubeconfig_until_stdin_closes() {
     program.end();
 }
 
-/// What a plain HTTP server at `url` says to a token that it does not know.
+/// The status line of a plain HTTP server at `url` for an unknown token.
 fn ask_with_a_bad_token(url: &str) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
@@ -153,18 +153,18 @@ fn ask_with_a_bad_token(url: &str) -> String {
     answer.lines().next().unwrap_or_default().to_string()
 }
 
-/// A pipe that is closed at the other end.
+/// A pipe whose other end is closed.
 fn nobody_reads() -> Stdio {
     std::io::pipe().expect("a pipe").1.into()
 }
 
-/// A file on a disk without any room.
+/// A file on a full disk.
 #[cfg(target_os = "linux")]
 fn full() -> Stdio {
     std::fs::File::options().write(true).open("/dev/full").expect("a device").into()
 }
 
-/// A log that cannot be written is lost, and nothing else.
+/// If the log cannot be written, only the log is lost.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_a_standard_error_it_serves() {
@@ -190,7 +190,7 @@ fn refusals_that_cannot_be_said_have_their_code() {
     }
 }
 
-/// A program whose `ready` nobody reads is ready all the same.
+/// A program whose line `ready` cannot be written serves all the same.
 #[test]
 fn without_a_standard_output_it_serves() {
     let mut program = Program::with(&["--secure-port=0", "--exit-with-stdin"], nobody_reads(), Stdio::piped());
@@ -200,7 +200,7 @@ fn without_a_standard_output_it_serves() {
     program.end();
 }
 
-/// What clients send is their owner's business.
+/// The audit log has the bodies of requests.
 #[cfg(unix)]
 #[test]
 fn the_audit_log_is_for_its_owner_only() {
@@ -215,7 +215,7 @@ fn the_audit_log_is_for_its_owner_only() {
     program.end();
 }
 
-/// What cannot be recorded is answered all the same, as by a kube-apiserver with a log that blocks.
+/// A request that cannot be recorded is answered all the same, as by a kube-apiserver with a blocking log.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_the_audit_log_only() {
@@ -236,7 +236,7 @@ fn controllers_that_do_not_exist_are_named() {
     );
 }
 
-// Waiting for the program must not keep the client from hearing of it.
+// Waiting for the program must not block the client.
 #[tokio::test(flavor = "multi_thread")]
 async fn with_controllers_there_are_default_accounts() {
     use k8s_openapi::api::core::v1::ServiceAccount;

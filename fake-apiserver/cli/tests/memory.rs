@@ -1,4 +1,4 @@
-//! The memory of the program while its clients ask for much and read nothing.
+//! The memory of the program while its clients request much and read nothing.
 #![cfg(target_os = "linux")]
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ const OBJECT_BYTES: usize = 15_000;
 /// A running program, killed at the end.
 struct Program {
     child: Child,
-    /// Of its plain HTTP.
+    /// The URL of its plain HTTP port.
     url: String,
 }
 
@@ -36,14 +36,14 @@ impl Program {
         Program { child, url }
     }
 
-    /// What it has in memory, in bytes.
+    /// Its resident memory, in bytes.
     fn memory(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel says");
         line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
     }
 
-    /// A connection whose client allows for little to be sent, and that stays open.
+    /// A connection with small flow-control windows, which stays open.
     async fn connect(&self) -> http2::SendRequest<Full<Bytes>> {
         let address = self.url.trim_start_matches("http://");
         let stream = TcpStream::connect(address).await.expect("the program listens");

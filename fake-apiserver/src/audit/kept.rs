@@ -1,4 +1,4 @@
-//! The requests that are kept in memory: the newest of them, as many as a number of bytes holds, and at least one.
+//! The requests that are kept in memory: the newest ones, as many as fit into a number of bytes, and at least one.
 
 use super::RequestRecord;
 use crate::auth::User;
@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 pub(super) struct Kept {
-    /// Oldest first, each with the bytes that it takes.
+    /// The records, oldest first, each with its size in bytes.
     records: VecDeque<(usize, Arc<RequestRecord>)>,
     bytes: usize,
     max_bytes: usize,
-    /// How many there were in all.
+    /// The number of requests so far, dropped ones included.
     count: usize,
 }
 
@@ -20,7 +20,7 @@ impl Kept {
         Kept { records: VecDeque::new(), bytes: 0, max_bytes, count: 0 }
     }
 
-    /// Keeps a request. Returns how many there were in all.
+    /// Keeps a request. Returns the number of requests so far.
     pub(super) fn push(&mut self, record: RequestRecord) -> usize {
         let bytes = bytes(&record);
         self.records.push_back((bytes, Arc::new(record)));
@@ -35,13 +35,13 @@ impl Kept {
         self.count
     }
 
-    /// Oldest first.
+    /// The records, oldest first.
     pub(super) fn all(&self) -> Vec<Arc<RequestRecord>> {
         self.records.iter().map(|(_, record)| record.clone()).collect()
     }
 }
 
-/// About how many bytes a record takes: all of it whose length clients decide.
+/// The approximate size of a record, in bytes: all parts whose length clients decide.
 fn bytes(record: &RequestRecord) -> usize {
     let RequestRecord { user_agent, method, uri, body, annotations, user, impersonated, .. } = record;
     let users = user.iter().chain(impersonated.iter().map(|impersonated| &impersonated.user));

@@ -14,18 +14,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// Time for requests under way to end once the server stops.
+/// Time for requests in flight to end once the server stops.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
-/// Time for an idle client to hear that its connection ends (`goAwayTimeout` of Go's server).
+/// Time for an idle client to read the GOAWAY before its connection is closed (`goAwayTimeout` of Go's server).
 const GO_AWAY_GRACE: Duration = Duration::from_secs(1);
-/// How much of an answer is held for an HTTP/2 stream whose client may read it but does not.
+/// The most bytes of a response that are buffered for an HTTP/2 stream whose client does not read.
 const MAX_STREAM_BYTES: usize = 64 * 1024;
-/// Bytes of the head of a request (`MaxHeaderBytes`).
+/// The most bytes of the head of a request (`MaxHeaderBytes`).
 const MAX_HEAD_BYTES: u32 = 1 << 20;
-/// Headers of an HTTP/1.1 request. Go counts only their bytes; hyper makes room for so many in each request.
+/// The most headers of an HTTP/1.1 request. Go limits only their bytes; hyper reserves room for that many in each request.
 const MAX_HEADERS: usize = 256;
 
-/// Serves `stream` with the answers of `answer` until it ends, is silent for too long, or `stop`.
+/// Serves `stream` with the responses of `answer` until it ends, is silent for too long, or `stop`.
 pub(super) async fn serve<A, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     answer: impl Fn(Request<Incoming>) -> A,
@@ -42,7 +42,7 @@ pub(super) async fn serve<A, B>(
         async move { Ok::<_, Infallible>(answer.await.map(|body| OpenBody::new(body, open))) }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    // The lifetime sees to it that heads do not take for ever.
+    // The lifetime limits the time of heads.
     let head_bytes = MAX_HEAD_BYTES as usize;
     builder.http1().header_read_timeout(None).max_headers(MAX_HEADERS).max_buf_size(head_bytes);
     let mut http2 = builder.http2();
@@ -66,7 +66,7 @@ pub(super) async fn serve<A, B>(
     }
 }
 
-/// Resolves so long after `stop`.
+/// Completes `time` after `stop`.
 async fn stopped_for(stop: &CancellationToken, time: Duration) {
     stop.cancelled().await;
     tokio::time::sleep(time).await;

@@ -4,8 +4,8 @@
 //!             write                flush                 nothing else is ready       all is written
 //!   gathering ─────▶ gathering ───────────▶ pausing ───────────────────────▶ draining ─────────────▶ gathering
 //! ```
-//! HTTP/2 puts many watches on one connection. An event wakes them one after the other, and each flushes: without the pause that is
-//! a TLS record and a system call for each watch, with it one for all of them.
+//! HTTP/2 puts many watches on one connection. An event wakes them one after the other, and each flushes: without the pause
+//! each watch costs a TLS record and a system call, with it all of them together cost one.
 
 use crate::alarm::Alarm;
 use std::future::Future;
@@ -14,17 +14,17 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How much is gathered at most.
+/// The most bytes that are gathered.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A stream, and what is to be written to it.
+/// A stream with the bytes to be written to it.
 pub(super) struct Gathered<S> {
     stream: S,
     buffer: Vec<u8>,
-    /// How much of the buffer is written.
+    /// The number of bytes of the buffer that are written.
     written: usize,
     state: State,
-    /// Rung when the pause is over.
+    /// The alarm that ends the pause.
     alarm: Alarm,
 }
 
@@ -40,15 +40,15 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
         Gathered { stream, buffer: Vec::new(), written: 0, state: State::Gathering, alarm: Alarm::new(false) }
     }
 
-    /// Ready once all tasks that are ready now have had their turn.
+    /// Completes once all tasks that are ready now have had their turn.
     fn poll_pause(&mut self, context: &Context<'_>) -> Poll<()> {
         self.alarm.wakes(context);
         if self.state == State::Gathering {
             self.state = State::Pausing;
-            // Left over from a pause that was not waited for.
+            // It may have rung in an earlier pause that was given up.
             self.alarm.has_rung();
             let waker = self.alarm.waker();
-            // The runtime keeps the waker, and needs nothing else.
+            // The runtime keeps the waker, so the future can be dropped.
             let _pending = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(&waker));
         }
         if self.state == State::Pausing && !self.alarm.has_rung() {
@@ -57,7 +57,7 @@ impl<S: AsyncWrite + Unpin> Gathered<S> {
         Poll::Ready(())
     }
 
-    /// Writes what was gathered.
+    /// Writes the gathered bytes.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.state = State::Draining;
         while self.written < self.buffer.len() {
@@ -129,7 +129,7 @@ mod tests {
     use tokio::io::AsyncWriteExt;
     use tokio::task::yield_now;
 
-    /// Remembers what is written to it, write by write.
+    /// A stream that records each write to it.
     #[derive(Default)]
     struct Writes(Vec<Vec<u8>>);
 

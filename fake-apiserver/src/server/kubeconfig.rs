@@ -1,4 +1,4 @@
-//! A kubeconfig: how kubectl and every other client finds the server, trusts it and is known to it.
+//! Kubeconfig files, with the server's address and certificates and a client's credentials.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,17 +6,17 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Name of the one cluster, user and context.
+/// The name of the cluster, of the user and of the context.
 const NAME: &str = "fake-apiserver";
 
-/// What a client must know. `Display` writes the file.
+/// The content of a kubeconfig. `Display` writes the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kubeconfig {
     /// URL of the server.
     pub(super) server: String,
     /// PEM of the certificates to trust; `None` for plain HTTP.
     pub(super) authority_pem: Option<String>,
-    /// Bearer token; `None` to stay anonymous. kubectl does not send it over plain HTTP.
+    /// Bearer token; `None` for anonymous. kubectl does not send it over plain HTTP.
     pub(super) token: Option<String>,
 }
 
@@ -36,11 +36,11 @@ impl fmt::Display for Kubeconfig {
 }
 
 impl Kubeconfig {
-    /// Writes the file, for its owner alone to read. It appears whole or not at all: whoever waits for it never sees a
-    /// part.
+    /// Writes the file, readable only by its owner. It is written under another name and renamed, so that it is never seen
+    /// incomplete.
     ///
     /// # Errors
-    /// When the file cannot be written beside its final place, or cannot take it.
+    /// If the file cannot be written or renamed.
     pub(super) fn write(&self, path: &Path) -> io::Result<()> {
         let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
@@ -49,13 +49,13 @@ impl Kubeconfig {
             .and_then(|mut file| file.write_all(self.to_string().as_bytes()))
             .and_then(|()| std::fs::rename(&temporary, path));
         written.map_err(|error| match std::fs::remove_file(&temporary) {
-            // Whether or not there was something to remove, the first failure is the one to tell of.
+            // The first error is returned, whether or not there was a file to remove.
             Ok(()) | Err(_) => error,
         })
     }
 }
 
-/// A double-quoted YAML scalar, of which JSON strings are a kind.
+/// A double-quoted YAML scalar, as every JSON string is one.
 fn quote(text: &str) -> serde_json::Value {
     text.into()
 }

@@ -1,15 +1,15 @@
-//! How long a connection may be silent.
+//! The time that a connection may be silent.
 //!
 //! ```text
 //!            HTTP/1.1: head is read               its answer is sent
 //!   Opening ───────────────────────▶ Busy ◀──────────────────────────▶ Idle ── first byte of the next ──▶ Head ──▶ Busy
 //!    32 s                            no limit                          90 s                               32 s
 //!      │     HTTP/2: preface is read                                     ▲
-//!      └─────────────────────────────────────────────────────────────────┘ then only requests count, not bytes
+//!      └─────────────────────────────────────────────────────────────────┘ from then on only requests count, not bytes
 //! ```
 //!
-//! Follows what kubernetes v1.37.1 asks of Go's server, apiserver v0.37.1 `pkg/server/secure_serving.go`: `ReadHeaderTimeout`, which
-//! limits the TLS handshake too, and `IdleTimeout`. Pings do not prolong the life of a connection without requests.
+//! Follows apiserver v0.37.1 `pkg/server/secure_serving.go` and Go's server: `ReadHeaderTimeout`, which limits the TLS
+//! handshake too, and `IdleTimeout`. Pings do not prolong the lifetime of a connection without requests.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -26,35 +26,35 @@ pub(super) const HEAD: Duration = Duration::from_secs(32);
 /// Time between requests (`IdleTimeout`).
 pub(super) const IDLE: Duration = Duration::from_secs(90);
 
-/// The longest write that counts as no part of an answer.
+/// The longest write that does not count as part of a response, in bytes.
 const MAX_CONTROL_BYTES: usize = 64;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The state of a connection whose time is up.
+/// The timeout that has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expired {
-    /// The head of a request, or a preface, is not whole.
+    /// The head of a request, or the preface, is not complete.
     Head,
     /// There is no request.
     Idle,
 }
 
-/// The life of a connection so far. Clones are of the same one.
+/// The lifetime of a connection. Clones share it.
 #[derive(Clone)]
 pub(super) struct Lifetime(Arc<Mutex<State>>);
 
 struct State {
     protocol: Protocol,
     phase: Phase,
-    /// When the phase began.
+    /// The beginning of the phase.
     since: Instant,
-    /// Requests under way.
+    /// The number of requests in flight.
     open: usize,
 }
 
 #[derive(Clone, Copy)]
 enum Protocol {
-    /// So many bytes came, and are those of the preface.
+    /// That many bytes came, all of them those of the preface.
     Unknown(usize),
     Http1,
     Http2,
@@ -69,13 +69,13 @@ enum Phase {
 }
 
 impl Lifetime {
-    /// The life of a connection that was opened just now.
+    /// The lifetime of a connection that has just been opened.
     pub(super) fn new() -> Self {
         let state = State { protocol: Protocol::Unknown(0), phase: Phase::Head, since: Instant::now(), open: 0 };
         Lifetime(Arc::new(Mutex::new(state)))
     }
 
-    /// A request is under way until the result is dropped.
+    /// Notes a request, which is in flight until the result is dropped.
     pub(super) fn request(&self) -> OpenRequest {
         let mut state = self.state();
         state.open += 1;
@@ -83,7 +83,7 @@ impl Lifetime {
         OpenRequest(self.clone())
     }
 
-    /// Resolves when the connection has been silent for too long.
+    /// Completes when the connection has been silent for too long.
     pub(super) async fn expired(&self) -> Expired {
         loop {
             let next = match self.state().due() {
@@ -105,7 +105,7 @@ impl State {
         self.since = Instant::now();
     }
 
-    /// What has expired; or when to look again, which no event in between can bring forward.
+    /// The timeout that has passed, or the time of the next check, which no event in between can bring forward.
     fn due(&self) -> Result<Expired, Instant> {
         let now = Instant::now();
         let (limit, expired) = match self.phase {
@@ -136,7 +136,7 @@ impl State {
         }
     }
 
-    /// The rest of an answer is sent after its request is over. Short writes are what pings are answered with.
+    /// Notes a write: the rest of a response is sent after its request is over. Short writes answer pings.
     fn sent(&mut self, bytes: usize) {
         if self.phase == Phase::Idle && bytes > MAX_CONTROL_BYTES {
             self.enter(Phase::Idle);
@@ -144,7 +144,7 @@ impl State {
     }
 }
 
-/// A request under way.
+/// A request in flight.
 pub(super) struct OpenRequest(Lifetime);
 
 impl Drop for OpenRequest {
@@ -157,7 +157,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// The body of an answer: until it is sent, its request is under way.
+/// The body of a response, whose request is in flight until it is sent.
 pub(super) struct OpenBody<B> {
     body: B,
     _request: OpenRequest,
@@ -186,7 +186,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for OpenBody<B> {
     }
 }
 
-/// A stream that tells the life of its connection what passes.
+/// A stream that reports its reads and writes to the lifetime of its connection.
 pub(super) struct Watched<S> {
     stream: S,
     lifetime: Lifetime,

@@ -1,4 +1,4 @@
-//! Connections: accepted, wrapped in TLS, and served.
+//! The accept loop: connections are accepted, wrapped in TLS, and served.
 
 use super::connection;
 use super::gathered::Gathered;
@@ -15,9 +15,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Pause when no connection can be accepted: descriptors come back when other connections end.
+/// Pause when no connection can be accepted: descriptors are freed when other connections end.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
-/// How long a connection may be silent before its client is asked whether it is still there (`defaultKeepAlivePeriod`).
+/// The time between TCP keep-alive probes of a silent connection (`defaultKeepAlivePeriod`).
 const KEEP_ALIVE: Duration = Duration::from_secs(3 * 60);
 
 pub(super) struct Listener {
@@ -33,7 +33,7 @@ pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: Canc
             () = stop.cancelled() => return,
             accepted = listener.listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
-                // A connection that was gone before it was accepted, or no descriptors left: others may still come.
+                // The connection was closed before it was accepted, or no descriptors are left: others may still come.
                 Err(error) => {
                     tracing::warn!(%error, "unable to accept a connection");
                     tokio::time::sleep(ACCEPT_BACKOFF).await;

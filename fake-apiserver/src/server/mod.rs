@@ -1,4 +1,4 @@
-//! A running server: started by its builder, stopped when told or dropped.
+//! A running server: started by its builder, stopped by a call or when it is dropped.
 
 mod builder;
 mod connection;
@@ -36,7 +36,7 @@ pub struct FakeApiServer {
 }
 
 impl FakeApiServer {
-    /// A builder with the defaults of the program, but for the port: any free one.
+    /// A builder with the defaults of the program, except for the port, which is any free one.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -59,13 +59,13 @@ impl FakeApiServer {
         &self.replicas[index]
     }
 
-    /// The certificates that clients must trust, as PEM: the authority that was made, or the certificate that was given; `None`
-    /// without TLS.
+    /// The certificates that clients must trust, as PEM: the generated authority, or the given certificate; `None` without
+    /// TLS.
     pub fn ca_pem(&self) -> Option<&str> {
         self.ca_pem.as_deref()
     }
 
-    /// A bearer token that may do everything (user `admin`, group `system:masters`).
+    /// The bearer token of the administrator (user `admin`, group `system:masters`).
     pub fn admin_token(&self) -> &str {
         &self.admin_token
     }
@@ -99,7 +99,7 @@ impl FakeApiServer {
         self.kubeconfig_value(0).write(path)
     }
 
-    /// The faults, to add some and to count their hits. They work at once and on all replicas.
+    /// The injected faults. They take effect at once, on all replicas.
     pub fn faults(&self) -> &Faults {
         &self.cluster.faults
     }
@@ -114,7 +114,7 @@ impl FakeApiServer {
         &self.cluster.log
     }
 
-    /// What all replicas share.
+    /// The state that all replicas share.
     pub(crate) fn cluster(&self) -> &Cluster {
         &self.cluster
     }
@@ -124,7 +124,7 @@ impl FakeApiServer {
         self.cluster.store.compact(self.cluster.store.revision());
     }
 
-    /// Ends all open watches, as a server does that is restarted. Clients may open others at once.
+    /// Ends all open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
         self.replicas.iter().for_each(RunningReplica::disconnect_watches);
     }
@@ -144,10 +144,10 @@ impl FakeApiServer {
 
 #[cfg(feature = "controllers")]
 impl FakeApiServer {
-    /// The controllers that the [builder](Builder::controllers) asked for.
+    /// The controllers of [`Builder::controllers`].
     ///
     /// # Panics
-    /// If it asked for none.
+    /// If there are none.
     pub fn controllers(&self) -> &Controllers {
         self.controllers.as_ref().expect("no controllers were asked for")
     }
@@ -170,7 +170,7 @@ impl FakeApiServer {
     pub fn kube_config_for(&self, replica: usize, token: &str) -> kube::Config {
         let url = self.replicas[replica].url().parse().expect("an address makes a URL");
         let mut config = kube::Config::new(url);
-        // Without any, the client would load the system's authorities, each time anew.
+        // Without a certificate, each client would load the system's authorities.
         config.root_cert = Some(self.ca_pem.as_deref().map(tls::certificates_der).into_iter().flatten().collect());
         config.auth_info.token = Some(token.to_string().into());
         config.default_namespace = "default".into();

@@ -1,8 +1,8 @@
-//! One server of the control plane: where it listens, the errors of its clock and of its view, and its life.
+//! One server of the control plane: its addresses, its clock, its view, and its life cycle.
 //!
 //! ```text
 //!          start             stop
-//!   bound ──────▶ listening ──────▶ stopped: its port refuses; the objects stay, as they do in etcd
+//!   bound ──────▶ listening ──────▶ stopped: its port refuses connections; the objects stay, as in etcd
 //!                     ▲                │
 //!                     └────────────────┘ start, on the same port
 //! ```
@@ -30,14 +30,14 @@ pub struct RunningReplica {
     life: Mutex<Life>,
 }
 
-/// From a start to the next stop.
+/// The tasks from a start to the next stop.
 struct Life {
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl RunningReplica {
-    /// Lets `replica` accept connections: over TLS on `secure`, in the clear on `insecure`. It ends when `shutdown` does.
+    /// Lets `replica` accept connections: over TLS on `secure`, plain on `insecure`. It ends when `shutdown` does.
     pub(super) fn run(
         replica: Arc<Replica>,
         clock: OffsetClock,
@@ -80,29 +80,29 @@ impl RunningReplica {
         self.clock.clone()
     }
 
-    /// Changes the error of its clock, in seconds (negative: behind). Beyond the first and the last time that there is, the clock stands still.
+    /// Sets the offset of its clock, in seconds (negative: behind). Beyond the range of `jiff::Timestamp` it stands still.
     pub fn set_clock_offset(&self, seconds: i64) {
         self.clock.set_offset(seconds);
     }
 
-    /// Stops its cache: reads that do not ask for freshness return what is there now, and watches get no events,
+    /// Holds its cache back: reads that accept stale data return the present state, and watches get no events,
     /// until it is [released](Self::release). Reads without a `resourceVersion` stay consistent.
     pub fn hold(&self) {
         self.replica.view.hold(&self.replica.cluster.store);
     }
 
-    /// Lets its cache go on after a [`hold`](Self::hold): watches get the events that they missed.
+    /// Releases its cache after a [`hold`](Self::hold): watches get the events that they missed.
     pub fn release(&self) {
         self.replica.view.release();
     }
 
-    /// Ends its open watches, as a server does that is restarted. Clients may open others at once.
+    /// Ends its open watches, as a restarted server does. Clients may open new ones at once.
     pub fn disconnect_watches(&self) {
         self.replica.end_watches(CancellationToken::clone(&self.life().stop).child_token());
     }
 
-    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests under
-    /// way have two seconds to end.
+    /// Stops it: watches end, connections are closed, its ports are free when this returns. The objects stay. Requests in
+    /// flight have two seconds to end.
     pub async fn stop(&self) {
         let tasks = {
             let life = self.life();
@@ -112,7 +112,7 @@ impl RunningReplica {
         tasks.wait().await;
     }
 
-    /// Lets it listen again after a [`stop`](Self::stop), on the same ports.
+    /// Starts it again after a [`stop`](Self::stop), on the same ports.
     ///
     /// # Errors
     /// If a port is taken: by another program, or by this replica as it was not stopped.
@@ -135,7 +135,7 @@ impl RunningReplica {
         listener::serve_connection(stream, None, self.replica.clone(), stop).await;
     }
 
-    /// Resolves when everything that it does has ended.
+    /// Completes when all its tasks have ended.
     pub(super) async fn ended(&self) {
         let tasks = self.life().tasks.clone();
         tasks.wait().await;

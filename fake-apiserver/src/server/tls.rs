@@ -1,10 +1,10 @@
 //! The server's certificate: made at start together with an authority of its own, or read from files.
 //!
-//! Clients are asked for a certificate if there are authorities for such, and let in with any or none: what it is worth is
-//! found out at each request (`auth/certificates.rs`).
+//! Client certificates are requested if there are authorities for them, and any or none is accepted: it is verified with
+//! each request (`auth/certificates.rs`).
 //!
-//! Made certificates are valid from 1975 to 4096 (rcgen's defaults): tests move clocks, and expiry of the serving
-//! certificate is not what they are about. Keys are ECDSA P-256, which take well under a millisecond to make.
+//! Generated certificates are valid from 1975 to 4096 (rcgen's defaults), as tests move clocks. Keys are ECDSA P-256, which
+//! take well under a millisecond to make.
 
 use crate::auth::ClientAuthorities;
 use rcgen::{
@@ -19,7 +19,7 @@ use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureSc
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Names that a certificate is made for, besides addresses: what clients on the host and in a cluster dial.
+/// The names in a generated certificate, besides addresses: those that clients on the host and in a cluster use.
 const NAMES: &[&str] = &[
     "localhost",
     "kubernetes",
@@ -28,7 +28,7 @@ const NAMES: &[&str] = &[
     "kubernetes.default.svc.cluster.local",
 ];
 
-/// Why there is no certificate to serve with.
+/// An error of the serving certificate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -38,18 +38,18 @@ pub enum IdentityError {
     /// The certificate is not PEM.
     #[error("invalid certificate: {0}")]
     Certificate(rustls::pki_types::pem::Error),
-    /// The PEM holds something else.
+    /// The PEM has no certificate.
     #[error("invalid certificate: no CERTIFICATE block found")]
     NoCertificate,
     /// The private key is not PEM, or not a private key.
     #[error("invalid private key: {0}")]
     Key(rustls::pki_types::pem::Error),
-    /// The two do not belong together, or are of a kind that TLS cannot use.
+    /// The certificate and the key do not match, or TLS cannot use them.
     #[error("the certificate and the private key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
 }
 
-/// A serving certificate, its key, and what clients are to trust.
+/// A serving certificate, its key, and the certificates for clients to trust.
 #[derive(Clone)]
 pub(super) struct Identity {
     authority_pem: String,
@@ -60,7 +60,7 @@ impl Identity {
     /// A new authority and a certificate signed by it, for this host under all its usual names and for `bind_address`.
     ///
     /// # Errors
-    /// When the operating system has no randomness to give.
+    /// If the operating system has no randomness.
     pub(super) fn generate(bind_address: IpAddr, clients: Option<&ClientAuthorities>) -> Result<Self, IdentityError> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -86,11 +86,11 @@ impl Identity {
         Ok(Identity { authority_pem: authority.pem(), config })
     }
 
-    /// A certificate (with its chain, if any, behind it) and its key, both PEM. Clients are told to trust that same
-    /// PEM, which serves a self-signed certificate and one that comes with its authority.
+    /// A certificate (with its chain, if any, behind it) and its key, both PEM. Clients are to trust the same PEM, which
+    /// suits a self-signed certificate and one that comes with its authority.
     ///
     /// # Errors
-    /// When either is malformed, or they do not match.
+    /// If one is malformed, or they do not match.
     pub(super) fn from_pem(
         certificate: &str,
         key: &str,
@@ -106,12 +106,12 @@ impl Identity {
         Ok(Identity { authority_pem: certificate.to_string(), config: server_config(chain, key, clients)? })
     }
 
-    /// What clients are to trust, as PEM.
+    /// The certificates for clients to trust, as PEM.
     pub(super) fn authority_pem(&self) -> &str {
         &self.authority_pem
     }
 
-    /// TLS 1.2 and 1.3, offering HTTP/2 before HTTP/1.1.
+    /// The TLS configuration: TLS 1.2 and 1.3, with HTTP/2 before HTTP/1.1.
     pub(super) fn server_config(&self) -> Arc<ServerConfig> {
         self.config.clone()
     }
@@ -133,7 +133,7 @@ fn server_config(
     Ok(Arc::new(config))
 }
 
-/// Asks for a certificate and takes any whose key the client holds, or none: `tls.RequestClientCert` of Go.
+/// A verifier that requests a certificate and accepts any whose key the client has, or none: Go's `tls.RequestClientCert`.
 #[derive(Debug)]
 struct Requested(Arc<dyn ClientCertVerifier>);
 
@@ -190,7 +190,7 @@ mod tests {
     use rustls::pki_types::ServerName;
     use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConnection};
 
-    /// Shakes hands with `identity` under `name` and tells the protocol that was agreed on.
+    /// Does a handshake with `identity` under `name`, and returns the negotiated protocol.
     fn handshake(identity: &Identity, name: &str) -> Result<Vec<u8>, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(identity.authority_pem().as_bytes()).expect("a certificate"))?;

@@ -1,11 +1,11 @@
-//! What is admitted: plugins, and privileged containers. All flags that are named here are kube-apiserver's.
+//! Admission: plugins, and privileged containers. The flags named here are kube-apiserver's.
 
 use super::Builder;
 use crate::admission::Tokens;
 
 impl Builder {
     /// Admission plugins that are on besides those that always are (`--enable-admission-plugins`); none by default.
-    /// A name that this server does not have fails its start.
+    /// An unknown name fails the start.
     #[must_use]
     pub fn enable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.admission.enabled = names.into_iter().map(Into::into).collect();
@@ -13,8 +13,8 @@ impl Builder {
     }
 
     /// Whether the plugin `ServiceAccount` gives pods tokens that are bound to them
-    /// (`--feature-gates=BoundServiceAccountTokenVolume`); on by default. Off, it mounts the token secrets that accounts
-    /// refer to, as Kubernetes did before 1.21, and lets pods wait for them.
+    /// (`--feature-gates=BoundServiceAccountTokenVolume`); on by default. If it is off, the plugin mounts the token secrets
+    /// that accounts refer to, as before Kubernetes 1.21, and creates of pods wait for these.
     #[must_use]
     pub fn bound_service_account_token_volume(mut self, on: bool) -> Self {
         self.admission.tokens = if on { Tokens::Bound } else { Tokens::InSecrets };
@@ -28,7 +28,7 @@ impl Builder {
         self
     }
 
-    /// Admission plugins that are off (`--disable-admission-plugins`). To name one that is always on fails the start.
+    /// Admission plugins that are off (`--disable-admission-plugins`). One that is always on fails the start.
     #[must_use]
     pub fn disable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.admission.disabled = names.into_iter().map(Into::into).collect();

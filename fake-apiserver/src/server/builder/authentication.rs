@@ -6,7 +6,7 @@ use crate::auth::token_file;
 use crate::auth::{ClientAuthorities, User};
 
 impl Builder {
-    /// Adds a user who is known by a bearer token.
+    /// Adds a user with a static bearer token.
     #[must_use]
     pub fn add_static_token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(ToString::to_string).collect();
@@ -33,7 +33,7 @@ impl Builder {
         })
     }
 
-    /// Issuers of service account tokens: the first signs, all are accepted.
+    /// Issuers of service account tokens: the first one issues new tokens, those of all are accepted.
     #[must_use]
     pub fn service_account_issuers<S: Into<String>>(mut self, issuers: impl IntoIterator<Item = S>) -> Self {
         self.authentication.issuers = issuers.into_iter().map(Into::into).collect();
@@ -50,8 +50,8 @@ impl Builder {
         self.checked(keys, |builder, keys| builder.authentication.keys.extend(keys))
     }
 
-    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it one is made: P-256, for
-    /// that takes no time. PEM without a private key fails the start.
+    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it a P-256 key is made, which takes
+    /// next to no time. PEM without a private key fails the start.
     #[must_use]
     pub fn service_account_signing_key_pem(self, pem: &[u8]) -> Self {
         self.checked(SigningKey::from_pem(pem).map_err(StartError::ServiceAccountSigningKey), |builder, key| {
@@ -66,21 +66,21 @@ impl Builder {
         self
     }
 
-    /// The longest life of a requested token, in seconds; 0, the default, is no limit.
+    /// The longest lifetime of a requested token, in seconds; 0, the default, is no limit.
     #[must_use]
     pub fn service_account_max_token_expiration(mut self, seconds: i64) -> Self {
         self.authentication.max_token_expiration = seconds;
         self
     }
 
-    /// Whether pods' tokens of 3607 seconds live for a year; on by default.
+    /// Whether pods' tokens of 3607 seconds are valid for a year; on by default.
     #[must_use]
     pub fn service_account_extend_token_expiration(mut self, extend: bool) -> Self {
         self.authentication.extend_token_expiration = extend;
         self
     }
 
-    /// Audiences that tokens for this server name; the issuers by default.
+    /// Audiences of this server, which tokens for it must have; the issuers by default.
     #[must_use]
     pub fn api_audiences<S: Into<String>>(mut self, audiences: impl IntoIterator<Item = S>) -> Self {
         self.authentication.api_audiences = audiences.into_iter().map(Into::into).collect();
@@ -94,7 +94,7 @@ impl Builder {
         self
     }
 
-    /// Sets what could be read; keeps the first error for the start.
+    /// Sets a value that was read; keeps the first error for the start.
     fn checked<T>(mut self, value: Result<T, StartError>, set: impl FnOnce(&mut Self, T)) -> Self {
         match value {
             Ok(value) => set(&mut self, value),

@@ -1,4 +1,4 @@
-//! Who may do what: the modes of authorization.
+//! The modes of authorization.
 
 use super::Builder;
 use crate::auth::authorizer::Authorizer;
@@ -10,16 +10,16 @@ use crate::store::Store;
 use std::sync::Arc;
 
 impl Builder {
-    /// Who decides what users may do, in that order; [`AuthorizationMode::AlwaysAllow`] by default. Members of
-    /// `system:masters` may do everything in every mode.
+    /// The authorization modes, in order; [`AuthorizationMode::AlwaysAllow`] by default. Members of `system:masters` may do
+    /// everything in every mode.
     #[must_use]
     pub fn authorization_mode(mut self, modes: impl IntoIterator<Item = AuthorizationMode>) -> Self {
         self.authorization = modes.into_iter().collect();
         self
     }
 
-    /// Whether the server gives cluster roles with an `aggregationRule` the rules of those that they select, as
-    /// kube-controller-manager does; on by default.
+    /// Whether the server aggregates cluster roles by their `aggregationRule`, as kube-controller-manager does; on by
+    /// default.
     #[must_use]
     pub fn cluster_role_aggregation(mut self, on: bool) -> Self {
         self.cluster_role_aggregation = on;
@@ -27,7 +27,7 @@ impl Builder {
     }
 }
 
-/// What decides for a server in these modes, and RBAC by itself if it is one of them.
+/// The authorizer for `modes`, and RBAC alone if it is one of them.
 pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Box<dyn Authorizer>, Option<Arc<Rbac>>) {
     let rbac = modes.contains(&AuthorizationMode::Rbac).then(|| Arc::new(Rbac::new(store.clone())));
     let decider = |mode: &AuthorizationMode| -> Option<Box<dyn Authorizer>> {

@@ -7,12 +7,12 @@ use crate::controllers::{Controller, ControllerContext, Controllers, Settings};
 use crate::ids::Ids;
 use std::sync::Arc;
 
-/// The user that the controllers are.
+/// The user of the controllers.
 const USER: &str = "system:kube-controller-manager";
 
 impl Builder {
-    /// The controllers that run in this process, as clients of the first replica with all rights; none by default. With
-    /// them, uids and names depend on which request comes first, seed or not.
+    /// The controllers that run in this process, as clients of the first replica in `system:masters`; none by default. With
+    /// them, uids and names depend on the order of requests, even with a seed.
     #[must_use]
     pub fn controllers(mut self, controllers: impl IntoIterator<Item = Controller>) -> Self {
         self.controllers.kinds = controllers.into_iter().collect();
@@ -20,7 +20,7 @@ impl Builder {
     }
 
     /// Whether the tokens controller makes a token secret for every service account, as up to Kubernetes 1.23; off by
-    /// default. Without that controller the server does not start.
+    /// default. It fails the start without that controller.
     #[must_use]
     pub fn auto_generate_tokens(mut self, on: bool) -> Self {
         self.controllers.auto_generate_tokens = on;
@@ -35,7 +35,7 @@ impl Builder {
         }
     }
 
-    /// Adds the user that the controllers are, if there are any, and returns its token.
+    /// Adds the user of the controllers, if there are any, and returns its token.
     pub(super) fn add_controllers_user(self, ids: &Ids) -> (Self, Option<String>) {
         match self.controllers.kinds.is_empty() {
             true => (self, None),
@@ -48,11 +48,11 @@ impl Builder {
 }
 
 impl FakeApiServer {
-    /// Starts the controllers, with the server's own key and its own authority.
+    /// Starts the controllers, with the server's signing key and certificate authority.
     pub(super) fn start_controllers(&mut self, settings: &Settings, token: &str) {
         let clock = self.replicas[0].clock();
         let mut config = self.kube_config_for(0, token);
-        // The connection does not leave the process; a certificate that was given may be for other names than its address.
+        // The connection does not leave the process, and a given certificate may have other names than its address.
         config.accept_invalid_certs = true;
         let context = ControllerContext {
             config,

@@ -1,4 +1,4 @@
-//! Why a server does not start.
+//! Errors of starting a server.
 
 use crate::admission::PluginError;
 use crate::auth::keys::KeyError;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// The largest number of replicas: each has its ports and tasks.
 pub(super) const MOST_REPLICAS: usize = 100;
 
-/// The reason why a server could not start.
+/// An error of starting a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -36,13 +36,13 @@ pub enum StartError {
     /// A control plane without replicas.
     #[error("a control plane has at least one replica")]
     NoReplicas,
-    /// More replicas than one process is meant to have.
+    /// More replicas than one process may have.
     #[error("{replicas} replicas are too many: a control plane has at most {MOST_REPLICAS}")]
     TooManyReplicas {
         /// Number of replicas.
         replicas: usize,
     },
-    /// A clock offset that no time has.
+    /// A clock offset beyond the range of times.
     #[error("a clock offset of {seconds} s for replica {replica} leads beyond the years that a time can have")]
     ClockOffset {
         /// Index of the replica, from 0 on.
@@ -50,7 +50,7 @@ pub enum StartError {
         /// The offset, in seconds.
         seconds: i64,
     },
-    /// A clock offset for a replica that there is not.
+    /// A clock offset for a replica that does not exist.
     #[error("a clock offset for replica {replica}, of {replicas} counted from 0")]
     NoSuchReplica {
         /// Index of the replica, from 0 on.
@@ -58,14 +58,14 @@ pub enum StartError {
         /// Number of replicas.
         replicas: usize,
     },
-    /// Tokens are to be generated, but the controller that does it is not asked for.
+    /// Tokens are to be generated, but the controller for that is not enabled.
     #[cfg(feature = "controllers")]
     #[error("generated tokens without the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
     NoTokensController,
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),
-    /// Issuers or expirations contradict what the real server demands.
+    /// Issuers or expirations that the real server would not start with.
     #[error(transparent)]
     Authentication(#[from] ConfigError),
     /// Authorization modes that the real server would not start with.
@@ -82,7 +82,7 @@ pub enum StartError {
         /// The error of that key.
         source: KeyError,
     },
-    /// Admission plugins cannot be chosen so.
+    /// The choice of admission plugins is invalid.
     #[error(transparent)]
     Admission(#[from] PluginError),
     /// The authorities of client certificates cannot be used.

@@ -38,19 +38,19 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// The issuer that most clusters have.
+/// The issuer of most clusters.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
-/// Number of events that are remembered by default.
+/// The default number of events that are remembered.
 const DEFAULT_HISTORY: usize = 10_000;
-/// Memory of the events that are remembered by default.
+/// The default memory of these events, in bytes.
 const DEFAULT_HISTORY_BYTES: usize = 256 * 1024 * 1024;
 /// Upstream's default of `--request-timeout`.
 const DEFAULT_REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The description of a server, and its [start](Builder::start). A step whose name begins with `add` adds to what was said before,
-/// every other one replaces it. What cannot be used fails the start.
+/// The description of a server, and its [start](Builder::start). A step whose name begins with `add` adds to earlier values,
+/// every other one replaces them. Invalid values fail the start.
 pub struct Builder {
-    /// What a step could not use, the first of all.
+    /// The error of the first step that failed.
     error: Option<StartError>,
     /// Number of keys that verify service account tokens so far.
     key_pems: usize,
@@ -110,7 +110,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The address to listen on; loopback by default.
+    /// The address to listen on; 127.0.0.1 by default.
     #[must_use]
     pub fn bind_address(mut self, address: IpAddr) -> Self {
         self.bind_address = address;
@@ -175,8 +175,8 @@ impl Builder {
         self
     }
 
-    /// The memory in bytes that those events may keep, of objects that are gone or replaced and of what watches were sent; 256 MiB by
-    /// default. Older events than that holds are forgotten, even if [`history`](Self::history) allows for more.
+    /// The memory in bytes that those events may keep, of deleted and replaced objects and of frames for watches; 256 MiB by
+    /// default. Beyond it the oldest are forgotten, even if [`history`](Self::history) allows for more.
     #[must_use]
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history_bytes = bytes;
@@ -267,7 +267,7 @@ impl Builder {
         }
     }
 
-    /// What all replicas share, with the objects that every cluster has.
+    /// The state that all replicas share, with the objects of every new cluster.
     async fn cluster(&mut self, ids: Ids) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
@@ -343,7 +343,7 @@ impl Builder {
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Builder { bind_address, secure_port, insecure_port, authorization, replicas, clock_offsets, .. } = self;
-        // Keys and tokens stay out of logs.
+        // Keys and tokens must not get into logs.
         f.debug_struct("Builder")
             .field("bind_address", bind_address)
             .field("secure_port", secure_port)

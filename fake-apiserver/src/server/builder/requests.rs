@@ -1,19 +1,19 @@
-//! Steps about requests: their time, and their record.
+//! The time limit of requests, and their record.
 
 use super::Builder;
 use std::path::PathBuf;
 use std::time::Duration;
 
 impl Builder {
-    /// The most time that a request may take, unless it is a watch; a minute by default. A client's `timeout` may shorten it, and writes
-    /// have no more than 34 s. What takes longer is answered with 504.
+    /// The time limit of requests without watches; a minute by default. A client's `timeout` may shorten it, and writes have
+    /// at most 34 s. A request that takes longer gets 504.
     #[must_use]
     pub fn request_timeout(mut self, longest: Duration) -> Self {
         self.request_timeout = longest;
         self
     }
 
-    /// Keeps a record of the requests in memory: of the newest, if it would take more than 256 MiB.
+    /// Keeps a record of the requests in memory, up to 256 MiB; beyond that the oldest are dropped.
     #[must_use]
     pub fn record_requests(mut self, record: bool) -> Self {
         self.record_requests = record;

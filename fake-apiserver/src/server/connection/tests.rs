@@ -1,4 +1,4 @@
-//! Silent connections end when a real server ends them: on a clock that goes on when nothing else is left to do.
+//! Silent connections end when a real server ends them, on tokio's paused clock.
 
 use super::*;
 use http_body_util::Full;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Bytes of a long answer.
+/// The length of a long response, in bytes.
 const LONG: usize = 1_000_000;
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -30,7 +30,7 @@ impl Body for Reply {
     }
 }
 
-/// A connection to a server that answers at once, but for `/watch`, whose answer does not end.
+/// A connection to a server that answers at once, except for `/watch`, whose response does not end.
 fn connect() -> DuplexStream {
     let (client, server) = tokio::io::duplex(64 * 1024);
     let answer = |request: Request<Incoming>| async move {
@@ -44,7 +44,7 @@ fn connect() -> DuplexStream {
     client
 }
 
-/// Seconds until the server closes the connection.
+/// The number of seconds until the server closes the connection.
 async fn seconds_left(client: &mut DuplexStream) -> u64 {
     let begin = Instant::now();
     client.read_to_end(&mut Vec::new()).await.expect("an end");
@@ -62,7 +62,7 @@ async fn connections_without_a_request_end() {
         (b"PRI * HTT", 32),
         (b"GET / HTTP/1.1\r\nHost: a\r\n", 32),
         (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 90),
-        // And a second for the news of it.
+        // And a second for the GOAWAY.
         (PREFACE, 91),
         (&[PREFACE, UNFINISHED].concat(), 91),
     ] {
@@ -72,7 +72,7 @@ async fn connections_without_a_request_end() {
     }
 }
 
-/// A head that comes byte by byte is not waited for longer than one that does not come.
+/// A head that comes byte by byte has no more time than one that does not come.
 #[tokio::test(start_paused = true)]
 async fn a_later_head_has_its_own_time() {
     let mut client = connect();
@@ -127,7 +127,7 @@ async fn answers_that_do_not_end_keep_a_connection() {
     assert_eq!(begin.elapsed().as_secs(), 90, "from the last request on");
 }
 
-/// A slow reader is served to the end, also when all that is left of an answer is in buffers.
+/// A slow reader gets the whole response, also when the rest of it is in buffers.
 #[tokio::test(start_paused = true)]
 async fn what_was_answered_is_sent_however_slowly() {
     let mut client = connect();
