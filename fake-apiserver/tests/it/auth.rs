@@ -1,4 +1,4 @@
-//! Who is let in, from end to end: static and bound tokens, their reviews, and what those who are not hear.
+//! Authentication from end to end: static and bound tokens, their reviews, and refusals.
 
 use crate::support::*;
 use bytes::Bytes;
@@ -69,7 +69,7 @@ async fn bound_tokens() {
     assert_eq!((code_for(&mut client, short).await, code_for(&mut client, long).await), (200, 200));
     clock.advance(SignedDuration::from_secs(700));
     assert_eq!((code_for(&mut client, short).await, code_for(&mut client, long).await), (401, 200));
-    // A token dies with what it is bound to, though another of the same name takes its place.
+    // A token becomes invalid with the object it is bound to, even if another one of that name takes its place.
     client.delete(&format!("{SECRETS}/s")).await.expect(200);
     let other = client.post(SECRETS, &named("s")).await.expect(201);
     assert_eq!(code_for(&mut client, long).await, 401);
@@ -170,7 +170,7 @@ async fn impersonation_is_recorded() {
     let names: Vec<_> = events.iter().map(|event| text(event, "/impersonatedUser/username")).collect();
     assert_eq!(names, ["bob", "", "", "root", "bob"]);
     assert!(events.iter().all(|event| event["user"]["username"] == "admin"));
-    // The mode that let it pass is told, unless it is the one that was there first.
+    // The impersonation constraint that allowed it is recorded, unless it is the original `impersonate` verb.
     let constraints: Vec<_> =
         events.iter().map(|event| text(event, "/authenticationMetadata/impersonationConstraint")).collect();
     assert_eq!(constraints, ["impersonate:user-info", "", "", "", ""]);

@@ -1,5 +1,5 @@
-//! Client certificates over real TLS. What is expected here a kube-apiserver v1.37.1 with `--client-ca-file` answered to certificates
-//! of the same kinds, but for the clocks, which it does not let anybody move.
+//! Client certificates over real TLS. The expectations are the answers of a kube-apiserver v1.37.1 with `--client-ca-file`
+//! to certificates of the same kinds, except where clocks are moved.
 
 use crate::support::*;
 use fake_apiserver::{Builder, FakeApiServer, ManualClock};
@@ -34,7 +34,7 @@ fn authority_with(name: &str, adapt: impl FnOnce(&mut CertificateParams)) -> Aut
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A client's certificate with such a subject; an empty custom type is that of uids.
+/// A client's certificate with that subject; an empty custom type stands for that of uids.
 fn issue(authority: &Authority, subject: &[(DnType, &str)], adapt: impl FnOnce(&mut CertificateParams)) -> Certificate {
     let mut params = CertificateParams::default();
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
@@ -90,11 +90,11 @@ async fn the_subject_is_the_user() {
         "extra": {"authentication.kubernetes.io/credential-id": [format!("X509SHA256={fingerprint}")]},
     });
     assert_eq!(who(&server, &certificate, "").await, Ok(expected.clone()));
-    // A certificate is looked at before a token is; a bad token besides does not matter.
+    // A certificate takes precedence over a token, even over a bad one.
     assert_eq!(who(&server, &certificate, server.admin_token()).await, Ok(expected.clone()));
     assert_eq!(who(&server, &certificate, "nonsense").await, Ok(expected));
 
-    // system:masters are those who say so.
+    // The organization system:masters makes the user a member.
     let masters = issue(&authority, &[(name.clone(), "system:anonymous"), (group.clone(), "system:masters")], |_| {});
     assert_eq!(who(&server, &masters, "").await.unwrap()["groups"], json!(["system:masters"]));
     // Without a common name the client is anonymous.
@@ -107,7 +107,7 @@ async fn the_subject_is_the_user() {
     assert_eq!(complaint(&server), "UID cannot be an empty string");
 }
 
-/// To show it in decimal, as a short one is, would take minutes.
+/// A short serial number is shown in decimal, which would take minutes for this one.
 #[tokio::test]
 async fn a_long_serial_number_does_not_take_long() {
     let (authority, other) = (authority("clients"), authority("others"));
@@ -138,7 +138,7 @@ async fn a_bad_certificate_is_not_none() {
         assert!(alone.starts_with(prefix) && alone.ends_with(&format!(" failed: x509: certificate {why}")), "{alone}");
         assert_eq!(who(&server, &certificate, "nonsense").await, Err(401), "{why}");
         assert_eq!(complaint(&server), format!("[invalid bearer token, {alone}]"));
-        // Another credential that is good makes up for it.
+        // With a valid token besides, the request is authenticated.
         assert_eq!(who(&server, &certificate, server.admin_token()).await.unwrap()["username"], "admin");
     }
     let serial =
@@ -169,7 +169,7 @@ async fn each_replica_judges_by_its_own_clock() {
         clients.push(client);
     }
     let [present, behind] = &mut clients[..] else { panic!("two clients") };
-    // The connections stay; it is the requests that are let in or not.
+    // The connections stay open; each request is authenticated anew.
     assert_eq!((ask(present).await.is_ok(), ask(behind).await), (true, Err(401)));
     let why = "x509: certificate has expired or is not yet valid: current time";
     let early = format!("{why} 2029-12-31T23:00:00Z is before 2030-01-01T00:00:00Z");

@@ -1,4 +1,4 @@
-//! The controller that fills cluster roles, where it meets deletions that come halfway; the rest is in the scenarios.
+//! Aggregation of cluster roles with deletions that fail halfway; the rest is in the scenarios.
 
 use crate::support::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Many clients at once: nothing is lost, nothing happens twice.
+//! Many concurrent clients: no write is lost or done twice.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 const CLIENTS: usize = 8;
 
-/// Runs `job` once a client, all at the same time; returns what came out, in no particular order.
+/// Runs `job` once for each client, all at the same time; returns the results, in no particular order.
 async fn at_once<T, F>(server: &FakeApiServer, job: impl Fn(usize, Client) -> F) -> Vec<T>
 where
     T: Send + 'static,
@@ -119,7 +119,7 @@ async fn writing_what_is_there_changes_nothing() {
     same(client.patch(MERGE_PATCH, &format!("{path}?dryRun=All"), &json!({"metadata": {"name": "same"}})).await);
     let list = client.get(CONFIG_MAPS).await.expect(200);
     assert_eq!(revision(&list), revision(&created));
-    // The first thing that a watcher sees is the first thing that changed.
+    // The first event of a watch is the first change.
     client.put(&path, &with_data("same", "k", "w")).await.expect(200);
     assert_eq!(events.next_short().await, ("MODIFIED".into(), "same".into(), revision(&created) + 1));
 }

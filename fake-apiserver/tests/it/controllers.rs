@@ -1,4 +1,4 @@
-//! Controllers beside the server: every state in between can be seen.
+//! Controllers beside the server, stepped through every state.
 
 use crate::support::{CONFIG_MAPS, Client, SECRETS, names, soon, text};
 use fake_apiserver::{
@@ -7,7 +7,7 @@ use fake_apiserver::{
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-/// A server with controllers that have done what there is to do at the beginning.
+/// A server with controllers that have processed its initial objects.
 async fn hosting(kinds: impl IntoIterator<Item = Controller>, with: impl FnOnce(Builder) -> Builder) -> FakeApiServer {
     let builder = with(FakeApiServer::builder().controllers(kinds));
     let server = builder.start().await.expect("a server starts");
@@ -40,7 +40,7 @@ async fn create_namespace(client: &mut Client, name: &str) {
     client.post("/api/v1/namespaces", &namespace).await.expect(201);
 }
 
-/// A secret to be filled with a token of the default service account.
+/// A secret for a token of the default service account.
 fn token_secret(name: &str) -> Value {
     let annotations = json!({"kubernetes.io/service-account.name": "default"});
     json!({
@@ -88,11 +88,11 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     let mut holder = Client::new(&server).await;
     holder.token = token;
     holder.get(CONFIG_MAPS).await.expect(200);
-    // Its own write comes back as an event, and there is nothing left to do about it.
+    // Its own write comes back as an event, which needs no further work.
     assert_eq!(step(controllers, Controller::ServiceAccountToken).await.as_deref(), Some("secret a/token"));
     assert_eq!(step(controllers, Controller::ServiceAccountToken).await, None);
 
-    // The account goes, and with a step its token; another one comes, which does not know it.
+    // The account is deleted, and with a step its token; the new account has no token.
     client.delete("/api/v1/namespaces/a/serviceaccounts/default").await.expect(200);
     assert_eq!(holder.get(CONFIG_MAPS).await.code, 401);
     assert_eq!(there(&mut client, "a", "secrets").await, ["token"]);
@@ -101,7 +101,7 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     assert_eq!(step(controllers, Controller::ServiceAccount).await.as_deref(), Some("a"));
     assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
 
-    // Who goes on does what is left.
+    // A resumed controller does what is left.
     create_namespace(&mut client, "b").await;
     controllers.resume(Controller::RootCaPublisher).expect("it runs");
     quiet(&server).await;

@@ -1,4 +1,4 @@
-//! Heads of requests: how large they may be, and what is said to clients that wait with a body.
+//! Heads of requests: their size limits, and `Expect: 100-continue`.
 
 use crate::support::{CONFIG_MAPS, Client, PROTOCOLS, start};
 use bytes::Bytes;
@@ -23,12 +23,12 @@ async fn heads_of_a_mebibyte_and_many_headers_are_served() {
     }
 }
 
-/// All that the server says to `head`, up to the end of the connection or of its patience.
+/// The bytes that the server sends for `head`, up to the end of the connection.
 async fn said(server: &FakeApiServer, head: &str) -> String {
     let mut stream = TcpStream::connect(server.replica(0).address()).await.expect("it listens");
     stream.write_all(head.as_bytes()).await.expect("written");
     let mut said = Vec::new();
-    // The answer to a head without `Connection: close` would not end; each of these has it.
+    // Without `Connection: close` the connection would stay open; each of these heads has it.
     let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut said)).await;
     read.expect("an end").expect("no error");
     String::from_utf8(said).expect("text")

@@ -1,4 +1,4 @@
-//! Limits on what clients ask for at a time.
+//! Limits on concurrent requests.
 
 use crate::support::{Answer, CONFIG_MAPS, Client, named, soon, start_with};
 use fake_apiserver::{FakeApiServer, On};
@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// A connection of a user who is no administrator.
+/// A connection of a user who is not an administrator.
 async fn user(server: &FakeApiServer) -> Client {
     let mut client = Client::new(server).await;
     client.token = "t".into();
     client
 }
 
-/// As `tooManyRequests` of apiserver v0.37.1 `pkg/server/filters/priority-and-fairness.go` has it.
+/// Checks for the answer of `tooManyRequests` of apiserver v0.37.1 `pkg/server/filters/priority-and-fairness.go`.
 #[track_caller]
 fn expect_too_many(answer: &Answer) {
     assert_eq!((answer.code, answer.text()), (429, "Too many requests, please try again later.\n"));
@@ -35,7 +35,7 @@ async fn writes_beyond_the_limit_are_refused_and_nothing_else() {
     );
     let mut slow = TcpStream::connect(server.replica(0).address()).await.expect("it listens");
     slow.write_all(head.as_bytes()).await.expect("written");
-    // It is asked for its body, so it is under way.
+    // The server has sent `100 Continue`, so the request is in flight.
     slow.read_exact(&mut [0; 25]).await.expect("an answer");
 
     let mut client = user(&server).await;
@@ -72,7 +72,7 @@ async fn reads_beyond_the_limit_are_refused_but_watches_last() {
     .await;
     expect_too_many(&client.get(CONFIG_MAPS).await);
     client.post(CONFIG_MAPS, &named("a")).await.expect(201);
-    // A client that goes away leaves its place.
+    // A client that disconnects frees its permit.
     held.abort();
     let lists = async {
         while client.get(CONFIG_MAPS).await.code == 429 {

@@ -1,7 +1,7 @@
-//! Every kind's defaults, resets, findings and warnings against `fixtures/kinds.jsonl`: requests that a real kube-apiserver
-//! (v1.37.1) was sent with `dryRun=All`, one a line, and what it said. What depends on the moment (uids, times, revisions) and what
-//! is a matter of encoding (empty values) was left out of its answers, and is of ours. Maps have no order in Go, so
-//! findings are compared as sets.
+//! Every kind's defaults, resets, findings and warnings against `fixtures/kinds.jsonl`: requests with `dryRun=All` to a real
+//! kube-apiserver (v1.37.1), one a line, with its answers. Values that differ from run to run (uids, times, revisions) and
+//! empty values, which depend on the encoding, are left out of both answers. Maps have no order in Go, so findings are
+//! compared as sets.
 
 use crate::support::*;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ struct Case {
     /// The stored object, for an update.
     old: Option<Value>,
     body: Value,
-    /// Message, causes, or the object.
+    /// The message, the causes, or the object.
     answer: Value,
     #[serde(default)]
     warnings: Vec<String>,
@@ -58,7 +58,7 @@ async fn update(client: &mut Client, case: &Case, old: &Value) -> Answer {
     let subresource = case.subresource.iter().map(|name| format!("/{name}")).collect::<String>();
     let stored = client.get(&one).await.expect(200);
     let mut body = unidentified(&case.body);
-    // As it was read, which some kinds insist on.
+    // The one that was read, which some kinds require.
     body["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
     client.put(&format!("{one}{subresource}?dryRun=All"), &body).await
 }
@@ -78,7 +78,7 @@ impl Case {
     }
 }
 
-/// An object without what is another's on another server.
+/// An object without the fields that differ from server to server.
 fn unidentified(object: &Value) -> Value {
     let mut object = object.clone();
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
@@ -125,7 +125,7 @@ fn clean(value: &mut Value) {
     ];
     match value {
         Value::Object(fields) => {
-            // Go writes the port of a kubelet even if there is none.
+            // Go encodes the port of a kubelet even if it is not set.
             fields.retain(|key, value| !(VOLATILE.contains(&key.as_str()) || key == "Port" && *value == 0));
             fields.values_mut().for_each(clean);
             fields.retain(|_, value| !is_empty(value));

@@ -1,5 +1,4 @@
-//! Legacy tokens: how long they live, what becomes of it when many use them at once, and what auditors learn. The rest is in
-//! the scenarios.
+//! Legacy tokens: their lifetime, concurrent use, and audit annotations. The rest is in the scenarios.
 
 use crate::auth::{code_for, who};
 use crate::support::*;
@@ -28,7 +27,7 @@ fn signed(claims: &Value) -> String {
     format!("{message}.{}", BASE64.encode(signature))
 }
 
-/// Makes a token of the account, and the secret that it lives in.
+/// Makes a token of the account, and its secret.
 async fn token(client: &mut Client, account: &Value, secret: &str, labels: Value) -> String {
     let claims = json!({
         "iss": "kubernetes/serviceaccount",

@@ -1,4 +1,4 @@
-//! The server as a library: many in one process, replicas and their clocks, seeds, faults, records, and the end.
+//! The server as a library: many in one process, replicas and their clocks, seeds, faults, records, and shutdown.
 
 use crate::support::*;
 use fake_apiserver::{FakeApiServer, ManualClock, On, StartError};
@@ -81,7 +81,7 @@ async fn replicas_share_objects_but_not_clocks() {
     assert_eq!(text(&created, "/metadata/creationTimestamp"), "2030-01-01T00:00:05Z");
 }
 
-/// A clock that is set beyond time stands still there, and requests are served.
+/// A clock with an offset beyond the range of times stands still, and requests are served.
 #[tokio::test]
 async fn clocks_end_where_time_does() {
     let server = start().await;
@@ -139,7 +139,7 @@ async fn faults_strike_as_they_say() {
     }
     client.post(CONFIG_MAPS, &named("a")).await.expect(201);
     assert_eq!(server.faults().hits(refusal), 2);
-    // What was asked is on record, whatever became of it.
+    // All requests are recorded, whatever their outcome.
     let requests = server.requests();
     let creates: Vec<_> = requests.iter().filter(|request| request.resource == "configmaps").collect();
     assert_eq!(creates.iter().map(|request| request.code).collect::<Vec<_>>(), [503, 503, 201]);
@@ -212,7 +212,7 @@ async fn requests_are_recorded() {
     assert!(version.authentication_error.as_ref().is_some_and(|error| error.contains("invalid bearer token")));
 }
 
-/// Go's decoder of `audit.k8s.io/v1` refuses a time that has not six decimals.
+/// Go's decoder of `audit.k8s.io/v1` refuses a time without exactly six decimals.
 #[tokio::test]
 async fn times_of_the_audit_log_are_micro_times() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -278,7 +278,7 @@ async fn a_deleted_namespace_goes_when_nothing_holds_it() {
     assert_eq!(text(&deleted, "/status/phase"), "Terminating");
     let (_, why) = client.post(config_maps, &named("late")).await.refusal(403);
     assert!(why.ends_with("because it is being terminated"), "{why}");
-    // The pods go first; then what nothing holds is gone, what something does is going.
+    // The pods go first; then objects without finalizers are removed, and the others are marked.
     assert_eq!(names(&client.get(config_maps).await.expect(200)), ["free", "held"]);
     client.delete(&format!("{pods}/p?gracePeriodSeconds=0")).await.expect(200);
     let left = client.get(config_maps).await.expect(200);
@@ -295,7 +295,7 @@ async fn a_deleted_namespace_goes_when_nothing_holds_it() {
         let (kind, name, _) = events.next_short().await;
         kinds.extend((name == "n").then_some(kind));
     }
-    // Marked, then told three times how it goes.
+    // Marked, then three updates of its conditions.
     assert_eq!(kinds, ["ADDED", "MODIFIED", "MODIFIED", "MODIFIED", "MODIFIED", "DELETED"]);
     // The name can be used again.
     client.post("/api/v1/namespaces", &named("n")).await.expect(201);

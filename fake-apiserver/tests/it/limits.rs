@@ -1,4 +1,4 @@
-//! What one client sends neither ends the server nor keeps others waiting.
+//! No client can end the server, or keep other clients waiting.
 
 use crate::support::*;
 use bytes::Bytes;
@@ -11,7 +11,7 @@ const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles
 const EXCEEDED: &str = "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: request did not complete within the \
     allotted timeout\",\"reason\":\"Timeout\",\"details\":{},\"code\":504}\n";
 
-/// A request, and the status with which it is answered.
+/// A request, and the expected status code.
 struct Attack {
     what: &'static str,
     method: &'static str,
@@ -34,12 +34,12 @@ fn copy(from: &str, path: String) -> Value {
     json!({"op": "copy", "from": from, "path": path})
 }
 
-/// Objects, each around the next.
+/// Nested objects.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| json!({ "a": inner }))
 }
 
-/// The rule of a role that stands for so many groups, resources, names and verbs.
+/// The rule of a role with that many groups, resources, names and verbs.
 fn rule(groups: usize, resources: usize, names: usize, verbs: &[&str]) -> Value {
     let many = |prefix: &str, count: usize| -> Vec<String> { (0..count).map(|at| format!("{prefix}{at}")).collect() };
     json!({"apiGroups": many("g", groups), "resources": many("r", resources), "resourceNames": many("n", names), "verbs": verbs})
@@ -49,7 +49,7 @@ fn role(rule: Value) -> Value {
     json!({"metadata": {"name": "attack"}, "rules": [rule]})
 }
 
-/// What doubles the depth of what it is applied to, again and again.
+/// Operations that double the depth of the object, again and again.
 fn deepening() -> Vec<Value> {
     let mut depth = 100;
     let mut operations = vec![add("/x", nested(depth))];
@@ -60,7 +60,7 @@ fn deepening() -> Vec<Value> {
     operations
 }
 
-/// Adds at the front of a list of half a million items.
+/// Operations that insert at the front of a list of half a million items.
 fn at_the_front() -> String {
     let mut patch = format!("[{{\"op\":\"add\",\"path\":\"/x\",\"value\":[0{}]}}", ",0".repeat(499_999));
     patch.push_str(&",{\"op\":\"add\",\"path\":\"/x/0\",\"value\":1}".repeat(9_000));
@@ -68,7 +68,7 @@ fn at_the_front() -> String {
     patch
 }
 
-/// A config map with many keys, and then one again and again.
+/// A config map with many keys, and then a repeated one.
 fn repeated_maps() -> String {
     let mut body = "{\"metadata\":{\"name\":\"repeated\"},\"data\":{\"x\":\"\"".to_string();
     (0..60_000).for_each(|key| write!(body, ",\"k{key}\":\"\"").expect("a string takes everything"));
@@ -78,7 +78,7 @@ fn repeated_maps() -> String {
     body
 }
 
-/// Fields that are not known, below a long key.
+/// Unknown fields below a long key.
 fn unknown_fields() -> String {
     let mut patch = format!("[{{\"op\":\"test\",\"path\":\"\",\"value\":{{\"{}\":{{\"a\":1", "x".repeat(500_000));
     patch.push_str(&",\"a\":1".repeat(200_000));
@@ -90,7 +90,7 @@ fn pod(containers: Vec<Value>) -> Value {
     json!({"metadata": {"name": "attack"}, "spec": {"containers": containers}})
 }
 
-/// A few lines that copy what they have copied, up to the limit.
+/// A few operations that copy their copies, up to the limit.
 fn doubling() -> Vec<Value> {
     [add("/x", json!({}))].into_iter().chain((0..28).map(|at| copy("/x", format!("/x/{at}")))).collect()
 }
@@ -147,7 +147,7 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
-/// A server with RBAC, and what it takes to attack it: the right to write, but not to escalate.
+/// A server with RBAC, and a user mallory who may write roles, but not escalate.
 async fn victim() -> FakeApiServer {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let builder = FakeApiServer::builder().authorization_mode([AuthorizationMode::Rbac]);
@@ -191,7 +191,7 @@ async fn attacks_are_answered() {
     }
 }
 
-/// What mallory may grant, and takes for ever to look through.
+/// A rule that mallory may grant, but that takes for ever to check.
 fn endless() -> Attack {
     attack("an endless rule", "POST", ROLES, role(rule(5000, 5000, 1000, &["get"])), 504)
 }
@@ -203,7 +203,7 @@ async fn others_are_answered_meanwhile() {
     endless.path.push_str("?timeout=3s");
     let under_way = async { send(&mut client, &endless).await };
     tokio::pin!(under_way);
-    // Any of these would come after the attack if it were computed where they are.
+    // These would be answered after the attack if it were computed on their thread.
     for _ in 0..20 {
         tokio::select! {
             biased;
@@ -215,7 +215,7 @@ async fn others_are_answered_meanwhile() {
     assert_eq!((answer.code, answer.text()), (504, EXCEEDED));
 }
 
-/// A short patch may take long, too: on the only thread it would be answered first.
+/// A short patch may take long, too; on the only thread it would be answered first.
 #[tokio::test]
 async fn others_are_answered_while_a_patch_copies() {
     let server = victim().await;
@@ -241,7 +241,7 @@ async fn others_are_answered_meanwhile_on_the_threads_of_a_program() {
     others_are_answered_meanwhile().await;
 }
 
-/// What is computed for a request ends with it: else the next long request would find no thread that is free.
+/// A computation ends with its request; otherwise the next long request would find no free thread.
 #[tokio::test]
 async fn computations_end_when_their_time_is_up() {
     let server = victim().await;
@@ -258,7 +258,7 @@ async fn computations_end_when_their_time_is_up() {
     client.post(CONFIG_MAPS, &long).await.expect(201);
 }
 
-/// As the real server (v1.37.1) answers.
+/// The answers of the real server (v1.37.1).
 #[tokio::test]
 async fn requests_have_the_time_that_clients_give_them() {
     let server = start().await;
@@ -277,12 +277,12 @@ async fn requests_have_the_time_that_clients_give_them() {
             assert_eq!(answer.code == 504, exceeded, "{method} {path} {timeout}");
         }
     }
-    // Before anybody asks who it is.
+    // This is checked before authentication.
     client.token = "nonsense".into();
     let (reason, message) = client.get(&format!("{CONFIG_MAPS}?timeout=soon")).await.refusal(400);
     assert_eq!(reason, "BadRequest");
     assert_eq!(message, "invalid timeout specified in the request URL - time: invalid duration \"soon\"");
-    // Watches take the time that they want.
+    // Watches have no time limit.
     let mut events =
         Client::new(&server).await.watch(&format!("{CONFIG_MAPS}?watch=1&timeout=soon&timeoutSeconds=1"), &[]).await;
     assert_eq!(events.next().await, None);

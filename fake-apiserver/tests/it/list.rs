@@ -1,4 +1,4 @@
-//! Lists: pages of one moment, what becomes of old ones, and which moment is meant.
+//! Lists: pages at one revision, expired continue tokens, and the choice of the revision.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
@@ -26,7 +26,7 @@ async fn pages_are_of_one_moment() {
     let first = revision(&page);
     let mut seen: Vec<String> = names(&page).into_iter().map(str::to_string).collect();
     assert_eq!(page["metadata"]["remainingItemCount"], 3);
-    // Whatever happens between pages does not show.
+    // Changes between pages are not visible.
     client.delete(&format!("{CONFIG_MAPS}/c3")).await.expect(200);
     client.post(CONFIG_MAPS, &named("c2b")).await.expect(201);
     client.put(&format!("{CONFIG_MAPS}/c4"), &with_data("c4", "k", "v")).await.expect(200);
@@ -42,7 +42,7 @@ async fn pages_are_of_one_moment() {
     assert_eq!(names(&now), ["c0", "c1", "c2", "c2b", "c4"]);
 }
 
-/// Small objects share chunks of the answer, large ones have their own.
+/// Small objects share chunks of the response, large ones have their own.
 #[tokio::test]
 async fn items_are_what_gets_say_whatever_their_size() {
     let (_server, mut client) = server_with(70, 100).await;
@@ -98,7 +98,7 @@ async fn tokens_are_of_one_scope_and_cannot_leave_it() {
     assert_eq!(client.get(&format!("{CONFIG_MAPS}?continue=%21")).await.code, 400);
 }
 
-/// What a query is answered with: a list as of a revision (counted from that of the first object), or a refusal.
+/// The answer to a query: a list at a revision (counted from that of the first object), or a refusal.
 #[derive(Debug, Clone, Copy)]
 enum Expected {
     At(u64),
@@ -189,7 +189,7 @@ async fn selectors() {
     ] {
         let list = client.get(&format!("{SECRETS}?{query}")).await.expect(200);
         assert_eq!(names(&list), expected, "{query}");
-        // How many follow is not known where only some are wanted.
+        // With selectors the number of remaining items is unknown.
         assert_eq!(list["metadata"].get("remainingItemCount"), None, "{query}");
     }
     for (query, why) in [

@@ -1,4 +1,4 @@
-//! The server from outside.
+//! Tests of the server from outside: over the wire, and as a library.
 
 mod admission;
 mod auth;

@@ -1,4 +1,4 @@
-//! What the server keeps in memory has a bound, whatever clients send and do not read.
+//! The server's memory is bounded, whatever clients send and do not read.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
@@ -15,7 +15,7 @@ async fn events_that_are_too_large_together_are_forgotten() {
     }
     let past = client.get(&format!("{CONFIG_MAPS}?resourceVersion={}&resourceVersionMatch=Exact", begun + 1)).await;
     assert_eq!(past.refusal(410).0, "Expired");
-    // What has not left the server yet is not there any more, and the watch says so.
+    // Events that were not sent yet are forgotten, so the watch ends with 410.
     for events in [&mut unread, &mut watch_config_maps(&server, begun).await] {
         let last = events.rest().await.pop().expect("an error at least");
         assert_eq!((text(&last, "/type"), text(&last, "/object/reason")), ("ERROR", "Expired"));

@@ -1,4 +1,4 @@
-//! What the issuer publishes is enough for a stranger, here the crate `jsonwebtoken`, to verify its tokens.
+//! The issuer's documents suffice for another implementation, the crate `jsonwebtoken`, to verify its tokens.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;

@@ -1,9 +1,9 @@
-//! Protobuf as Go clients send it for built-in kinds, and take it.
+//! Protobuf as Go clients send and accept it for built-in kinds.
 
 use crate::support::*;
 use serde_json::json;
 
-/// What kubectl sends.
+/// The headers of kubectl.
 const HEADERS: &[(&str, &str)] = &[
     ("content-type", PROTOBUF),
     (
@@ -12,7 +12,7 @@ const HEADERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// A field whose value is bytes: a text, or another message.
+/// A length-delimited field: a text, or another message.
 fn field(number: u8, value: impl AsRef<[u8]>) -> Vec<u8> {
     let value = value.as_ref();
     let length = u8::try_from(value.len()).expect("a short message");
@@ -25,7 +25,7 @@ fn number(field: u8, value: u8) -> Vec<u8> {
     vec![field << 3, value]
 }
 
-/// `runtime.Unknown` behind the magic number.
+/// A message in a `runtime.Unknown` behind the magic number.
 fn enveloped(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8> {
     let type_meta = [field(1, api_version), field(2, kind)].concat();
     [b"k8s\0".to_vec(), field(1, type_meta), field(2, message)].concat()
@@ -110,7 +110,7 @@ async fn refusals() {
     }
 }
 
-/// The parts of a body after its head are parts of one message: what the head says of its length is true.
+/// The chunks of a list are parts of one message, whose head has the right length.
 #[tokio::test]
 async fn lists_are_one_message() {
     let server = start().await;

@@ -1,8 +1,8 @@
-//! The public items of the library, as a list that is kept beside it (`public-api.txt`): so that a change of what other
-//! programs can build upon is seen in review. `UPDATE_PUBLIC_API=1 cargo test -p fake-apiserver public_api` writes it anew.
+//! The public items of the library, compared with the list `public-api.txt`, so that a change of the public API is seen in
+//! review. `UPDATE_PUBLIC_API=1 cargo test -p fake-apiserver public_api` writes it anew.
 //!
-//! The list is read from the source as rustfmt leaves it: of each name in the list of `lib.rs`, its definition, and the signatures of
-//! its methods.
+//! The list is made from the source as formatted by rustfmt: for each name that `lib.rs` exports, its definition, and the
+//! signatures of its methods.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,7 +50,7 @@ fn files(directory: &Path) -> Vec<String> {
     texts
 }
 
-/// The names that `lib.rs` exports, up to the doors for this repository.
+/// The names that `lib.rs` exports, without its `internals`.
 fn exported(lib: &str) -> BTreeSet<String> {
     let list = lib.split("#[doc(hidden)]").next().expect("there is a list");
     let exports = list.split(';').filter_map(|item| item.split_once("pub use ").map(|(_, path)| path));
@@ -75,7 +75,7 @@ fn of_item(name: &str, text: &str) -> Vec<String> {
         }
         let block = line.trim_end_matches(" {");
         if line.contains(" for ") {
-            // A trait has the methods that it has.
+            // The methods of an implementation are those of its trait.
             let target = block.rsplit(" for ").next().unwrap_or_default();
             items.extend((words(target).next() == Some(name)).then(|| block.to_owned()));
             continue;

@@ -1,4 +1,4 @@
-//! Replicas that stand still, and replicas that are stopped and come back.
+//! Replicas that are held back and released, and replicas that are stopped and started.
 
 use crate::support::{CONFIG_MAPS, Client, PROTOCOLS, Protocol, named, names, soon, start_with, text};
 use fake_apiserver::FakeApiServer;
@@ -31,7 +31,7 @@ async fn a_replica_that_is_held_back_serves_the_past_to_those_who_take_it() {
     let mut late = Client::to_replica(&server, 1, Protocol::Http1).await.watch(&list("?watch=true"), &[]).await;
     assert_eq!(late.next_short().await.1, "before");
 
-    // Held once more, it sees up to then.
+    // Held once more, it sees the events up to then.
     server.replica(1).hold();
     for events in [&mut events, &mut late] {
         assert_eq!(events.next_short().await.1, "after");

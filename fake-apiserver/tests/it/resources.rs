@@ -1,4 +1,4 @@
-//! Resources that come and go while a cluster runs.
+//! Resources that are added and removed while a cluster runs.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
@@ -17,7 +17,7 @@ const ALL_WIDGETS: &str = "/apis/example.com/v1/widgets";
 const AGGREGATED: (&str, &str) = ("accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 const TABLE: (&str, &str) = ("accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
 
-/// The types of a widget, in an arena of their own. Fields that they do not name are kept, too.
+/// The types of a widget, in an arena of their own. Unknown fields are kept.
 const TYPES: &str = "\
 kind example.com/v1 Widget example/v1.Widget
 struct example/v1.Widget open
@@ -40,7 +40,7 @@ struct meta/v1.ObjectMeta
   UID - uid,omitempty string
 ";
 
-/// Widgets, and what tells whether their types are still there.
+/// The description of widgets, and a weak pointer to their types, to see when these are dropped.
 fn widgets() -> (Description, Weak<Types>) {
     let types: Arc<Types> = Arc::new(TYPES.parse().expect("types"));
     let ty: OwnedType = types.owned("example.com/v1", "Widget").expect("the kind is there");
@@ -64,7 +64,7 @@ fn add_widgets(server: &FakeApiServer) -> ResourceId {
     add_resource(server, widgets().0).expect("there are none yet")
 }
 
-/// What a server says that it serves: the documents, with their tags.
+/// The discovery documents of a server: status code, tag, body.
 async fn documents(client: &mut Client) -> Vec<(u16, String, String)> {
     let mut documents = Vec::new();
     for (path, headers) in [
@@ -105,7 +105,7 @@ async fn a_resource_is_served_by_one_cluster_of_two() {
         assert!(during.0 == 200 && during.2.contains("example.com"), "{during:?}");
     }
     assert!(during[0].2.contains(r#""resource":"widgets","responseKind":{"group":"","version":"","kind":"Widget"}"#));
-    // As the real server describes a custom resource.
+    // As the real server's for a custom resource.
     assert_eq!(
         during[3].2.trim_end(),
         r#"{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1","resources":[{"name":"widgets","singularName":"widget","namespaced":true,"kind":"Widget","verbs":["delete","deletecollection","get","list","patch","create","update","watch"],"storageVersionHash":"gIwvi5rymmg="}]}"#
@@ -118,7 +118,7 @@ async fn a_resource_is_served_by_one_cluster_of_two() {
     let created = answer.expect(201);
     let [time, revision, uid] =
         ["creationTimestamp", "resourceVersion", "uid"].map(|field| &created["metadata"][field]);
-    // In the order in which the real server sends custom resources.
+    // With the order of fields of the real server's custom resources.
     let object = format!(
         r#"{{"apiVersion":"example.com/v1","extra":{{"a":null,"z":0}},"kind":"Widget","metadata":{{"creationTimestamp":{time},"generation":1,"name":"a","namespace":"default","resourceVersion":{revision},"uid":{uid}}},"spec":{{"size":1}},"zones":[]}}"#
     );
@@ -202,7 +202,7 @@ async fn a_resource_that_is_added_again_is_another() {
     assert_eq!(names(&list), [""; 0]);
     // Both were created, and both were removed.
     assert!(revision(&list) >= revision(&old) + 3, "{list}");
-    // The history of the one is not that of the other, also where revisions are older than it.
+    // The two resources have separate histories, also at revisions before the second one.
     let past = format!("{WIDGETS}?watch=true&resourceVersion={}", revision(&old));
     let mut events = Client::new(&server).await.watch(&past, &[]).await;
     let exact = format!("{WIDGETS}?resourceVersionMatch=Exact&resourceVersion={}", revision(&old));
@@ -224,7 +224,7 @@ async fn what_a_request_under_way_would_create_is_refused_and_then_the_types_are
     let mut events = Client::new(&server).await.watch(&format!("{WIDGETS}?watch=true"), &[]).await;
     assert_eq!(events.next_short().await.1, "a");
 
-    // A server asks for the body once it knows what the request is about.
+    // The server sends `100 Continue` once it has found the resource.
     let body = widget("b", 1).to_string();
     let head = format!(
         "POST {WIDGETS} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\n\

@@ -1,4 +1,4 @@
-//! Whatever is sent, the server answers or hangs up, and goes on serving.
+//! Malformed input: the server answers or closes the connection, and goes on serving.
 
 use crate::support::*;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 const LIMIT: usize = 3 * 1024 * 1024;
 const PROTOBUF: (&str, &str) = ("content-type", "application/vnd.kubernetes.protobuf");
 
-/// A server that must have exactly the objects that it was given, whatever it is sent.
+/// A server, and the number of objects that it must have, whatever it is sent.
 struct Survivor {
     server: FakeApiServer,
     objects: usize,
@@ -25,10 +25,10 @@ impl Survivor {
         Client::over(&self.server, protocol).await
     }
 
-    /// Sends bytes and reads to the end, which comes although the client does not close.
+    /// Sends bytes and reads to the end; the server must close the connection.
     async fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(address(&self.server)).await.expect("the server listens");
-        // The server may have seen enough before it has seen everything.
+        // The server may close the connection before it has read everything.
         let sent = stream.write_all(bytes).await;
         let mut answer = Vec::new();
         let read = soon(stream.read_to_end(&mut answer)).await;
@@ -36,7 +36,7 @@ impl Survivor {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Creates another object, and finds all there are.
+    /// Creates another object, and checks that all are there.
     async fn still_serves(&mut self) {
         for protocol in PROTOCOLS {
             let mut client = self.client(protocol).await;
@@ -89,7 +89,7 @@ async fn bodies_that_break_off() {
                 "{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
                  Content-Type: application/json\r\n{framing}{{\"metadata\":{{\"name\":\"a\"}}}}"
             );
-            // Once the write side is shut down, once the whole connection closed.
+            // With the write side shut down, and with the connection closed.
             for closed in [false, true] {
                 let mut stream = TcpStream::connect(address(&survivor.server)).await.expect("the server listens");
                 stream.write_all(head.as_bytes()).await.expect("room for a few bytes");
@@ -224,7 +224,7 @@ async fn too_much() {
     survivor.still_serves().await;
 }
 
-/// The answer reaches clients that read it only when they have written their last byte, and then the next one.
+/// The response reaches clients that read it only after writing their last byte, and so does the next one.
 #[tokio::test]
 async fn much_too_much() {
     let mut survivor = Survivor::new().await;
@@ -279,7 +279,7 @@ async fn refusals_that_do_not_wait_for_the_body() {
             client.get(SECRETS).await.expect(200);
         }
     }
-    // Nor does one wait for a body that never comes.
+    // The server does not wait for a body that never comes.
     let mut stream = TcpStream::connect(address(&survivor.server)).await.expect("the server listens");
     let head = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
     stream.write_all(head.as_bytes()).await.expect("room for a few bytes");
@@ -300,7 +300,7 @@ async fn garbage_on_the_tls_port() {
         stream.write_all(&bytes).await.expect("room for a few bytes");
         stream.shutdown().await.expect("an open connection");
         let mut answer = Vec::new();
-        // Whatever TLS says to that, it is no HTTP.
+        // The answer of TLS, if any, is not HTTP.
         if soon(stream.read_to_end(&mut answer)).await.is_ok() {
             assert!(!answer.starts_with(b"HTTP/1.1 2"), "{answer:?}");
         }

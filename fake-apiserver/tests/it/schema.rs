@@ -1,4 +1,4 @@
-//! The schema against what the real codecs of Kubernetes v1.37 were seen to do (`fixtures/schema`, written by
+//! The schema against the recorded results of the real codecs of Kubernetes v1.37 (`fixtures/schema`, written by
 //! `cargo xtask schema`).
 
 use base64::Engine;
@@ -7,16 +7,16 @@ use fake_apiserver::internals::schema::{self, Facets, ListType, PatchStrategy, T
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// One input and what became of it.
+/// An input and the result of the real codecs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Vector {
     api_version: String,
     kind: String,
     input: String,
-    /// The input, base64, where it is not text.
+    /// The input in base64, if it is not text.
     bytes: Option<String>,
-    /// The protobuf message of the output, base64, where it is not the input.
+    /// The protobuf message of the output in base64, if it is not the input.
     encoded: Option<String>,
     error: Option<String>,
     findings: Vec<String>,
@@ -97,7 +97,7 @@ fn version_and_kind_are_read_as_in_go() {
 fn protobuf_decodes_as_in_go() {
     for vector in read_vectors("protobuf") {
         match (schema::decode_protobuf_message(&vector.bytes(), vector.ty()), vector.result()) {
-            // As trees: Go escapes the U+FFFD that it puts in the place of what is not UTF-8, if it does so only now.
+            // As trees: Go writes the U+FFFD for invalid UTF-8 escaped if it replaces that only while encoding.
             (Ok(object), Ok((json, _))) => {
                 assert_eq!(tree(&at_revision_7(&object, vector.ty())), tree(json), "{vector:?}")
             }
@@ -107,7 +107,7 @@ fn protobuf_decodes_as_in_go() {
     }
 }
 
-/// Every field of every kind: protobuf and JSON give the same tree, and that Go's text and Go's message.
+/// Every field of every kind: protobuf and JSON decode to the same tree, which encodes to Go's JSON and Go's message.
 #[test]
 fn every_field_goes_round() {
     for vector in read_vectors("full") {
@@ -172,7 +172,7 @@ fn types_that_contain_themselves_nest_as_deeply_as_anything() {
     let ty = type_of("apiextensions.k8s.io/v1", "CustomResourceDefinition");
     let wrap = |schema: &str| format!(r#"{{"spec":{{"versions":[{{"schema":{{"openAPIV3Schema":{schema}}}}}]}}}}"#);
     let nested = |open: &str, close: &str, count: usize| format!("{}{{}}{}", open.repeat(count), close.repeat(count));
-    // Five objects and arrays stand around the outermost schema.
+    // The outermost schema is within five objects and arrays.
     for (open, close, levels) in [(r#"{"not":"#, "}", 1), (r#"{"items":"#, "}", 1), (r#"{"properties":{"a":"#, "}}", 2)]
     {
         let fits = (120 - 5 - 1) / levels;
@@ -207,7 +207,7 @@ fn types_that_contain_themselves_nest_as_deeply_as_anything() {
     }
 }
 
-/// A type with more fields than a word has bits, which contains itself in every way that there is.
+/// A type with more fields than a word has bits, which contains itself in every possible way.
 #[test]
 fn types_are_read_from_a_text() {
     let fields: String = (1..=500).map(|n| format!("  F{n} {n} f{n},omitempty {}\n", SCALARS[n % 4])).collect();
@@ -245,7 +245,7 @@ fn types_are_read_from_a_text() {
     assert_eq!(twice.object, json!({"f1": 3, "f77": 2, "f500": "b"}));
 }
 
-/// As custom resources are written that are not pruned: all fields in the order of their names, wherever they are from.
+/// Unpruned custom resources have all fields in the order of their names.
 #[test]
 fn an_open_struct_keeps_what_it_does_not_know() {
     let text = "kind example.com/v1 A a.A\nstruct a.A open\n  M - metadata,omitempty a.M\n  K - kind string\n\
@@ -293,7 +293,7 @@ fn wide(random: &mut fastrand::Rng, depth: usize) -> Value {
     object
 }
 
-/// Facts that anybody can look up in the API reference.
+/// Facts from the API reference.
 #[test]
 fn tags_and_markers_are_known() {
     let field = |api_version, kind, path: &str| {
@@ -338,7 +338,7 @@ fn tags_and_markers_are_known() {
     assert_eq!(labels, Facets::default());
 }
 
-/// The type of which a field's pointer, list or map is.
+/// The type of the elements of a field's pointer, list or map.
 fn inside(ty: TypeRef<'static>) -> TypeRef<'static> {
     let ty = ty.target();
     ty.element().map_or(ty, TypeRef::target)
@@ -370,7 +370,7 @@ fn envelopes_open() {
     }
 }
 
-/// Whatever is done to a good body, decoding ends, and what it accepts can be written and read again.
+/// Mutated bodies: decoding ends, and an accepted object can be encoded and decoded again.
 #[test]
 fn broken_input_never_panics() {
     let mut random = fastrand::Rng::with_seed(37);

@@ -1,4 +1,4 @@
-//! A client that says exactly what it is told to, over HTTP/1.1 or HTTP/2, plain or TLS; and a few words of JSON.
+//! A client that sends requests exactly as given, over HTTP/1.1 or HTTP/2, plain or TLS; and helpers for JSON.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fake_apiserver::internals::schema;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Time after which a wait has failed.
+/// The time limit of every wait.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
@@ -28,7 +28,7 @@ pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 pub(crate) const SECRETS: &str = "/api/v1/namespaces/default/secrets";
 
-/// Waits, but not for ever.
+/// Waits for `future` with a time limit.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(WAIT_TIMEOUT, future).await.expect("nothing takes that long")
 }
@@ -38,7 +38,7 @@ pub(crate) async fn start() -> FakeApiServer {
     start_with(FakeApiServer::builder()).await
 }
 
-/// A server on plain HTTP, and as described.
+/// A server of `builder` on plain HTTP.
 pub(crate) async fn start_with(builder: Builder) -> FakeApiServer {
     builder.insecure().start().await.expect("a server starts")
 }
@@ -78,7 +78,7 @@ impl Client {
         Client::connect(server, index, protocol, None).await
     }
 
-    /// A connection that shows a certificate, if there is one.
+    /// A connection with a client certificate, if there is one.
     pub(crate) async fn connect(
         server: &FakeApiServer,
         index: usize,
@@ -102,7 +102,7 @@ impl Client {
         Client { sender, origin: server.replica(index).url(), token: server.admin_token().into() }
     }
 
-    /// Sends a request as it is, but for the headers that every request has.
+    /// Sends a request with the headers that every request has.
     pub(crate) async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Response<Incoming> {
         if !self.token.is_empty() {
             let value = format!("Bearer {}", self.token).parse().expect("a token is ASCII");
@@ -127,7 +127,7 @@ impl Client {
         response.expect("an answer")
     }
 
-    /// Sends a request with headers and a body, and reads the answer whole.
+    /// Sends a request with headers and a body, and reads the whole response.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -191,7 +191,7 @@ where
         }
         Protocol::Http2 => {
             let mut builder = http2::Builder::new(TokioExecutor::new());
-            // Small windows, so that a client that does not read soon blocks its streams.
+            // Small windows, so that a client that does not read blocks its streams soon.
             builder.initial_stream_window_size(65_535).initial_connection_window_size(1_000_000);
             let (sender, connection) = builder.handshake(io).await.expect("a connection");
             tokio::spawn(connection);
@@ -207,7 +207,7 @@ fn alpn(protocol: Protocol) -> &'static [u8] {
     }
 }
 
-/// A client's certificate with those that lead to an authority, and its key.
+/// A client's certificate chain and its key.
 pub(crate) type Certificate = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 fn connector(authority_pem: &str, protocol: Protocol, certificate: Option<Certificate>) -> TlsConnector {
@@ -226,7 +226,7 @@ fn connector(authority_pem: &str, protocol: Protocol, certificate: Option<Certif
     TlsConnector::from(Arc::new(config))
 }
 
-/// An answer, whole.
+/// A whole response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: u16,
@@ -246,14 +246,14 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("JSON, not {:?}", self.text()))
     }
 
-    /// The object of an answer with that code.
+    /// The object of a response, which must have that status code.
     #[track_caller]
     pub(crate) fn expect(&self, code: u16) -> Value {
         assert_eq!(self.code, code, "{}", self.text());
         self.json()
     }
 
-    /// `reason` and `message` of a refusal with that code.
+    /// The `reason` and `message` of a refusal, which must have that status code.
     #[track_caller]
     pub(crate) fn refusal(&self, code: u16) -> (String, String) {
         let status = self.expect(code);
@@ -269,7 +269,7 @@ impl Answer {
 /// The media type of protobuf.
 pub(crate) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// What a body in protobuf shows.
+/// The object in a protobuf body.
 pub(crate) fn document(body: &[u8]) -> Value {
     let envelope = schema::decode_protobuf(body).expect("an envelope");
     let ty = schema::lookup(&envelope.api_version, &envelope.kind).expect("a known kind");
@@ -287,7 +287,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// The next event; none at the end.
+    /// The next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {

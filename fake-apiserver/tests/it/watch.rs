@@ -1,4 +1,4 @@
-//! Watches: complete, in order, from where they were asked to begin, to the end that was promised.
+//! Watches: complete and in order, from the requested start to the end.
 
 use crate::support::*;
 use fake_apiserver::FakeApiServer;
@@ -80,7 +80,7 @@ async fn a_watch_begins_where_it_is_told() {
         ("resourceVersion=0".into(), &["a", "b"]),
         (format!("resourceVersion={a}"), &["b"]),
         (format!("resourceVersion={b}"), &[]),
-        // What is yet to come may be asked for; c comes under the next revision, d under the one after.
+        // The revision may lie in the future; c comes at the next revision, d at the one after.
         (format!("resourceVersion={}", b + 1), &["-c"]),
         (listed.into(), &["a", "b", ""]),
         (format!("{listed}&resourceVersion={a}"), &["a", "b", ""]),
@@ -139,7 +139,7 @@ async fn selectors_turn_changes_into_additions_and_deletions() {
     let steps = [("red", "1", "ADDED"), ("red", "2", "MODIFIED"), ("blue", "3", "DELETED"), ("red", "4", "ADDED")];
     for (color, n, kind) in steps {
         let updated = client.put(&path, &labelled(color, n)).await.expect(200);
-        // An object that stops matching is shown as it was when it last did, under the revision that changed it.
+        // An object that stops matching is sent with its last matching content, at the revision of the change.
         let shown = if kind == "DELETED" { "2" } else { n };
         expected.push((kind, shown.to_string(), revision(&updated)));
     }
@@ -157,7 +157,7 @@ async fn a_bookmark_says_how_far_a_quiet_watch_is() {
     let server = start().await;
     let mut client = Client::new(&server).await;
     client.post(CONFIG_MAPS, &named("a")).await.expect(201);
-    // The last bookmark comes two seconds before the end, the end after as many seconds as were asked for.
+    // The last bookmark comes two seconds before the end, the end after `timeoutSeconds`.
     let mut events = watch(&server, "resourceVersion=0&allowWatchBookmarks=true&timeoutSeconds=3").await;
     let (kind, ..) = events.next_short().await;
     assert_eq!(kind, "ADDED");
@@ -188,7 +188,7 @@ async fn a_watch_resumes_where_another_was_cut_off() {
         for index in 0..3 {
             client.post(CONFIG_MAPS, &named(&format!("n{round}-{index}"))).await.expect(201);
         }
-        // Only one of three is looked at before the connection is closed.
+        // Only one of three events is read before the connection is closed.
         let (_, name, revision) = events.next_short().await;
         assert_eq!(revision, last + 1, "{name}");
         last = revision;
@@ -223,7 +223,7 @@ async fn whoever_does_not_read_is_told_what_was_missed_and_no_one_else_suffers()
     let server = start_with(FakeApiServer::builder().history(3)).await;
     let mut client = Client::new(&server).await;
     let start = now(&mut client).await;
-    // Over HTTP/2 no more is sent than the window lets through, so most events stay in the queue.
+    // Over HTTP/2 only as much is sent as fits into the window, so most events stay in the queue.
     let mut slow = watch_over(&server, Protocol::Http2, &format!("resourceVersion={start}")).await;
     let mut quick = watch(&server, &format!("resourceVersion={start}")).await;
     let large = "x".repeat(20_000);
@@ -269,7 +269,7 @@ async fn other_forms() {
     for (kind, count) in [("ADDED", 1), ("MODIFIED", 2)] {
         let table = tables.next().await.expect("an event");
         assert_eq!((text(&table, "/type"), text(&table, "/object/kind")), (kind, "Table"));
-        // Only the first table says what the columns are.
+        // Only the first table has column definitions.
         assert_eq!(table["object"]["columnDefinitions"].is_null(), kind == "MODIFIED");
         let row = &table["object"]["rows"][0];
         assert_eq!((&row["cells"][0], &row["cells"][1]), (&json!("a"), &json!(count)));
