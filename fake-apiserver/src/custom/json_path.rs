@@ -1,5 +1,5 @@
-//! JSONPath as Kubernetes has it: one expression, such as `.status.conditions[?(@.type=="Ready")].status`, and the values in an object
-//! that it leads to.
+//! JSONPath as in Kubernetes: single expressions such as `.status.conditions[?(@.type=="Ready")].status`, which select
+//! values in an object.
 //!
 //! Follows `k8s.io/client-go/util/jsonpath` (v0.37.1), with missing keys allowed.
 
@@ -16,13 +16,13 @@ enum Step {
     Field(String),
     /// All items or members.
     Wildcard,
-    /// All values below, and the value itself.
+    /// The value itself and all values below it.
     Descend,
     Slice(Slice),
     Union(Vec<JsonPath>),
     Filter {
         left: JsonPath,
-        /// `None` asks whether there is anything on the left.
+        /// The comparison; `None` checks that the left side selects something.
         comparison: Option<(Comparison, JsonPath)>,
     },
     /// A constant in a filter.
@@ -49,14 +49,14 @@ enum Comparison {
     GreaterOrEqual,
 }
 
-/// Why an expression leads nowhere in an object: it asks for items of something that is not a list, or compares what cannot be compared.
+/// An error of an expression in an object: it selects items of a value that is not a list, or compares incomparable values.
 #[derive(Debug)]
 pub(crate) struct Mismatch;
 
 type Found<'v> = Result<Vec<Cow<'v, Value>>, Mismatch>;
 
 impl JsonPath {
-    /// Parses an expression; `None` if it is none.
+    /// Parses an expression; `None` if it is malformed.
     pub(crate) fn parse(text: &str) -> Option<JsonPath> {
         let mut steps = Vec::new();
         let mut rest = text;
@@ -101,15 +101,15 @@ impl JsonPath {
         Some(JsonPath(steps))
     }
 
-    /// The first of the values that it leads to.
+    /// The first of the values that it selects.
     pub(crate) fn first<'v>(&self, object: &'v Value) -> Option<Cow<'v, Value>> {
         self.find(object).ok()?.into_iter().next()
     }
 
-    /// The values that it leads to.
+    /// The values that it selects.
     ///
     /// # Errors
-    /// If the object has not the form that it asks for.
+    /// If the object does not have the form that the expression requires.
     pub(crate) fn find<'v>(&self, object: &'v Value) -> Found<'v> {
         let mut found = vec![Cow::Borrowed(object)];
         for step in &self.0 {
@@ -117,7 +117,7 @@ impl JsonPath {
             for value in &found {
                 match value {
                     Cow::Borrowed(value) => step.take(value, &mut next)?,
-                    // Constants have nothing below them.
+                    // Constants have no values below them.
                     Cow::Owned(_) => return Err(Mismatch),
                 }
             }
@@ -200,7 +200,7 @@ fn passes(item: &Value, left: &JsonPath, comparison: Option<&(Comparison, JsonPa
     }
 }
 
-/// Compares scalars of one kind; an integer with a float, or anything with a list, is a mismatch.
+/// Compares scalars of one kind; an integer and a float, or a list and any value, are a mismatch.
 fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, Mismatch> {
     let order = match (left, right) {
         (Value::String(left), Value::String(right)) => left.cmp(right),
@@ -228,7 +228,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, 
     })
 }
 
-/// Reads a field's name, and returns what follows it.
+/// Parses a field's name, and returns the rest of the text.
 fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> &'t str {
     let mut escaped = false;
     let end = text.find(|next: char| {
@@ -245,7 +245,7 @@ fn is_terminator(next: char) -> bool {
     matches!(next, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
-/// Reads the text between brackets.
+/// Parses the text between brackets.
 fn brackets(text: &str, steps: &mut Vec<Step>) -> Option<()> {
     if text.contains(',') {
         let paths = text.split(',').map(|part| JsonPath::parse(&format!("[{}]", part.trim_matches(' '))));
@@ -276,7 +276,7 @@ fn brackets(text: &str, steps: &mut Vec<Step>) -> Option<()> {
     Some(())
 }
 
-/// Reads a filter, and returns what follows it.
+/// Parses a filter, and returns the rest of the text.
 fn filter<'t>(text: &'t str, steps: &mut Vec<Step>) -> Option<&'t str> {
     let mut quote = None;
     let mut end = None;
@@ -327,7 +327,7 @@ fn closing_quote(text: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// The text between quotes: of Go's escapes those that JSON has, too, and `\'`.
+/// The text between quotes, with those of Go's escapes that JSON has, too, and `\'`.
 fn unquote(text: &str) -> Option<String> {
     if !text.contains('\\') {
         return Some(text.into());

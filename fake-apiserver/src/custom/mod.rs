@@ -1,4 +1,4 @@
-//! Custom resources: what their definitions say about a value, as pure functions.
+//! Custom resources: structural schemas and JSONPath, as pure functions.
 
 pub(crate) mod json_path;
 pub(crate) mod schema;

@@ -1,4 +1,4 @@
-//! Defaults, and nulls where none are allowed: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting` (v0.37.1).
+//! Defaults, and nulls that are not allowed: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting` (v0.37.1).
 
 use super::embedded::{self, Mode};
 use super::node::{Child, Node, Others};
@@ -6,8 +6,7 @@ use super::prune;
 use crate::error::Path;
 use serde_json::{Map, Value};
 
-/// Removes the fields of objects that are null, although they must not be, and have no default
-/// (`PruneNonNullableNullsWithoutDefaults`).
+/// Removes fields that are null, not nullable, and without a default (`PruneNonNullableNullsWithoutDefaults`).
 pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
     match value {
         Value::Object(object) => object.retain(|name, value| match node.field(name) {
@@ -27,7 +26,7 @@ pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
     }
 }
 
-/// Sets what is not set, or is null and must not be, to the default that the schema has for it (`Default`).
+/// Sets fields that are missing, or null and not nullable, to their defaults (`Default`).
 pub(super) fn set(node: &Node, value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -62,7 +61,7 @@ fn set_over_null(node: &Node, value: &mut Value) {
     set(node, value);
 }
 
-/// Prunes the defaults of a schema, as they would be in an object (`PruneDefaults`).
+/// Prunes the defaults of a schema as the values that they are in an object (`PruneDefaults`).
 pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
     let mut found = Vec::new();
     collect(root, &mut Vec::new(), &mut found);
@@ -84,7 +83,7 @@ pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the defaults out, in the order of the walk.
+/// Collects the defaults with their places, in the order of the walk.
 fn collect(node: &mut Node, place: &mut Vec<Child>, found: &mut Vec<(Vec<Child>, Value)>) {
     if let Some(default) = &node.default {
         found.push((place.clone(), default.clone()));
@@ -105,7 +104,7 @@ fn put_back(node: &mut Node, pruned: &mut impl Iterator<Item = Option<Value>>) {
     }
 }
 
-/// An object that has the value in its place, and nothing else (`SurroundingObjectFunc`).
+/// An object that has only the value, in its place (`SurroundingObjectFunc`).
 pub(super) fn around(place: &[Child], value: Value) -> Value {
     place.iter().rev().fold(value, |value, child| match child {
         Child::Item => Value::Array(vec![value]),
@@ -113,7 +112,7 @@ pub(super) fn around(place: &[Child], value: Value) -> Value {
     })
 }
 
-/// The value in its place; `None` if it is not there any more.
+/// The value at its place in an object; `None` if it was removed.
 fn within(place: &[Child], object: Value) -> Option<Value> {
     place.iter().try_fold(object, |mut value, child| match child {
         Child::Item => value.as_array_mut()?.pop(),

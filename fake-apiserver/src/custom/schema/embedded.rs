@@ -1,4 +1,4 @@
-//! Objects in objects (`x-kubernetes-embedded-resource`): their `apiVersion`, `kind` and `metadata` are what those of all objects are.
+//! Embedded objects (`x-kubernetes-embedded-resource`), whose `apiVersion`, `kind` and `metadata` are those of any object.
 //!
 //! A port of `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` (v0.37.1).
 
@@ -14,7 +14,7 @@ const FIELD_MANAGER_MAX_LENGTH: usize = 128;
 /// `MaxSubresourceNameLength`.
 const MAX_SUBRESOURCE_NAME_LENGTH: usize = 256;
 
-/// What becomes of a field of `metadata` that cannot be read.
+/// The handling of a field of `metadata` that cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     /// It is an error.
@@ -23,13 +23,13 @@ pub(super) enum Mode {
     DropMalformed,
 }
 
-/// The type of `metadata`, which is that of any kind.
+/// The type of `metadata`, the same for every kind.
 fn metadata_type() -> TypeRef<'static> {
     let ty = lookup("v1", "ConfigMap").and_then(|ty| Some(ty.of(ty.field("metadata")?)));
     ty.expect("ConfigMap is built in, and has metadata")
 }
 
-/// Reads `metadata` as Go's `ObjectMeta`, and writes it anew, so that unknown fields are gone. Returns the paths of these.
+/// Decodes `metadata` as Go's `ObjectMeta`, and encodes it again, without unknown fields. Returns the paths of these.
 fn normalize(metadata: &Value) -> Result<(Value, Vec<String>), String> {
     let ty = metadata_type();
     let decoded = decode_json(encode_any(metadata).as_bytes(), ty).map_err(|error| error.to_string())?;
@@ -49,8 +49,8 @@ fn path_of(finding: &str) -> String {
     serde_json::from_str(quoted).unwrap_or_else(|_| quoted.trim_matches('"').to_owned())
 }
 
-/// Removes what the metadata of embedded objects cannot have, and also that of the value if it `is_object` (`CoerceWithOptions`).
-/// Returns the paths of what is removed because it is unknown, in order.
+/// Normalizes the metadata of embedded objects, and of the value if it `is_object` (`CoerceWithOptions`). Returns the paths
+/// of the unknown fields, which are removed, in order.
 pub(super) fn coerce(
     node: &Node,
     at: Path<'_>,

@@ -1,6 +1,6 @@
 //! `anyOf`, `oneOf`, `allOf` and `not`: `k8s.io/kube-openapi/pkg/validation/validate/schema_props.go` (d427ff9ee9ad).
 //!
-//! Below them nothing is forgiven for not having changed.
+//! Below them unchanged values are not exempt (no ratcheting).
 
 use super::node::{Junctors, Node};
 use super::report::{Report, Where};
@@ -55,17 +55,17 @@ pub(super) fn check(all: &Junctors, at: &Where<'_>, value: &Value) -> Report {
     report
 }
 
-/// A finding that the server does not attribute to a field; its text does.
+/// A finding about the whole value; only its text names the field.
 fn about_all(at: &Where<'_>, text: &str) -> FieldError {
     FieldError::invalid(at.whole(), &"".into(), format!("{} {text}", crate::schema::quote(&at.to_string())))
 }
 
-/// The first of the failures that passed most checks.
+/// The first failure among those that passed most checks.
 #[derive(Default)]
 struct Best(Option<Report>);
 
 impl Best {
-    /// Takes a failure in; returns a success.
+    /// Takes a failure, or returns a success.
     fn failure(&mut self, report: Report) -> Option<Report> {
         if report.is_valid() {
             return Some(report);

@@ -1,4 +1,4 @@
-//! Types of JSON values, by the names that schemas give them.
+//! Types of JSON values, named as in schemas.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The type of a value; a number that Go holds as an int64 is an integer.
+    /// The type of a value; a number that is an int64 in Go is an integer.
     pub fn of(value: &Value) -> Self {
         match value {
             Value::Null => Kind::Null,

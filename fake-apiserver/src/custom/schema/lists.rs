@@ -1,4 +1,4 @@
-//! Lists that are sets and maps: nothing may be in them twice.
+//! Lists that are sets or maps, in which no item may be repeated.
 //!
 //! A port of `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype/validation.go` (v0.37.1).
 
@@ -62,7 +62,7 @@ fn check_keys(keys: &[String], at: Path<'_>, items: &[Value], errors: &mut Error
         Value::Object(keys.iter().filter_map(part).collect())
     };
     let repeated: Vec<usize> = match keys {
-        // As upstream does: scalar keys are compared as such, not by their text.
+        // As upstream, a single key is compared as a value, not by its text.
         [key] => repeated(items.iter().map(|item| item.get(key))),
         _ => {
             let keys: Vec<Value> = items.iter().map(key_of).collect();
@@ -74,8 +74,8 @@ fn check_keys(keys: &[String], at: Path<'_>, items: &[Value], errors: &mut Error
     }
 }
 
-/// The places where a value occurs for the second time; what is absent is a value, too (`validateListSet`). Objects and lists are
-/// the same if their JSON is, in which a number is not seen to be an integer.
+/// The indices at which a value occurs for the second time; a missing value counts as one, too (`validateListSet`). Objects
+/// and lists are compared by their JSON, which does not distinguish integers from other numbers.
 fn repeated<'v>(values: impl ExactSizeIterator<Item = Option<&'v Value>>) -> Vec<usize> {
     let mut repeated = Vec::new();
     if values.len() < 2 {

@@ -1,17 +1,17 @@
-//! Structural schemas: what a definition says about the values of its resource. Pure functions over trees.
+//! Structural schemas of custom resources, as pure functions over trees.
 //!
-//! A [`Structural`] is read once from the `openAPIV3Schema` of a definition that passed validation, and then, in the order in which
-//! kube-apiserver (v1.37) does it to an object:
+//! A [`Structural`] is made once from the `openAPIV3Schema` of a valid definition. Its methods, in the order in which
+//! kube-apiserver (v1.37) applies them to an object:
 //!
 //! - [`Structural::prune`] removes the fields that it does not have;
-//! - [`Structural::prune_nulls`] removes nulls that stand for nothing;
-//! - [`Structural::coerce_embedded`] reads the metadata of objects in the object;
-//! - [`Structural::set_defaults`] sets what is not set;
-//! - [`Structural::validate`], [`Structural::validate_embedded`] and [`Structural::validate_lists`] find fault with it, in this order.
+//! - [`Structural::prune_nulls`] removes nulls that are not allowed;
+//! - [`Structural::coerce_embedded`] normalizes the metadata of embedded objects;
+//! - [`Structural::set_defaults`] sets defaults;
+//! - [`Structural::validate`], [`Structural::validate_embedded`] and [`Structural::validate_lists`] validate it, in this order.
 //!
-//! Findings are those of the real server: their fields, texts, values and order, and their oddities. Where the real server takes
-//! fields in the order of a Go map, that is in none, they are taken by name. What it finds is told whole: how much of it fits into an
-//! answer is decided where that is made.
+//! Findings are those of the real server: their fields, texts, values and order, with their oddities. Where the real server
+//! iterates over a Go map, in no order, fields are in the order of their names. All findings are returned; the number that
+//! fits into a response is limited elsewhere.
 //!
 //! Not supported: `uniqueItems`, which no definition may set. The rules in `x-kubernetes-validations` are kept, not evaluated
 //! ([`Node::rules`]).
@@ -40,8 +40,8 @@ use ratchet::{Compared, Old};
 use report::Where;
 use serde_json::Value;
 
-/// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown fields
-/// (`ValidateDefaults`).
+/// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown
+/// fields (`ValidateDefaults`).
 ///
 /// # Errors
 /// As [`Structural::new`].
@@ -50,7 +50,7 @@ pub fn validate_defaults(schema: &Value, at: Path<'_>) -> Result<Vec<FieldError>
     Ok(Errors::of(|errors| own_defaults::check(&root, at, errors)))
 }
 
-/// Whether texts of that format are checked. Others are ignored.
+/// Whether a format of texts is checked; others are ignored.
 pub fn is_text_format(name: &str) -> bool {
     format::of_text(name).is_some()
 }
@@ -62,10 +62,10 @@ pub struct Structural {
 }
 
 impl Structural {
-    /// Reads a schema: `NewStructural`, and `PruneDefaults`. Numbers in it are taken as [`crate::schema::parse_json`] makes them.
+    /// Parses a schema: `NewStructural`, and `PruneDefaults`. Its numbers must be those of [`crate::schema::parse_json`].
     ///
     /// # Errors
-    /// If the schema is not structural in a way that validation of definitions refuses, or has a regular expression that Go refuses.
+    /// If the schema is not structural, which validation of definitions refuses, or has a regular expression that Go refuses.
     pub fn new(schema: &Value) -> Result<Structural, String> {
         let mut root = Node::read(schema, Purpose::Values)?;
         defaults::prune_own(&mut root)?;
@@ -77,33 +77,32 @@ impl Structural {
         prune::prune(&self.root, object, true)
     }
 
-    /// Removes fields that are null, although they must not be, and have no default.
+    /// Removes fields that are null, not nullable, and without a default.
     pub fn prune_nulls(&self, object: &mut Value) {
         defaults::prune_nulls(&self.root, object);
     }
 
-    /// Removes unknown fields from the metadata of embedded objects, and writes the rest in its normal form. Returns the paths of what
-    /// is removed, in order.
+    /// Normalizes the metadata of embedded objects, without unknown fields. Returns the paths of removed fields, in order.
     ///
     /// # Errors
-    /// If an `apiVersion` or `kind` is no text, or `metadata` cannot be read.
+    /// If an `apiVersion` or `kind` is not a string, or `metadata` cannot be decoded.
     pub fn coerce_embedded(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
         embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed)
     }
 
-    /// Sets what is not set to its default.
+    /// Sets missing fields to their defaults.
     pub fn set_defaults(&self, object: &mut Value) {
         defaults::set(&self.root, object);
     }
 
-    /// Findings about an object, which replaces `old` if that is given: what has not changed since then may stay as it is.
+    /// Findings about an object, which replaces `old`, if there is one: unchanged values are exempt (ratcheting).
     pub fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
         let compared = Compared::default();
         let old = old.map(|old| Old::new(old, &compared));
         validate::check(&self.root, &Where::root(None), object, old).into_findings()
     }
 
-    /// Findings about the `status` of an object, which replaces that of `old`. There are none if one is not there, or has no schema.
+    /// Findings about the `status` of an object, which replaces that of `old`. There are none without a status or its schema.
     pub fn validate_status(&self, object: &Value, old: &Value) -> Vec<FieldError> {
         let (Some(status), Some(node)) = (object.get("status"), self.root.properties.get("status")) else {
             return Vec::new();
@@ -113,7 +112,7 @@ impl Structural {
         validate::check(node, &Where::root(Some("status")), status, Some(old)).into_findings()
     }
 
-    /// Findings about objects that are embedded in an object.
+    /// Findings about the embedded objects of an object.
     pub fn validate_embedded(&self, object: &Value) -> Vec<FieldError> {
         Errors::of(|errors| embedded::check(&self.root, Path::ROOT, object, false, errors))
     }
@@ -128,8 +127,8 @@ impl Structural {
         Errors::of(check)
     }
 
-    /// The schema of the whole object, by which the others are found. Rules (`x-kubernetes-validations`) are with the schema of what
-    /// they are about.
+    /// The schema of the whole object, the root of the others. Rules (`x-kubernetes-validations`) are in the schema of their
+    /// value.
     #[expect(dead_code, reason = "rules in CEL are not evaluated yet")]
     pub fn root(&self) -> &Node {
         &self.root

@@ -1,4 +1,4 @@
-//! Schemas, read once: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{structural,convert}.go` (v0.37.1).
+//! Parsed schemas: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{structural,convert}.go` (v0.37.1).
 
 use super::format::{self, Check};
 use super::kind::Kind;
@@ -8,16 +8,16 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A schema of a value, with those of what is in it. One type serves for `Structural` and for `NestedValueValidation` of upstream,
-/// the schemas in `allOf` and its like.
+/// A schema of a value, with those of the values in it. It stands for upstream's `Structural` and for its
+/// `NestedValueValidation`, the schemas in `allOf` and the like.
 #[derive(Debug, Default)]
 pub struct Node {
-    /// No type means any; `x-kubernetes-int-or-string` means two.
+    /// The types; none for any type, two for `x-kubernetes-int-or-string`.
     pub kinds: Vec<Kind>,
     pub nullable: bool,
     pub format: Option<Format>,
     pub bounds: Bounds,
-    /// In characters, as is `max_length`.
+    /// The minimum length in characters, as is `max_length`.
     pub min_length: Option<i64>,
     pub max_length: Option<i64>,
     pub pattern: Option<Pattern>,
@@ -32,10 +32,10 @@ pub struct Node {
     pub others: Option<Others>,
     pub junctors: Option<Box<Junctors>>,
     pub preserves_unknown: bool,
-    /// Whether the value is an object of some kind.
+    /// Whether the value is an embedded object (`x-kubernetes-embedded-resource`).
     pub embedded: bool,
     pub list_type: ListType,
-    /// A default that is not null.
+    /// The default, if it is not null.
     pub default: Option<Value>,
     /// The rules in `x-kubernetes-validations`, as they are in the schema.
     #[expect(dead_code, reason = "rules in CEL are not evaluated yet")]
@@ -59,10 +59,10 @@ pub struct Junctors {
     pub not: Option<Node>,
 }
 
-/// A format that is enforced, or only makes a difference to the type.
+/// A format: enforced, or only relevant for the type.
 #[derive(Debug)]
 pub struct Format {
-    /// As the schema writes it.
+    /// The name in the schema.
     pub name: String,
     pub(super) check: Option<Check>,
 }
@@ -70,7 +70,7 @@ pub struct Format {
 /// A regular expression.
 #[derive(Debug)]
 pub struct Pattern {
-    /// As the schema writes it.
+    /// The text in the schema.
     pub text: String,
     pub regex: Regex,
 }
@@ -78,26 +78,26 @@ pub struct Pattern {
 /// `x-kubernetes-list-type`.
 #[derive(Debug, Default)]
 pub enum ListType {
-    /// Also if it is not set.
+    /// `atomic`, the default.
     #[default]
     Atomic,
     Set,
-    /// With the fields that are the keys.
+    /// `map`, with the fields that are its keys.
     Map(Vec<String>),
 }
 
-/// What a schema is read for.
+/// The purpose of a parsed schema.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Purpose {
-    /// To be held against the values of a resource.
+    /// To validate the values of a resource.
     Values,
-    /// To be held against the defaults in it. There upstream has the schema by another way (`ToKubeOpenAPI`): formats that are not
-    /// supported count with the type, and `x-kubernetes-int-or-string` does not.
+    /// To validate the defaults in it. Upstream converts the schema in another way for that (`ToKubeOpenAPI`): unsupported
+    /// formats count with the type, and `x-kubernetes-int-or-string` does not.
     Defaults,
 }
 
 impl Node {
-    /// Reads a schema.
+    /// Parses a schema.
     pub(super) fn read(schema: &Value, purpose: Purpose) -> Result<Node, String> {
         let read = |schema: &Value| Node::read(schema, purpose);
         let empty = Map::new();
@@ -115,7 +115,7 @@ impl Node {
             "" => Vec::new(),
             name => match (Kind::named(name), purpose) {
                 (Some(kind), _) => vec![kind],
-                // Another rule refuses it, unless it was there before.
+                // Another rule refuses it, unless the definition had it before.
                 (None, Purpose::Defaults) => Vec::new(),
                 (None, Purpose::Values) => return Err(format!("OpenAPIV3Schema 'type' {name:?} is not supported")),
             },
@@ -185,7 +185,7 @@ impl Node {
         })
     }
 
-    /// All schemas of values in the value, with their place in the schema; those that are combined are not among them.
+    /// The schemas of the values in the value, with their places in the schema, without those of junctors.
     pub(super) fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Node)> {
         let others = match &mut self.others {
             Some(Others::Like(node)) => Some((Child::Other, &mut **node)),
@@ -226,7 +226,7 @@ impl Format {
                 NumberFormat::of(kinds[0], name).filter(|format| !format.name.is_empty())?;
                 None
             }
-            // To upstream two types are none.
+            // Upstream treats two types as none.
             [] | [Kind::String] | [_, _] => Some(format::of_text(name)?),
             _ => return None,
         };
@@ -243,7 +243,7 @@ impl Pattern {
     }
 }
 
-/// The fields of a `JSONSchemaProps`; null is as good as absent.
+/// The fields of a `JSONSchemaProps`; null is the same as missing.
 struct Fields<'s>(&'s Map<String, Value>);
 
 impl<'s> Fields<'s> {

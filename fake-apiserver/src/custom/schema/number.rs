@@ -1,7 +1,7 @@
-//! Numbers as Go holds them: an int64, or a float64.
+//! Numbers as in Go: an int64, or a float64.
 //!
-//! What they are was decided when they were read: a number without point and exponent that fits is an int64. It makes a difference:
-//! an int64 is compared with an int64, for which a bound of the schema, a float64, loses its fraction.
+//! The parser decides which: a number without point and exponent that fits is an int64. It makes a difference: an int64 is
+//! compared as an int64, for which a bound of the schema, a float64, loses its fraction.
 
 use super::kind::Kind;
 use super::report::{Report, Where};
@@ -33,7 +33,7 @@ impl Num {
         }
     }
 
-    /// As Go prints it in messages.
+    /// The number as Go prints it in messages.
     fn text(self) -> String {
         match self {
             Num::Int(integer) => integer.to_string(),
@@ -48,7 +48,7 @@ impl Num {
         }
     }
 
-    /// All digits, without exponent.
+    /// The number with all digits, without exponent.
     fn digits(self) -> String {
         match self {
             Num::Int(integer) => integer.to_string(),
@@ -56,7 +56,7 @@ impl Num {
         }
     }
 
-    /// The sign of `self - other`, for numbers of the same kind.
+    /// Whether `self` is below `other`, a number of the same kind, or equal if that is allowed.
     fn below(self, other: Num, or_equal: bool) -> bool {
         match (self, other) {
             (Num::Int(this), Num::Int(other)) => this < other || or_equal && this == other,
@@ -65,7 +65,7 @@ impl Num {
     }
 }
 
-/// Go's conversion to int64 on amd64: what does not fit becomes the least one.
+/// Go's conversion to int64 on amd64: a number out of range becomes the least int64.
 pub(super) fn truncate(float: f64) -> i64 {
     const LIMIT: f64 = (1_u64 << 63) as f64;
     if (-LIMIT..LIMIT).contains(&float) { float as i64 } else { i64::MIN }
@@ -80,7 +80,7 @@ pub(super) fn is_integer(float: f64) -> bool {
     float == rounded || rounded != 0.0 && (float - rounded).abs() < EPSILON * rounded.abs()
 }
 
-/// What a schema demands of numbers: `numberValidator` of `k8s.io/kube-openapi/pkg/validation/validate/validator.go`.
+/// The bounds of numbers in a schema: `numberValidator` of `k8s.io/kube-openapi/pkg/validation/validate/validator.go`.
 #[derive(Debug, Default)]
 pub struct Bounds {
     pub multiple_of: Option<f64>,
@@ -88,7 +88,7 @@ pub struct Bounds {
     pub exclusive_minimum: bool,
     pub maximum: Option<f64>,
     pub exclusive_maximum: bool,
-    /// The format, if the type is a kind of number and known for sure.
+    /// The format, if the only type is one of numbers.
     pub format: Option<NumberFormat>,
 }
 
@@ -96,12 +96,12 @@ pub struct Bounds {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NumberFormat {
     pub kind: Kind,
-    /// "" for the default.
+    /// The name; "" for the default.
     pub name: &'static str,
 }
 
 impl NumberFormat {
-    /// The format of a type, if that is a kind of number.
+    /// The format of a type of numbers; `None` for other types.
     pub(super) fn of(kind: Kind, format: &str) -> Option<Self> {
         let names: &[&str] = match kind {
             Kind::Integer => &["int32", "int64"],
@@ -126,7 +126,7 @@ impl NumberFormat {
 }
 
 impl Bounds {
-    /// Whether there is nothing to check.
+    /// Whether there are no bounds.
     fn is_empty(&self) -> bool {
         let none = self.multiple_of.is_none() && self.minimum.is_none() && self.maximum.is_none();
         none && self.format.is_none()
@@ -165,7 +165,7 @@ impl Bounds {
         report
     }
 
-    /// Finds fault with a number that is beyond the format's range.
+    /// Checks that a number is in the format's range; reports a finding if not.
     fn in_range(&self, number: Num, what: &str, at: &Where<'_>, report: &mut Report) -> bool {
         let Some(format) = self.format.filter(|format| !format.holds(number)) else { return true };
         let which =
@@ -176,7 +176,7 @@ impl Bounds {
     }
 }
 
-/// The number and a limit as they are compared: both int64, or both float64.
+/// The number and a limit for a comparison: both int64, or both float64.
 fn comparable(number: Num, limit: f64, native: bool) -> (Num, Num) {
     match number {
         Num::Int(_) if native => (number, Num::Int(truncate(limit))),

@@ -1,4 +1,4 @@
-//! Findings about the defaults in a schema: they must satisfy it, also where they are in the metadata of an object.
+//! Findings about the defaults in a schema: they must satisfy it, even in the metadata of an object.
 //!
 //! A port of `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting/validation.go` (v0.37.1).
 
@@ -11,7 +11,7 @@ use super::validate;
 use crate::error::{Errors, FieldError, Path, aggregate};
 use serde_json::Value;
 
-/// Finds fault with the defaults of the schema at `at`, which is that of a whole object.
+/// Validates the defaults of the schema at `at`, which is that of a whole object.
 pub(super) fn check(root: &Node, at: Path<'_>, errors: &mut Errors) {
     Walk { root, place: Vec::new(), errors }.node(root, at, true, false);
 }
@@ -49,7 +49,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A default in `apiVersion`, `kind` or `metadata`: with it, the object must have valid ones.
+    /// Validates a default in `apiVersion`, `kind` or `metadata`: an object with it must have valid ones.
     fn in_metadata(&mut self, node: &Node, at: Path<'_>, default: &Value) {
         let mut object = around(&self.place, default.clone());
         for (name, value) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {

@@ -1,21 +1,21 @@
-//! Fields that a schema does not have: `pruning/algorithm.go` and `options.go` of
+//! Pruning of unknown fields: `pruning/algorithm.go` and `options.go` of
 //! `k8s.io/apiextensions-apiserver/pkg/apiserver/schema` (v0.37.1).
 
 use super::node::{Node, Others};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// `metaFields`: what all objects have.
+/// The fields of all objects (`metaFields`).
 pub(super) const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The paths of fields that are removed.
+/// A walk through a value, with the paths of removed fields.
 struct Pruner {
     path: String,
     removed: Vec<String>,
 }
 
-/// Removes the fields that the schema does not have, at any depth. What all objects have stays in one that `is_object`. Returns the
-/// paths of what is removed, in order.
+/// Removes the fields that the schema does not have, at any depth; [`META_FIELDS`] stay in a value that `is_object`. Returns
+/// the paths of removed fields, in order.
 pub(super) fn prune(node: &Node, value: &mut Value, is_object: bool) -> Vec<String> {
     let mut pruner = Pruner { path: String::new(), removed: Vec::new() };
     pruner.value(value, Some(node), is_object);
@@ -81,7 +81,7 @@ impl Pruner {
         true
     }
 
-    /// Goes through a value in which unknown fields stay, but for where its schema says otherwise (`skipPrune`).
+    /// Walks through a value that keeps unknown fields, unless a schema within it says otherwise (`skipPrune`).
     fn kept(&mut self, value: &mut Value, node: &Node, is_object: bool) {
         match (value, node.items.as_deref()) {
             (Value::Object(object), _) => {

@@ -1,7 +1,7 @@
-//! Old values: what has not changed may stay as it is.
+//! Ratcheting: unchanged invalid values are tolerated.
 //!
-//! A port of `k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go` (v0.37.1). What it calls equal is not quite what is: an
-//! object with a field that has no schema is never equal to another, nor is a number to the same number of the other kind.
+//! A port of `k8s.io/apiserver/pkg/cel/common/{equality,maplist}.go` (v0.37.1). Its equality is special: an
+//! object with a field without a schema never equals another, nor does a number equal the same number of the other kind.
 
 use super::kind::Kind;
 use super::node::{ListType, Node};
@@ -10,8 +10,8 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Which objects and lists of a new value were found to be equal to the old ones, by where they are in memory: each is compared once,
-/// however many of those around it have faults.
+/// The results of comparing objects and lists of a new value with the old ones, by their addresses in memory, so that each
+/// is compared once, however many values around it have findings.
 #[derive(Debug, Default)]
 pub(super) struct Compared(RefCell<HashMap<usize, bool>>);
 
@@ -71,7 +71,7 @@ impl<'v> Old<'v> {
         Some(self.part(self.value.as_object()?.get(name)?))
     }
 
-    /// The old items of a list, by their keys.
+    /// The old items of a list by their keys.
     pub(super) fn list(self, node: &Node) -> OldItems<'v, '_> {
         let keys = keys_of(node).unwrap_or_default();
         let mut items = HashMap::new();
@@ -86,7 +86,7 @@ impl<'v> Old<'v> {
     }
 }
 
-/// The old items of a list; there are none unless it has keys.
+/// The old items of a list; none if it has no keys.
 pub(super) struct OldItems<'v, 's> {
     keys: &'s [String],
     items: HashMap<String, Old<'v>>,
@@ -110,7 +110,7 @@ fn keys_of(node: &Node) -> Option<&[String]> {
     }
 }
 
-/// The key of an item (`CompositeKeyFor`): if there are several fields, numbers with a fraction count to six places only.
+/// The key of an item (`CompositeKeyFor`): in a key of several fields, fractions of numbers count to six places only.
 fn key_of(keys: &[String], item: &Value) -> Option<String> {
     let mut key = String::new();
     for name in keys {

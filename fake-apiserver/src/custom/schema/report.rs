@@ -1,27 +1,27 @@
-//! Findings about a value, and where it is.
+//! Findings about a value, and the place of the value.
 
 use crate::error::FieldError;
 use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
-/// What validation found in a value: `Result` of `k8s.io/kube-openapi/pkg/validation/validate/result.go`.
+/// The result of validating a value: `Result` of `k8s.io/kube-openapi/pkg/validation/validate/result.go`.
 #[derive(Debug, Default)]
 pub(super) struct Report {
-    /// In the order in which they were found, each once.
+    /// The findings in order, each once.
     findings: Vec<Rc<FieldError>>,
     known: HashSet<Rc<FieldError>>,
-    /// The number of checks that the value passed, by which `anyOf` and `oneOf` choose whose findings they tell.
+    /// The number of checks that the value passed, by which `anyOf` and `oneOf` choose the findings to report.
     pub(super) matches: usize,
 }
 
 impl Report {
-    /// No findings, of a check.
+    /// The report of a check that passed.
     pub(super) fn matched() -> Self {
         Report { matches: 1, ..Report::default() }
     }
 
-    /// One finding.
+    /// A report of one finding.
     pub(super) fn of(finding: FieldError) -> Self {
         let mut report = Report::default();
         report.push(finding);
@@ -49,7 +49,7 @@ impl Report {
         if self.findings.len() >= other.findings.len() {
             return other.findings.into_iter().for_each(|finding| self.add(finding));
         }
-        // Only the fewer ones are looked up, as there may be many findings, each within many objects.
+        // Only the smaller set is looked up, as there may be many findings, each within many objects.
         let first = std::mem::take(&mut self.findings);
         let mut is_new = |finding: &Rc<FieldError>| other.known.insert(finding.clone());
         let again: HashSet<&Rc<FieldError>> = first.iter().filter(|finding| !is_new(finding)).collect();
@@ -61,7 +61,7 @@ impl Report {
         self.known = other.known;
     }
 
-    /// Forgets the findings, not the matches.
+    /// Drops the findings, but not the matches.
     pub(super) fn forgive(&mut self) {
         self.findings.clear();
         self.known.clear();
@@ -79,12 +79,12 @@ impl Extend<FieldError> for Report {
     }
 }
 
-/// The place of a value, as the validator writes it in messages: it is not quite the path of a field.
+/// The place of a value as in the validator's messages, which is not quite the path of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Where<'p> {
     up: Option<&'p Where<'p>>,
     step: Step<'p>,
-    /// The path of the value that is validated, if that is a part of an object.
+    /// The path of the validated value, if that is a part of an object.
     of: Option<&'p str>,
 }
 
@@ -92,13 +92,13 @@ pub(super) struct Where<'p> {
 enum Step<'p> {
     Root,
     Property(&'p str),
-    /// A field that has no schema of its own. To the validator there is a dot before it even at the root.
+    /// A field without a schema of its own. The validator puts a dot before it even at the root.
     Other(&'p str),
     Item(usize),
 }
 
 impl<'p> Where<'p> {
-    /// The value that is validated, which is the whole object or its field `of`.
+    /// The place of the validated value, which is the whole object or its field `of`.
     pub(super) fn root(of: Option<&'p str>) -> Self {
         Where { up: None, step: Step::Root, of }
     }
@@ -115,7 +115,7 @@ impl<'p> Where<'p> {
         Where { up: Some(self), step: Step::Item(index), of: self.of }
     }
 
-    /// Whether messages write nothing for this place.
+    /// Whether this place is empty in messages.
     pub(super) fn is_root(&self) -> bool {
         match (self.up, self.step) {
             (None, _) => true,
@@ -135,7 +135,7 @@ impl<'p> Where<'p> {
         }
     }
 
-    /// The path of the value that is validated, which findings bear that the server takes for being about the whole of it.
+    /// The path of the validated value, for findings that the server attributes to the whole of it.
     pub(super) fn whole(&self) -> &'p str {
         self.of.unwrap_or("<nil>")
     }

@@ -1,8 +1,8 @@
-//! What a schema demands of a value: `SchemaValidator` of `k8s.io/kube-openapi/pkg/validation/validate` (d427ff9ee9ad), with the
-//! findings as `ValidateCustomResource` of `k8s.io/apiextensions-apiserver/pkg/apiserver/validation` (v0.37.1) puts them.
+//! Validation of a value by a schema: `SchemaValidator` of `k8s.io/kube-openapi/pkg/validation/validate` (d427ff9ee9ad), with
+//! the findings of `ValidateCustomResource` of `k8s.io/apiextensions-apiserver/pkg/apiserver/validation` (v0.37.1).
 //!
-//! The order of checks is upstream's, as are its oddities: it decides which findings are told. Where upstream goes through a Go
-//! map, in no order, fields are taken by name.
+//! The order of checks is upstream's, with its oddities, as it decides which findings are reported. Where upstream iterates
+//! over a Go map, in no order, fields are in the order of their names.
 
 use super::junctors;
 use super::kind::Kind;
@@ -14,7 +14,7 @@ use crate::error::FieldError;
 use crate::schema::encode_any;
 use serde_json::{Map, Value};
 
-/// Checks a value that replaces an old one, or none. Findings about what has not changed do not count.
+/// Validates a value that replaces an old one, if there is one. Findings about unchanged values are dropped.
 pub(super) fn check(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Report {
     let mut report = all(node, at, value, old);
     if !report.is_valid() && old.is_some_and(|old| old.equals(node, value)) {
@@ -69,7 +69,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
     report
 }
 
-/// `errors.InvalidType`. What is found is a type or a text.
+/// `errors.InvalidType`; `found` is a type or a text.
 fn wrong_type(at: &Where<'_>, expected: &str, found: &str) -> FieldError {
     let detail = format!("{at} in body must be of type {expected}: {}", crate::schema::quote(found));
     FieldError::type_invalid(at.field(), &found.into(), detail)
@@ -115,7 +115,7 @@ fn kind(node: &Node, at: &Where<'_>, value: &Value) -> Option<FieldError> {
     (!fits).then(|| wrong_type(at, &names(&node.kinds), found.name()))
 }
 
-/// `stringValidator`, which tells one finding.
+/// `stringValidator`, which reports one finding.
 fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str) -> Option<FieldError> {
     if node.max_length.is_some() || node.min_length.is_some() {
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
@@ -146,8 +146,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| encode_any(value), str::to_owned)
 }
 
-/// Whether a value is another one after Go converted it to the other's type: numbers lose fractions, and an integer
-/// is the character with that code. Null is like nothing.
+/// Whether a value equals another one after Go's conversion to the other's type: numbers lose fractions, and an integer
+/// becomes the character with that code. Null equals nothing.
 fn converts_to(value: &Value, other: &Value) -> bool {
     match (value, other) {
         (Value::Null, _) => false,
@@ -202,7 +202,7 @@ fn fields(node: &Node, at: &Where<'_>, object: &Map<String, Value>, old: Option<
     if let Some(max) = node.max_properties.filter(|max| size(object.len()) > *max) {
         report.push(FieldError::too_many(at.field(), object.len(), usize::try_from(max).unwrap_or_default()));
     }
-    // The apiVersion of an old object is not the one that it was written with, so these two are always checked.
+    // The old object may have been written with another apiVersion, so these two are always checked.
     let old_of = |name: &str| {
         let seen = at.is_root() && matches!(name, "kind" | "apiVersion");
         old.filter(|_| !seen).and_then(|old| old.field(name))

@@ -1,4 +1,4 @@
-//! Structural schemas against what the real packages of Kubernetes were seen to make of them (`fixtures/custom/values.jsonl`, written by
+//! Structural schemas against recorded results of the real packages of Kubernetes (`fixtures/custom/values.jsonl`, written by
 //! `cargo xtask schema`).
 
 use super::{Structural, validate_defaults};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A value with the schema that it is held to, and what became of it.
+/// A value with its schema, and the results of the real packages.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Vector<'l> {
@@ -37,7 +37,7 @@ struct Vector<'l> {
     status: Vec<[String; 3]>,
     #[serde(default)]
     defaults: Vec<[String; 3]>,
-    /// The lists above that Go makes in no order.
+    /// The names of the lists above that Go makes in no order.
     #[serde(default)]
     unordered: Vec<String>,
 }
@@ -55,7 +55,7 @@ fn told(findings: &[FieldError]) -> Vec<[String; 3]> {
 }
 
 impl Vector<'_> {
-    /// What differs from what Go made of the value.
+    /// The differences from Go's results.
     fn differences(&self) -> Vec<String> {
         let mut differences = Vec::new();
         let mut compare = |name: &str, mut found: Vec<[String; 3]>, expected: &[[String; 3]]| {

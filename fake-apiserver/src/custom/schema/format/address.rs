@@ -1,11 +1,11 @@
-//! Addresses: of IP as `k8s.io/utils/net` and Go's `net` read them, of Ethernet (`net.ParseMAC`, Go 1.26), and names of hosts
-//! (`IsHostname` of `strfmt/default.go`).
+//! Addresses: IP as in `k8s.io/utils/net` and Go's `net`, MAC (`net.ParseMAC`, Go 1.26), and host names (`IsHostname` of
+//! `strfmt/default.go`).
 
 use regex::Regex;
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
-/// `HostnamePattern`, in which only what is ASCII is a digit.
+/// `HostnamePattern`, in which only ASCII digits are digits.
 static HOSTNAME: LazyLock<Regex> = LazyLock::new(|| {
     let symbol = r"a-zA-Z0-9\p{S}\p{L}";
     let pattern = format!(
@@ -16,7 +16,7 @@ static HOSTNAME: LazyLock<Regex> = LazyLock::new(|| {
 
 /// `IsHostname`.
 pub(super) fn hostname(text: &str) -> bool {
-    // The length first: matching the expression costs much, and says no more about what is too long.
+    // The length is checked first, as matching a long text is expensive.
     text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && HOSTNAME.is_match(text)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn cidr(text: &str) -> bool {
     number(mask, 10).is_some_and(|(bits, rest)| rest.is_empty() && bits <= max)
 }
 
-/// The number at the start of a text, which may have leading zeros, and what follows (`dtoi`, `xtoi`).
+/// The number at the start of a text, which may have leading zeros, and the rest (`dtoi`, `xtoi`).
 fn number(text: &str, radix: u32) -> Option<(u32, &str)> {
     let is_digit = |byte: &u8| char::from(*byte).is_digit(radix);
     let (digits, rest) = text.split_at(text.bytes().take_while(is_digit).count());

@@ -37,7 +37,7 @@ pub(super) fn uuid(text: &str, version: Option<u8>, variant: bool) -> bool {
     rest.is_empty()
 }
 
-/// The text without what `\s` and dashes are.
+/// The text without white space (`\s`) and dashes.
 fn without_space(text: &str) -> Vec<u8> {
     text.bytes().filter(|byte| !matches!(byte, b'\t' | b'\n' | 0xc | b'\r' | b' ' | b'-')).collect()
 }
@@ -73,7 +73,7 @@ pub(super) fn isbn(text: &str) -> bool {
     isbn10(text) || isbn13(text)
 }
 
-/// `IsCreditCard`: a number that an issuer could have given, with a correct last digit. What is no digit does not count.
+/// `IsCreditCard`: a number with the prefix of an issuer and a correct check digit. Other characters than digits are ignored.
 pub(super) fn credit_card(text: &str) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| digits.starts_with(prefix));

@@ -1,8 +1,8 @@
-//! Addresses of mail: `mail.ParseAddress` of Go 1.26 (`net/mail/message.go`), of which only the verdict is of interest.
+//! Email addresses: `mail.ParseAddress` of Go 1.26 (`net/mail/message.go`), without its result.
 
 use std::net::IpAddr;
 
-/// Whether Go reads the text as one address, perhaps with a name.
+/// Whether Go parses the text as one address, perhaps with a name.
 pub(super) fn email(text: &str) -> bool {
     let mut parser = Parser { rest: text };
     parser.address(true) == Some(1) && parser.skip_comments().is_some() && parser.rest.is_empty()
@@ -32,7 +32,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// The rest of a comment, which may have comments in it. Returns its text.
+    /// Parses the rest of a comment, which may have nested comments. Returns its text.
     fn comment(&mut self) -> Option<String> {
         let mut depth = 1;
         let mut text = String::new();
@@ -194,7 +194,7 @@ enum Word {
     UnknownCharset,
 }
 
-/// Whether a word is encoded (RFC 2047) in a charset that Go does not know, which is an error; all else is taken as it is.
+/// The kind of a word: one that is encoded (RFC 2047) in a charset that Go does not know is an error.
 fn encoded_word(word: &str) -> Word {
     let Some(inner) = word.strip_prefix("=?").and_then(|rest| rest.strip_suffix("?=")) else { return Word::Plain };
     let parts: Vec<&str> = inner.splitn(3, '?').collect();

@@ -41,7 +41,8 @@ const FORMATS: [(&str, Check); 26] = [
     ("uuid5", |text| code::uuid(text, Some(b'5'), true)),
 ];
 
-/// The check of a format of texts; `None` if the format is not supported, and therefore ignored. Dashes in the name do not count.
+/// The check of a format of texts; `None` if the format is not supported, and therefore ignored. Dashes in the name are
+/// ignored.
 pub(super) fn of_text(name: &str) -> Option<Check> {
     let plain = name.replace('-', "");
     let at = FORMATS.binary_search_by_key(&plain.as_str(), |(name, _)| name).ok()?;

@@ -1,7 +1,7 @@
 //! Dates, times and durations: `date.go`, `time.go` and `duration.go` of `k8s.io/kube-openapi/pkg/validation/strfmt`
 //! (d427ff9ee9ad), and `time.ParseDuration` (Go 1.26).
 
-/// The units of [`duration`] with their variants: the last one may also be the beginning of a longer word.
+/// The units of [`duration`] with their variants, of which the last one may be the prefix of a longer word.
 const UNITS: [&[&str]; 8] = [
     &["ns", "nano"],
     &["us", "µs", "micro"],
@@ -13,7 +13,7 @@ const UNITS: [&[&str]; 8] = [
     &["w", "wk", "week"],
 ];
 
-/// `IsDate`: of the form 2006-01-02, and a day of the calendar.
+/// `IsDate`: of the form 2006-01-02, and an existing day.
 pub(super) fn date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_form = bytes.len() == 10
@@ -36,7 +36,7 @@ pub(super) fn date(text: &str) -> bool {
     }
 }
 
-/// `IsDateTime`: what follows a second T does not count, nor is an offset checked beyond its form.
+/// `IsDateTime`: the text behind a second T is ignored, and of an offset only the form is checked.
 pub(super) fn date_time(text: &str) -> bool {
     let mut parts = text.split(['t', 'T']);
     match (parts.next(), parts.next()) {
@@ -70,7 +70,7 @@ fn is_time(text: &str) -> bool {
     in_range && (is_offset(rest) || is_fraction_and_offset())
 }
 
-/// `IsDuration`: what Go's `time.ParseDuration` reads, or a text with a number and a unit anywhere in it.
+/// `IsDuration`: a duration of Go's `time.ParseDuration`, or a text with a number and a unit anywhere in it.
 pub(super) fn duration(text: &str) -> bool {
     is_go_duration(text) || has_scala_duration(text)
 }

@@ -2,8 +2,8 @@
 
 use super::{Parser, push_char, refuse};
 
-/// The categories and scripts that `\p{...}` knows (`unicodeTable`), as canonical names. The crate knows more. Scripts of several
-/// words are not found in Go, whose table has them with underscores.
+/// The categories and scripts of `\p{...}` (`unicodeTable`), as canonical names. The crate has more. Go does not find scripts
+/// of several words, as its table has them with underscores.
 const CLASSES: &str = "Any Assigned Ascii Lc C Cc Cf Cn Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S \
     Sc Sk Sm So Z Zl Zp Zs Casedletter Closepunctuation Combiningmark Connectorpunctuation Control Currencysymbol \
     Dashpunctuation Decimalnumber Enclosingmark Finalpunctuation Format Initialpunctuation Letter Letternumber Lineseparator \
@@ -26,7 +26,7 @@ const POSIX: [&str; 14] = [
 ];
 
 impl Parser<'_> {
-    /// A class in brackets.
+    /// Translates a class in brackets.
     pub(super) fn class(&mut self) -> Result<(), String> {
         let whole = self.rest;
         self.take(1, "[");
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `\d` and its like, and `\p{…}`, as they may stand in a class.
+    /// Translates `\d` and the like, and `\p{…}`, to the content of a class.
     pub(super) fn shared_class(&mut self) -> Result<Option<String>, String> {
         let Some(letter) = self.rest.strip_prefix('\\').and_then(|rest| rest.chars().next()) else {
             return Ok(None);
@@ -103,7 +103,7 @@ impl Parser<'_> {
         Ok(Some(ranges.to_owned()))
     }
 
-    /// `\p{Greek}`, `\pL`, `\p{^Lu}`.
+    /// Translates `\p{Greek}`, `\pL`, `\p{^Lu}`.
     fn unicode_class(&mut self, mut negative: bool) -> Result<String, String> {
         let named = &self.rest[2..];
         let (mut name, length) = match named.chars().next() {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok(format!(r"\{}{{{name}}}", if negative { 'P' } else { 'p' }))
     }
 
-    /// The character that an escape stands for (`parseEscape`).
+    /// Parses an escape; returns the character that it stands for (`parseEscape`).
     pub(super) fn escaped_char(&mut self) -> Result<char, String> {
         let before = self.rest;
         let mut chars = before[1..].chars();
@@ -161,14 +161,14 @@ impl Parser<'_> {
     }
 }
 
-/// `canonicalName`: the first letter upper case, the others lower case, without what separates words.
+/// `canonicalName`: the first letter upper case, the others lower case, without word separators.
 fn canonical(name: &str) -> String {
     let mut letters = name.chars().filter(|char| !matches!(char, '_' | '-' | ' '));
     let first = letters.next().map(|char| char.to_ascii_uppercase());
     first.into_iter().chain(letters.map(|char| char.to_ascii_lowercase())).collect()
 }
 
-/// `7F` or `{1F600}`.
+/// The character of a hexadecimal code: `7F` or `{1F600}`.
 fn hexadecimal(chars: &mut std::str::Chars<'_>) -> Option<char> {
     let first = chars.next()?;
     if first != '{' {

@@ -1,25 +1,25 @@
-//! Regular expressions in Go's syntax, run by the crate `regex`.
+//! Regular expressions in Go's syntax, translated for the crate `regex`.
 //!
-//! Both match in linear time and mean the same by most of what they write, but not by all: to Go `\d`, `\s`, `\w` and `\b` are ASCII,
-//! and `\s` has no vertical tab; `&&`, `--`, `~~` and `[` in a class are characters, as are `\<` and a `{` that does not begin a
-//! count; there are `\Q…\E`, octal escapes and `\p{^…}`. So an expression is read by Go's grammar (`regexp/syntax/parse.go` of
-//! Go 1.26) and written anew in the words of the crate, in the form that is least open to misreading. What Go refuses is refused
-//! with Go's text.
+//! Both match in linear time and share most of their syntax, but not all: in Go `\d`, `\s`, `\w` and `\b` are ASCII,
+//! and `\s` has no vertical tab; `&&`, `--`, `~~` and `[` in a class are characters, as are `\<` and a `{` that does not begin
+//! a count; there are `\Q…\E`, octal escapes and `\p{^…}`. So an expression is parsed by Go's grammar
+//! (`regexp/syntax/parse.go` of Go 1.26) and written in the crate's syntax, in its least ambiguous form. Expressions that Go
+//! refuses are refused with Go's message.
 
 mod class;
 
 use regex::{Regex, RegexBuilder};
 
-/// Most bytes that a compiled expression may take up.
+/// The most bytes of a compiled expression.
 const SIZE_LIMIT: usize = 16 << 20;
-/// Most copies that counted repetitions make of what they repeat (`repeatIsValid`).
+/// The most copies that nested counted repetitions may make (`repeatIsValid`).
 const MAX_COPIES: usize = 1000;
 
 /// Compiles an expression as `regexp.Compile` does.
 ///
 /// # Errors
-/// If Go refuses the expression, in Go's words: ``error parsing regexp: missing closing ): `(` ``. Also if it nests or grows beyond
-/// what the crate allows.
+/// If Go refuses the expression, Go's message: ``error parsing regexp: missing closing ): `(` ``. Also if it exceeds the
+/// crate's limits of nesting and size.
 pub fn compile(pattern: &str) -> Result<Regex, String> {
     let translated = Parser::new(pattern).run()?;
     let compiled = RegexBuilder::new(&translated).size_limit(SIZE_LIMIT).build();
@@ -31,14 +31,14 @@ fn refuse<T>(why: &str, part: &str) -> Result<T, String> {
     Err(format!("error parsing regexp: {why}: `{part}`"))
 }
 
-/// What has been read of a group.
+/// The parsed part of a group.
 #[derive(Default)]
 struct Group {
-    /// Whether the last thing read can be repeated.
+    /// Whether the last element can be repeated.
     repeatable: bool,
-    /// The copies that the last thing read makes of what is in it, by counted repetition.
+    /// The copies that counted repetitions make within the last element.
     copies: usize,
-    /// The most copies of any earlier thing.
+    /// The most copies of any earlier element.
     most: usize,
 }
 
@@ -58,7 +58,7 @@ struct Parser<'p> {
     groups: Vec<Group>,
     /// The repetition that ended just here.
     last_repeat: Option<&'p str>,
-    /// Where the flags begin that were written last, after which a repetition still is one of what is before them.
+    /// The start of the last flags, behind which a repetition still applies to the element before them.
     flags: Option<usize>,
 }
 
@@ -78,7 +78,7 @@ impl<'p> Parser<'p> {
         self.groups.last_mut().expect("the whole expression is never closed")
     }
 
-    /// What was read since `before`.
+    /// The text parsed since `before`.
     fn since(&self, before: &'p str) -> &'p str {
         &before[..before.len() - self.rest.len()]
     }
@@ -155,7 +155,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Goes on by some bytes, which are written otherwise.
+    /// Consumes some bytes, and writes their translation.
     fn take(&mut self, bytes: usize, written: &str) {
         self.rest = &self.rest[bytes..];
         self.written.push_str(written);
@@ -166,7 +166,7 @@ impl<'p> Parser<'p> {
         self.group().atom(0);
     }
 
-    /// The end of a repetition operator: what it repeats must be there, and not be repeated already.
+    /// Parses the end of a repetition operator, whose element must exist and must not be repeated already.
     fn repeat(&mut self, before: &'p str, copies: Option<usize>) -> Result<(), String> {
         if self.rest.starts_with('?') {
             self.take(1, "?");
@@ -188,7 +188,7 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    /// `(`, and what may follow it.
+    /// Parses `(`, with flags and names.
     fn open(&mut self) -> Result<(), String> {
         let before = self.rest;
         let Some(special) = before.strip_prefix("(?") else {
@@ -247,7 +247,7 @@ impl<'p> Parser<'p> {
         refuse("invalid or unsupported Perl syntax", before)
     }
 
-    /// `\` outside of a class.
+    /// Parses an escape outside of a class.
     fn escape(&mut self) -> Result<(), String> {
         let place = match self.rest.as_bytes().get(1) {
             Some(b'A') => Some(r"\A"),
@@ -279,7 +279,7 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// A character that stands for itself, in a class or out of it.
+/// Writes a literal character, within a class or outside.
 fn push_char(written: &mut String, char: char) {
     if char.is_ascii_alphanumeric() || !char.is_ascii() {
         written.push(char);
@@ -288,7 +288,7 @@ fn push_char(written: &mut String, char: char) {
     }
 }
 
-/// The least and the greatest number of copies.
+/// The minimum and the maximum number of copies.
 type Bounds = (Option<usize>, Option<Option<usize>>);
 
 /// The bounds in `{2}`, `{2,}` and `{2,5}`, and the length of that; `None` if the text is not of this form. A bound that is too large
@@ -310,7 +310,7 @@ fn counts(text: &str) -> Option<(Bounds, usize)> {
     Some(((min, max), text.len() - rest.len()))
 }
 
-/// How many copies bounds make at most; `None` if they are not allowed.
+/// The most copies that bounds allow; `None` if the bounds are invalid.
 fn copies((min, max): Bounds) -> Option<usize> {
     let min = min.filter(|min| *min <= MAX_COPIES)?;
     match max {
@@ -323,7 +323,7 @@ fn copies((min, max): Bounds) -> Option<usize> {
 mod tests {
     use super::compile;
 
-    /// What Go 1.26 says of them.
+    /// The messages of Go 1.26.
     #[test]
     fn refusals_are_those_of_go() {
         for (pattern, error) in [
