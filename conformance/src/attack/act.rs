@@ -1,4 +1,4 @@
-//! Carrying out an attack that is data.
+//! Execution of attacks that are data.
 
 use super::answers::tally;
 use super::data::{Attack, Over};
@@ -10,13 +10,13 @@ use super::requests::{self, Made};
 use anyhow::{Context as _, Result, ensure};
 use futures::future::join_all;
 
-/// What every connection of an attack does.
+/// The acts of each connection of an attack.
 enum Doing {
     Http1(Vec<Act>),
     Http2(Vec<u8>, usize),
 }
 
-/// Carries out `attack` and says what came back.
+/// Carries out `attack`; returns the observed answers in short.
 ///
 /// # Errors
 /// If the attack cannot be made, or what precedes it is refused.
@@ -64,7 +64,7 @@ pub async fn carry_out(attack: &Attack, ground: &Ground) -> Result<String> {
     Ok(tally(join_all((0..attack.connections).map(|_| connection())).await.into_iter().map(|told| format!("({told})"))))
 }
 
-/// Why there is no connection.
+/// The text for a failed connection.
 fn short(error: &anyhow::Error) -> String {
     if error.to_string() == "TLS handshake" { "no handshake".to_owned() } else { "no connection".to_owned() }
 }

@@ -1,7 +1,7 @@
-//! What came back, in short: `200`, `400 BadRequest closed`, `2x 200, goaway ENHANCE_YOUR_CALM`.
+//! Answers in short: `200`, `400 BadRequest closed`, `2x 200, goaway ENHANCE_YOUR_CALM`.
 //!
-//! A number is the status of an answer, with the reason if its body is a `Status`; then comes how the connection ended: `closed`
-//! by the server, or `open` if nothing more came while it was waited for.
+//! A number is the status code of an answer, with the reason if its body is a `Status`; then comes the end of the connection:
+//! `closed` by the server, or `open` if nothing more came within the time.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -30,10 +30,10 @@ pub fn error_name(code: u32) -> String {
     name.map_or_else(|| code.to_string(), ToString::to_string)
 }
 
-/// The most of a body that is kept to read its reason.
+/// The most bytes of a body that are kept to read its reason.
 const MAX_STATUS: usize = 64 * 1024;
 
-/// The status, and the reason if the body is a `Status`.
+/// The status code, and the reason if the body is a `Status`.
 pub fn described(code: u16, body: &[u8]) -> String {
     let status: Value = serde_json::from_slice(body).unwrap_or_default();
     let is_status = code >= 400 && status["kind"] == "Status";
@@ -43,7 +43,7 @@ pub fn described(code: u16, body: &[u8]) -> String {
     }
 }
 
-/// Equal texts counted, in the order of texts: `2x 200, 404 NotFound`.
+/// The texts in order, equal ones counted: `2x 200, 404 NotFound`.
 pub fn tally(texts: impl IntoIterator<Item = String>) -> String {
     let mut counts = BTreeMap::<String, usize>::new();
     for text in texts {
@@ -53,7 +53,7 @@ pub fn tally(texts: impl IntoIterator<Item = String>) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Answers of HTTP/1.1, read as they come.
+/// An incremental parser of HTTP/1.1 answers.
 #[derive(Default)]
 pub struct Reader {
     buffer: Vec<u8>,
@@ -63,7 +63,7 @@ pub struct Reader {
     body: Vec<u8>,
 }
 
-/// What is expected of the answer that is being read.
+/// The next part of the answer that is being read.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Rest {
     #[default]
@@ -78,18 +78,18 @@ enum Rest {
 }
 
 impl Reader {
-    /// Takes what came.
+    /// Parses more bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
         while self.step() {}
     }
 
-    /// The number of whole answers, without those that are only on the way to one (100).
+    /// The number of complete answers, without informational ones (100).
     pub fn finished(&self) -> usize {
         self.answers.iter().filter(|answer| *answer != "100").count()
     }
 
-    /// All answers; one that is not whole ends in `...`.
+    /// All answers; an incomplete one ends in `...`.
     pub fn end(mut self) -> Vec<String> {
         match self.rest {
             Rest::ToTheEnd => self.finish(),
@@ -101,7 +101,7 @@ impl Reader {
         self.answers
     }
 
-    /// Reads one thing more; false if it has not come yet.
+    /// Parses the next part; false if it is not complete yet.
     fn step(&mut self) -> bool {
         match self.rest {
             Rest::Garbage => self.buffer.clear(),
@@ -144,7 +144,7 @@ impl Reader {
         false
     }
 
-    /// Reads a head.
+    /// Parses a head.
     fn head(&mut self) -> bool {
         if self.buffer.len() >= 5 && !self.buffer.starts_with(b"HTTP/") {
             self.rest = Rest::Garbage;
@@ -184,7 +184,7 @@ impl Reader {
     }
 
     fn finish(&mut self) {
-        // What ends a chunk is kept with it, and is no harm to JSON but at its end.
+        // The line ends of chunks are kept; within JSON they are harmless, and at its end they are trimmed.
         let body = self.body.trim_ascii_end();
         self.answers.push(described(self.code, body));
         self.body.clear();

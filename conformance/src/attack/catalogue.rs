@@ -17,15 +17,15 @@ pub const CLASSES: [&str; 8] = ["http1", "http2", "tls", "bodies", "identity", "
 pub struct Coded {
     /// The name within its class.
     pub name: &'static str,
-    /// The sentence that says what it tries.
+    /// A sentence about its attempt.
     pub about: &'static str,
     /// Whether it takes longer than half a second.
     pub slow: bool,
-    /// What has to come back, and why no real server is asked; `None` if one is.
+    /// The expected answers, and the reason why no real server judges them; `None` if one does.
     pub stated: Option<(&'static str, &'static str)>,
-    /// How the process has to be afterwards.
+    /// The bounds for the process.
     pub bounds: Bounds,
-    /// Carries it out and says what came back. An error is something that must not happen to any server.
+    /// Carries it out; returns the answers in short. An error is an outcome that no server may have.
     pub run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
 }
 
@@ -35,13 +35,13 @@ pub struct Entry {
     pub name: String,
     /// The class.
     pub class: &'static str,
-    /// The sentence that says what it tries.
+    /// A sentence about its attempt.
     pub about: String,
     /// Whether it takes longer than half a second.
     pub slow: bool,
     /// Whether it waits for a limit of the server.
     pub waits: bool,
-    /// How the process has to be afterwards.
+    /// The bounds for the process.
     pub bounds: Bounds,
     stated: Option<Vec<String>>,
     way: Way,
@@ -53,12 +53,12 @@ enum Way {
 }
 
 impl Entry {
-    /// Whether a real server says what has to come back.
+    /// Whether a real server judges the answers.
     pub fn is_judged(&self) -> bool {
         self.stated.is_none()
     }
 
-    /// What has to come back.
+    /// The expected answers.
     pub fn expected<'a>(&'a self, record: &'a Record) -> Expected<'a> {
         match &self.stated {
             Some(allowed) => Expected::Stated(allowed),
@@ -66,10 +66,10 @@ impl Entry {
         }
     }
 
-    /// Carries it out and says what came back.
+    /// Carries it out; returns the answers in short.
     ///
     /// # Errors
-    /// If it cannot be made, or what must not happen does.
+    /// If it cannot be carried out, or has an outcome that no server may have.
     pub async fn carry_out(&self, ground: &Ground) -> Result<String> {
         match &self.way {
             Way::Data(attack) => act::carry_out(attack, ground).await,
@@ -78,7 +78,7 @@ impl Entry {
     }
 }
 
-/// The names of those that a real server judges.
+/// The names of the attacks that a real server judges.
 pub fn judged(entries: &[Entry]) -> Vec<String> {
     entries.iter().filter(|entry| entry.is_judged()).map(|entry| entry.name.clone()).collect()
 }

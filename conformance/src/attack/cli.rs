@@ -16,10 +16,10 @@ pub struct Options {
     /// The server to attack
     #[arg(long, value_enum, default_value_t = Kind::Embedded)]
     target: Kind,
-    /// Print the attacks and what each tries, carry out none
+    /// Print the attacks without carrying them out
     #[arg(long)]
     list: bool,
-    /// Write down what comes back as what has to come back: from a real server only
+    /// Record the answers as the expected ones; from a real server only
     #[arg(long)]
     bless: bool,
     /// Only attacks whose name contains one of these
@@ -28,15 +28,15 @@ pub struct Options {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// The library, in this process: whether it answers, and what
+    /// The library, in this process: its answers
     Embedded,
-    /// The program: its memory, descriptors and threads have to come back, too. A run of all attacks writes the score
+    /// The program: its answers, memory, descriptors and threads. A run of all attacks writes the score
     Process,
-    /// A real kube-apiserver: whether it answers as it did
+    /// A real kube-apiserver: whether its answers are the recorded ones
     Real,
 }
 
-/// Carries out attacks. `root` is the workspace's folder. Succeeds only if nothing is wrong.
+/// Carries out attacks. `root` is the workspace's folder. Succeeds only if no attack fails.
 ///
 /// # Errors
 /// If a server cannot be started, or there is no such attack.
@@ -62,7 +62,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
         }
     };
     if options.target != Kind::Process {
-        // A target without a process has nothing to look at, and programs that are clients have nothing to do with a real server.
+        // Attacks on programs that are clients need a process, and do not concern a real server.
         entries.retain(|entry| entry.class != "programs" && (version.is_none() || entry.is_judged()));
     }
     let strict = version.is_none();
@@ -85,7 +85,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The most letters of what came back that are shown.
+/// The most characters of the answers that are shown.
 const SHOWN: usize = 160;
 
 fn show(report: &Report) {

@@ -1,4 +1,4 @@
-//! Connections as attackers open them: with TLS or without, and with certificates of their own.
+//! Connections of attackers: with or without TLS, and with client certificates of any kind.
 
 use super::data::{Certificate, Over};
 use crate::client::roots;
@@ -20,22 +20,22 @@ pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
 
-/// The number of certificates of a chain that is too long.
+/// The number of certificates in an overlong chain.
 const LONG_CHAIN: usize = 100;
-/// The bytes of a name that is too long.
+/// The length of an overlong name, in bytes.
 const HUGE_NAME: usize = 300_000;
 
-/// The authority of client certificates that the server trusts, and one that it does not.
+/// The authority of client certificates that the server trusts, and a foreign one.
 pub struct Authorities {
     trusted: CertifiedIssuer<'static, KeyPair>,
     foreign: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Authorities {
-    /// New ones.
+    /// New authorities.
     ///
     /// # Errors
-    /// If there are no random numbers.
+    /// If the operating system has no randomness.
     pub fn new() -> Result<Authorities> {
         let authority = || -> Result<_> {
             let mut params = CertificateParams::default();
@@ -51,7 +51,7 @@ impl Authorities {
         self.trusted.pem()
     }
 
-    /// A certificate, with those that lead to an authority, and its key.
+    /// A certificate chain and its key.
     fn certificate(&self, certificate: Certificate) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
         let mut params = CertificateParams::default();
         let group = (certificate == Certificate::SelfSignedMaster).then_some("system:masters");
@@ -91,16 +91,16 @@ fn name(common: &str, group: Option<&str>) -> DistinguishedName {
     name
 }
 
-/// What connects to one server.
+/// A connector to one server.
 pub struct Connector {
-    /// Where it listens.
+    /// The server's address.
     pub address: SocketAddr,
     ca_pem: String,
     authorities: Arc<Authorities>,
 }
 
 impl Connector {
-    /// What connects to the server at `address`, whose certificate those in `ca_pem` have signed.
+    /// A connector to the server at `address`, whose certificate is verified with `ca_pem`.
     pub fn new(address: SocketAddr, ca_pem: String, authorities: Arc<Authorities>) -> Connector {
         Connector { address, ca_pem, authorities }
     }

@@ -1,4 +1,4 @@
-//! Attacks that are data: `fixtures/attacks/<class>.toml`, a list of what is sent. [fixtures/README.md] is the manual.
+//! Attacks that are data: the lists in `fixtures/attacks/<class>.toml`. [fixtures/README.md] is the manual.
 //!
 //! [fixtures/README.md]: ../../../fixtures/README.md
 
@@ -17,13 +17,13 @@ struct Class {
     attack: Vec<Attack>,
 }
 
-/// An attack: what is sent, over how many connections of what kind, and how what comes back is read.
+/// An attack: the connections, the bytes or requests that are sent, and the end of reading.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Attack {
     /// The name within its class.
     pub name: String,
-    /// The sentence that says what it tries.
+    /// A sentence about its attempt.
     pub about: String,
     /// The user who attacks; `""` is a client without credentials.
     #[serde(default = "attacker", rename = "as")]
@@ -43,16 +43,16 @@ pub struct Attack {
     /// Requests, one after the other on each connection.
     #[serde(default)]
     pub requests: Vec<Request>,
-    /// Bytes.
+    /// Bytes to send.
     #[serde(default)]
     pub send: Option<Text>,
-    /// Frames of HTTP/2, after its preface.
+    /// HTTP/2 frames to send after the preface.
     #[serde(default)]
     pub frames: Vec<Frame>,
-    /// When there is nothing more to wait for.
+    /// The condition that ends the wait.
     #[serde(default)]
     pub until: Until,
-    /// How many answers are waited for; those that come later are not read. `None` is all, up to the connection's end.
+    /// The number of answers to wait for; later ones are not read. `None` for all, up to the end of the connection.
     #[serde(default)]
     pub answers: Option<usize>,
     /// Seconds to wait for the end.
@@ -64,13 +64,13 @@ pub struct Attack {
     /// Whether it waits for a limit of the server, and so runs beside others that do.
     #[serde(default)]
     pub waits: bool,
-    /// What is allowed to come back, where a real server is not asked; one `*` stands for any text.
+    /// The allowed answers, if no real server judges them; one `*` stands for any text.
     #[serde(default)]
     pub expect: Vec<String>,
-    /// Why a real server is not asked.
+    /// The reason why no real server judges it.
     #[serde(default)]
     pub unjudged: Option<String>,
-    /// How the process has to be afterwards, if not as usual.
+    /// The bounds for the process, if not the usual ones.
     #[serde(default)]
     pub bounds: Bounds,
 }
@@ -96,9 +96,9 @@ pub enum Over {
 pub enum Certificate {
     /// Of the user `cert-user`, signed by the authority that the server trusts.
     Trusted,
-    /// The same, and no more valid.
+    /// The same, but expired.
     Expired,
-    /// The same, and not valid yet.
+    /// The same, but not valid yet.
     Future,
     /// For a server, not for a client.
     ForServers,
@@ -114,28 +114,28 @@ pub enum Certificate {
     SelfSignedMaster,
 }
 
-/// When there is nothing more to wait for.
+/// The condition that ends the wait for answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Until {
-    /// All answers are here, or the server closed the connection.
+    /// All answers have come, or the server has closed the connection.
     #[default]
     Answered,
-    /// An HTTP/2 ping that is sent last was answered, or the server closed the connection.
+    /// A last HTTP/2 ping was answered, or the server has closed the connection.
     Ping,
-    /// Nothing is read; the server was well for a while.
+    /// Nothing is read, and the vigil has found the server well for some rounds.
     Unread,
-    /// What was sent is sent; the client closes.
+    /// All bytes are sent; then the client closes the connection.
     Sent,
 }
 
-/// A request of HTTP/1.1 or HTTP/2.
+/// An HTTP/1.1 or HTTP/2 request.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
     /// The method and the target: `GET /api`.
     pub line: Text,
-    /// Headers, beside those that every request has.
+    /// Headers besides the usual ones.
     #[serde(default)]
     pub headers: Vec<(Text, Text)>,
     /// The content type of the body.
@@ -159,7 +159,7 @@ impl Attack {
 /// Reads the attacks of `class`, below the folder of attacks.
 ///
 /// # Errors
-/// If the file is not there, or an attack is not one.
+/// If the file cannot be read, or an attack is malformed.
 pub fn load(folder: &Path, class: &str) -> Result<Vec<Attack>> {
     let path = folder.join(class).with_extension("toml");
     if !path.exists() {

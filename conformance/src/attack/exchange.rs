@@ -1,4 +1,4 @@
-//! One connection of an attack: what is sent is sent, what comes back is read and told in short.
+//! One connection of an attack: bytes are sent, answers are read and described in short.
 
 use super::answers::{Reader, described, error_name, tally};
 use super::connect::Stream;
@@ -11,22 +11,22 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-/// How an answer is waited for.
+/// The conditions and limits of waiting for answers.
 #[derive(Clone, Copy)]
 pub struct Waiting<'a> {
-    /// When there is nothing more to wait for.
+    /// The condition that ends the wait.
     pub until: Until,
-    /// How many answers are waited for.
+    /// The number of answers to wait for.
     pub answers: Option<usize>,
-    /// For how long.
+    /// The time limit.
     pub patience: Duration,
-    /// What an attacker that reads nothing waits for.
+    /// The vigil, whose rounds an attacker waits for that reads nothing.
     pub vigil: &'a Vigil,
 }
 
-/// The number of times that the server was well while an attacker does not read.
+/// The number of rounds of the vigil during which an attacker reads nothing.
 const UNREAD_ROUNDS: u64 = 20;
-/// The bytes of the ping that is sent last.
+/// The payload of the last ping.
 const LAST_PING: &[u8] = b"the last";
 
 /// Carries out `acts`, and reads answers of HTTP/1.1.
@@ -42,7 +42,7 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
                 }
                 Act::CloseWrite => write.shutdown().await,
             };
-            // The server has heard enough; what it says is read.
+            // The server has closed the connection; its answers are still read.
             if done.is_err() {
                 break;
             }
@@ -54,7 +54,7 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
         Until::Unread => {
             tokio::select! {
                 () = &mut sending => waiting.vigil.rounds(UNREAD_ROUNDS).await,
-                // The server does not read either.
+                // The server may not read either, so sending may never end.
                 () = waiting.vigil.rounds(UNREAD_ROUNDS) => {}
             }
             return "unread".to_owned();
@@ -86,7 +86,7 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
     told(reader.end().into_iter().chain(end.map(str::to_owned)))
 }
 
-/// An answer of HTTP/2, as far as it has come.
+/// An HTTP/2 answer as received so far.
 #[derive(Default)]
 struct Answer {
     code: Option<u16>,
@@ -94,10 +94,10 @@ struct Answer {
     end: Option<String>,
 }
 
-/// The most of a body that is kept.
+/// The most bytes of a body that are kept.
 const MAX_BODY: usize = 64 * 1024;
 
-/// Sends the frames, and reads what comes back: settings and pings are answered.
+/// Sends the frames, and reads answers; settings and pings are acknowledged.
 pub async fn http2(stream: Box<dyn Stream>, script: Script, waiting: Waiting<'_>) -> String {
     let (mut read, mut write) = tokio::io::split(stream);
     let (replies, mut to_send) = mpsc::unbounded_channel::<Vec<u8>>();
@@ -183,7 +183,7 @@ pub async fn http2(stream: Box<dyn Stream>, script: Script, waiting: Waiting<'_>
     told(words)
 }
 
-/// The words in one line; something at least.
+/// The words in one line; `nothing` without any.
 fn told(words: impl Iterator<Item = String>) -> String {
     let told = words.collect::<Vec<_>>().join(" ");
     if told.is_empty() { "nothing".to_owned() } else { told }
@@ -215,7 +215,7 @@ impl Answer {
         last
     }
 
-    /// The answer in short; nothing if nothing came.
+    /// The answer in short; `None` if nothing came.
     fn told(self) -> Option<String> {
         let end = self.end.unwrap_or_else(|| "...".to_owned());
         let answer = self.code.map(|code| described(code, &self.body));

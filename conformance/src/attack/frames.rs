@@ -1,4 +1,4 @@
-//! Frames of HTTP/2, as data, and their bytes.
+//! HTTP/2 frames, as data, and their bytes.
 //!
 //! ```toml
 //! { request = "GET /api", fields = [["x", "y"]], end = false }     # HEADERS; opens the next stream
@@ -10,7 +10,7 @@
 //! { times = 1000, frames = [{ request = "GET /" }, { reset = 8 }] }
 //! ```
 //!
-//! What belongs to a stream belongs to the one opened last, unless it says `stream = 7`.
+//! Frames belong to the stream opened last, unless they have, say, `stream = 7`.
 
 use super::pieces::{Names, Text};
 use super::requests::Made;
@@ -67,24 +67,24 @@ pub mod kind {
 pub const END_STREAM: u8 = 1;
 /// The flag of the last frame of a head.
 pub const END_HEADERS: u8 = 4;
-/// What a client sends first.
+/// The preface of a client.
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// No table for HPACK, no pushes, and the largest window for each stream.
+/// The usual settings: no table for HPACK, no pushes, and the largest window for each stream.
 const SETTINGS: [(u16, u32); 3] = [(1, 0), (2, 0), (4, 0x7fff_ffff)];
-/// The most bytes of a frame that all peers take.
+/// The largest frame that all peers accept, in bytes.
 const MAX_FRAME: usize = 16_384;
 
-/// The bytes of a connection, as they are put together.
+/// A writer of the bytes of a connection.
 pub struct Writer<'a> {
     names: &'a Names,
-    /// The headers that a request has if it does not say otherwise.
+    /// The headers that requests have by default.
     usual: Vec<(String, String)>,
     bytes: Vec<u8>,
     stream: u32,
     opened: usize,
 }
 
-/// The bytes of all frames, and how many streams they open.
+/// The bytes of all frames, and the number of streams that they open.
 pub struct Script {
     /// The bytes, preface included.
     pub bytes: Vec<u8>,
@@ -92,7 +92,7 @@ pub struct Script {
     pub streams: usize,
 }
 
-/// The bytes of `frames`. Unless the first one is SETTINGS, usual ones precede it, which let the server send as it likes.
+/// The bytes of `frames`. Unless the first one is SETTINGS, the usual settings and a large window precede it.
 ///
 /// # Errors
 /// If a text has a name without a value.
@@ -126,7 +126,7 @@ pub fn requests(requests: Vec<Made>, usual: Vec<(String, String)>, names: &Names
     Ok(Script { bytes: writer.bytes, streams: writer.opened })
 }
 
-/// A frame's bytes.
+/// The bytes of a frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_be_bytes();
     let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
@@ -191,13 +191,13 @@ impl Writer<'_> {
         Ok(block)
     }
 
-    /// Opens a stream: the next one, or that one.
+    /// Opens `stream`, or the next one.
     fn open(&mut self, stream: Option<u32>) {
         self.stream = stream.unwrap_or(if self.stream == 0 { 1 } else { self.stream + 2 });
         self.opened += 1;
     }
 
-    /// A body; the last of its frames has `flags`.
+    /// Writes a body; the last of its frames has `flags`.
     fn data(&mut self, data: &[u8], stream: u32, flags: u8) {
         let count = data.len().div_ceil(MAX_FRAME).max(1);
         for index in 0..count {
@@ -206,7 +206,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A head, with as many CONTINUATION frames as it takes.
+    /// Writes a head, with CONTINUATION frames if it is long.
     fn head(&mut self, flags: u8, block: &[u8]) {
         let (first, rest) = block.split_at(block.len().min(MAX_FRAME));
         let mut rest = rest.chunks(MAX_FRAME).peekable();
@@ -236,7 +236,7 @@ impl Writer<'_> {
     }
 }
 
-/// A field of HPACK that is not indexed, its name and value as they are.
+/// Writes a literal HPACK field without indexing.
 fn literal(block: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     block.push(0);
     for text in [name, value] {
@@ -245,7 +245,7 @@ fn literal(block: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     }
 }
 
-/// An integer of HPACK with a prefix of 7 bits (RFC 7541, 5.1).
+/// Writes an HPACK integer with a prefix of 7 bits (RFC 7541, 5.1).
 fn length(block: &mut Vec<u8>, length: usize) {
     let Some(mut rest) = length.checked_sub(127) else { return block.push(u8::try_from(length).unwrap_or(0)) };
     block.push(127);
@@ -256,7 +256,7 @@ fn length(block: &mut Vec<u8>, length: usize) {
     block.push(u8::try_from(rest).unwrap_or(0));
 }
 
-/// The status that a head of the server begins with, if it can be read without a table.
+/// The status code at the start of a head, if it can be decoded without a dynamic table.
 pub fn status(block: &[u8]) -> Option<u16> {
     // A change of the table's size may come first.
     let start = block.iter().position(|byte| byte & 0xe0 != 0x20)?;

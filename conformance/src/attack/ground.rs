@@ -1,5 +1,5 @@
-//! The ground of a class of attacks: a server of its own with some objects, an attacker who may write in one namespace, and a
-//! vigil over the server.
+//! The ground of a class of attacks: a server with some objects, an attacker who may write in one namespace, and a vigil over
+//! the server.
 
 use super::connect::{Authorities, Connector};
 use super::pieces::Names;
@@ -17,24 +17,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The attacker, if an attack does not say otherwise.
+/// The default attacker.
 const ATTACKER: &str = "alice";
-/// The time within which a server that is well says so.
+/// The time within which a healthy server answers `/readyz`.
 const WELL: Duration = Duration::from_secs(1);
-/// The same of one in the attacker's process, which shares its threads, and a debug build in tests.
+/// The same for a server in the attacker's process, which shares its threads and may be a debug build.
 const WELL_BESIDE_THE_ATTACKER: Duration = Duration::from_secs(5);
-/// How many times longer a real server may take.
+/// The factor by which a real server may take longer.
 const REAL_PATIENCE: u32 = 6;
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// What all grounds of a run share.
+/// The files and keys that all grounds of a run share.
 pub struct Camp {
     authorities: Arc<Authorities>,
     folder: TempDir,
 }
 
 impl Camp {
-    /// Client certificates, and a folder for what servers read.
+    /// A camp with new client certificates, and a folder for the servers' files.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -57,13 +57,13 @@ impl Camp {
 /// A server under attack.
 pub struct Ground {
     cluster: Box<dyn Cluster>,
-    /// What connects to it.
+    /// The connector to it.
     pub connector: Connector,
     /// The vigil over it.
     pub vigil: Vigil,
-    /// Whether it is a real server, which may take its time.
+    /// Whether it is a real server, which may take longer.
     pub real: bool,
-    /// Its process, if it has one of its own and the target lets it be looked at.
+    /// Its process, if it has one that can be observed.
     pub patient: Option<Patient>,
 }
 
@@ -71,7 +71,7 @@ impl Ground {
     /// Starts a server for `class` and prepares it.
     ///
     /// # Errors
-    /// If it does not start, or refuses what the administrator asks.
+    /// If it does not start, or refuses a request of the administrator.
     pub async fn prepare(target: &dyn Target, camp: &Camp, class: &str, real: bool) -> Result<Ground> {
         let scenario = format!("attack-{class}");
         let setup = Setup { scenario, replicas: 1, flags: camp.flags(), manual_clock: false, tls: true };
@@ -113,7 +113,7 @@ impl Ground {
         self.cluster.namespace()
     }
 
-    /// The time to wait for what should not take longer than `usual`.
+    /// The time limit for work that should not take longer than `usual`.
     pub fn patience(&self, usual: Duration) -> Duration {
         if self.real { usual * REAL_PATIENCE } else { usual }
     }
@@ -123,16 +123,16 @@ impl Ground {
         format!("/api/v1/namespaces/{}/{resource}", self.namespace())
     }
 
-    /// The answer to a request of the administrator, which must be granted.
+    /// The answer to a request of the administrator, which must succeed.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it does not.
     pub async fn must(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let token = self.cluster.token(ADMINISTRATOR);
         self.endpoint().ask(token.as_deref(), method, path, body).await
     }
 
-    /// The status and the body of the answer to a request of the attacker.
+    /// The status code and the body of the answer to a request of the attacker.
     ///
     /// # Errors
     /// If there is no answer.
@@ -141,7 +141,7 @@ impl Ground {
         self.ask_with(&[("authorization", format!("Bearer {token}"))], method, path, body).await
     }
 
-    /// The same with headers that say who asks.
+    /// The same with other headers for authentication.
     ///
     /// # Errors
     /// If there is no answer.
@@ -164,7 +164,7 @@ impl Ground {
         Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
     }
 
-    /// The values of names in what `user` sends.
+    /// The values of names in the texts of `user`.
     pub fn names(&self, user: &str) -> Names {
         let token = |user: &str| self.cluster.token(user).unwrap_or_default();
         let auth = if user.is_empty() { String::new() } else { format!("Authorization: Bearer {}\r\n", token(user)) };
@@ -183,7 +183,7 @@ impl Ground {
     /// Ends the server.
     ///
     /// # Errors
-    /// If it does not end well.
+    /// If it ends with an error.
     pub async fn leave(self) -> Result<()> {
         drop(self.vigil);
         self.cluster.stop().await.map(drop)

@@ -5,8 +5,8 @@
 //! coded/ ───────────────────────────────────────────────┘            vigil, vitals ───┘ └▶ report, score
 //! ```
 //!
-//! While a server is attacked, a [`vigil`] asks on a thread of its own whether it is well, and the [`vitals`] of its process have
-//! to come back when the attack is over. What the answers are is for a real kube-apiserver to say.
+//! During an attack a [`vigil`] polls `/readyz` on a thread of its own, and afterwards the [`vitals`] of the process have
+//! to be back within bounds. The expected answers are those of a real kube-apiserver.
 
 pub mod act;
 pub mod answers;

@@ -1,4 +1,4 @@
-//! What is sent, as data: texts, and the generators that make long ones.
+//! The bytes of attacks, as data: texts, and generators of long ones.
 //!
 //! ```toml
 //! "text with $names"
@@ -24,9 +24,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
-    /// As it is, but for names.
+    /// A text, in which names are replaced.
     Plain(String),
-    /// One after the other.
+    /// Pieces, one after the other.
     Pieces(Vec<Piece>),
 }
 
@@ -34,44 +34,44 @@ pub enum Text {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum Piece {
-    /// As it is, but for names.
+    /// A text, in which names are replaced.
     Plain(String),
-    /// What is made.
+    /// A generated text.
     Generated(Generator),
 }
 
-/// What makes a part of a text.
+/// A generator of a part of a text.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, untagged)]
 pub enum Generator {
-    /// The same again and again.
+    /// A repeated text.
     #[serde(rename_all = "kebab-case")]
     Repeat {
-        /// What.
+        /// The text.
         repeat: Box<Text>,
-        /// How often.
+        /// The number of repetitions.
         times: usize,
     },
-    /// A text for each number from 0 on, which it calls `$n`.
+    /// A text for each number from 0 on, in which `$n` is the number.
     Each {
         /// The text.
         each: String,
-        /// How many.
+        /// The number of texts.
         times: usize,
-        /// What stands between two.
+        /// The separator.
         #[serde(default)]
         join: String,
     },
-    /// One inside the other.
+    /// Nested levels.
     Nest {
-        /// What opens a level.
+        /// The text that opens a level.
         open: String,
-        /// What closes it.
+        /// The text that closes it.
         #[serde(default)]
         close: String,
         /// The number of levels.
         depth: usize,
-        /// What is innermost.
+        /// The innermost text.
         #[serde(default)]
         around: String,
     },
@@ -82,15 +82,15 @@ pub enum Generator {
     },
     /// Bytes.
     Hex {
-        /// Two digits each.
+        /// The bytes, of two digits each.
         hex: String,
     },
     /// A chunk of HTTP/1.1.
     Chunk {
-        /// What is in it.
+        /// The content.
         chunk: Box<Text>,
     },
-    /// Byte by byte.
+    /// Bytes that are sent one by one.
     #[serde(rename_all = "kebab-case")]
     Slowly {
         /// The bytes.
@@ -98,13 +98,13 @@ pub enum Generator {
         /// Milliseconds between two.
         pause_ms: u64,
     },
-    /// Nothing, for a while.
+    /// A pause.
     #[serde(rename_all = "kebab-case")]
     Pause {
         /// Milliseconds.
         pause_ms: u64,
     },
-    /// The end of what the client sends.
+    /// The end of sending.
     Close {
         /// `write`.
         close: Side,
@@ -115,18 +115,18 @@ pub enum Generator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// What the client sends.
+    /// The client's sending half.
     Write,
 }
 
-/// What a connection does.
+/// An act on a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
     /// Sends bytes.
     Send(Vec<u8>),
-    /// Sends nothing for so long.
+    /// Pauses.
     Pause(Duration),
-    /// Closes what it sends.
+    /// Closes the sending half.
     CloseWrite,
 }
 
@@ -137,7 +137,7 @@ impl Text {
     /// The acts that send this.
     ///
     /// # Errors
-    /// If it has a name without a value, or bytes that are none.
+    /// If it has a name without a value, or malformed hexadecimal digits.
     pub fn acts(&self, names: &Names) -> Result<Vec<Act>> {
         let mut acts = vec![Act::Send(Vec::new())];
         self.act(names, &mut acts)?;
@@ -148,7 +148,7 @@ impl Text {
     /// The bytes.
     ///
     /// # Errors
-    /// Those of [`acts`](Self::acts); or if it takes time.
+    /// Those of [`acts`](Self::acts); or if it has pauses.
     pub fn bytes(&self, names: &Names) -> Result<Vec<u8>> {
         let mut acts = self.acts(names)?;
         match (acts.pop(), acts.is_empty()) {
@@ -158,7 +158,7 @@ impl Text {
         }
     }
 
-    /// The bytes, which are a text.
+    /// The bytes as UTF-8.
     ///
     /// # Errors
     /// Those of [`bytes`](Self::bytes).

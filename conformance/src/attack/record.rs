@@ -1,5 +1,5 @@
-//! What a real kube-apiserver answers to attacks (`fixtures/attacks/answers.txt`, written by `--bless` alone), and how others are
-//! known to differ (`fixtures/attacks/differences.toml`).
+//! The recorded answers of a real kube-apiserver to attacks (`fixtures/attacks/answers.txt`, written by `--bless` only), and
+//! the accepted differences from them (`fixtures/attacks/differences.toml`).
 
 use super::verdict::Difference;
 use anyhow::{Context as _, Result, ensure};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What is known.
+/// The recorded answers and the accepted differences.
 #[derive(Debug, Default)]
 pub struct Record {
     answers: BTreeMap<String, String>,
@@ -26,10 +26,10 @@ const ANSWERS: &str = "answers.txt";
 const DIFFERENCES: &str = "differences.toml";
 
 impl Record {
-    /// Reads both files in `folder`. `names` are those of all attacks that a real server judges.
+    /// Reads both files in `folder`. `judged` has the names of all attacks that a real server judges.
     ///
     /// # Errors
-    /// If one of them is about an attack that there is not, or cannot be read.
+    /// If one of them cannot be read, or names an unknown attack.
     pub fn load(folder: &Path, judged: &[String]) -> Result<Record> {
         let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| name.to_owned());
         let mut answers = BTreeMap::new();
@@ -44,17 +44,17 @@ impl Record {
         Ok(Record { answers, differences })
     }
 
-    /// What a real server answers to `attack`.
+    /// The real server's answer to `attack`.
     pub fn answer(&self, attack: &str) -> Option<&str> {
         self.answers.get(attack).map(String::as_str)
     }
 
-    /// How other servers are known to differ.
+    /// The accepted difference in the answer to `attack`.
     pub fn difference(&self, attack: &str) -> Option<&Difference> {
         self.differences.iter().find(|difference| difference.attack == attack)
     }
 
-    /// Enters what a real server answered.
+    /// Records the real server's answer.
     pub fn enter(&mut self, attack: &str, answer: &str) {
         self.answers.insert(attack.to_owned(), answer.to_owned());
     }

@@ -1,20 +1,20 @@
-//! Requests as attacks describe them, and their bytes in HTTP/1.1.
+//! The requests of attacks, and their bytes in HTTP/1.1.
 
 use super::data::Request;
 use super::pieces::Names;
 use anyhow::Result;
 
-/// A request with all its texts made.
+/// A request with its texts generated.
 pub struct Made {
     /// The method and the target.
     pub line: String,
-    /// All headers but those that say who asks and how long the body is.
+    /// The headers, without authentication and the length of the body.
     pub headers: Vec<(Vec<u8>, Vec<u8>)>,
     /// The body.
     pub body: Option<Vec<u8>>,
 }
 
-/// The requests, each as often as it is sent.
+/// The requests, each repeated as often as it is sent.
 ///
 /// # Errors
 /// If a text has a name without a value.

@@ -1,6 +1,6 @@
-//! The score: how many attacks there are, and in how many the fake answers as a real kube-apiserver does. It is kept as a table in
-//! the README. A run without a failure is one in which all were endured and the ledger was right, so the table follows from the
-//! data; a test holds the README to it.
+//! The score: the number of attacks, and of those that the fake answers as a real kube-apiserver does, as a table in the
+//! README. In a run without failures all attacks are endured and the ledger is right, so the table follows from the data; a
+//! test compares the README with it.
 
 use super::catalogue::{CLASSES, Entry};
 use super::record::Record;

@@ -1,5 +1,5 @@
-//! Attacks carried out class by class, each class on a server of its own: one after the other, and in the end, side by side, those
-//! that wait for a limit of the server.
+//! Runs of attacks, class by class, each class on a server of its own: one after the other, and at the end, side by side,
+//! those that wait for a limit of the server.
 
 use super::catalogue::{CLASSES, Entry};
 use super::ground::{Camp, Ground};
@@ -11,40 +11,40 @@ use anyhow::{Context as _, Result};
 use futures::future::join_all;
 use std::time::{Duration, Instant};
 
-/// The time that a process has to give back what an attack took.
+/// The time in which the process's resources have to be back within bounds after an attack.
 const RECOVERY: Duration = Duration::from_secs(20);
-/// The pause between two looks at it.
+/// The pause between two measurements.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What became of an attack.
+/// The report on an attack.
 pub struct Report {
     /// The class and the name.
     pub name: String,
     /// The class.
     pub class: &'static str,
-    /// Whether a real server says what has to come back.
+    /// Whether a real server judges the answers.
     pub judged: bool,
-    /// What came back.
+    /// The observed answers.
     pub observed: String,
-    /// The verdict on that.
+    /// The verdict on them.
     pub verdict: Verdict,
-    /// What the server suffered that it must not.
+    /// The violations of the server's health and bounds.
     pub harm: Vec<String>,
-    /// The time that it took, without recovery.
+    /// The duration, without recovery.
     pub took: Duration,
-    /// The memory beyond that of the time before: at most, and afterwards; MiB.
+    /// The increase of memory: the highest, and that afterwards; MiB.
     pub memory: Option<(u64, u64)>,
 }
 
 impl Report {
-    /// Whether something is wrong.
+    /// Whether the attack failed.
     pub fn failed(&self) -> bool {
         matches!(self.verdict, Verdict::Different(_)) || !self.harm.is_empty()
     }
 }
 
-/// Carries out `entries` on `target`; each report is shown to `progress` as it is made. If not `strict`, the vigil's complaints
-/// count for nothing: what a real server endures is its own affair.
+/// Carries out `entries` on `target`; `progress` gets each report as it is made. Unless `strict`, complaints of the vigil are
+/// ignored, as for a real server.
 ///
 /// # Errors
 /// If a server cannot be started or ended.
@@ -85,12 +85,12 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Carries out attacks side by side. What the server suffers is put down to the first of them.
+    /// Carries out attacks side by side. Harm to the server is attributed to the first of them.
     async fn run(&self, entries: &[&Entry]) -> Vec<Report> {
         let Some(first) = entries.first() else { return Vec::new() };
         let before = self.vitals(true);
         let mut reports = join_all(entries.iter().map(|entry| self.one(entry))).await;
-        // Asked once more, so that it was asked after the attack, too.
+        // At least one whole round must come after the attack.
         self.ground.vigil.rounds(2).await;
         let mut harm = if self.strict { self.ground.vigil.complaints() } else { Vec::new() };
         match before {
@@ -138,7 +138,7 @@ impl Trial<'_> {
         patient.vitals().map(Some)
     }
 
-    /// What has not come back when the time for it is over, and the memory at most and afterwards.
+    /// The bounds that are still exceeded when the time is over, and the increase of memory: the highest, and that afterwards.
     async fn recovered(&self, before: Vitals, bounds: Bounds) -> (Vec<String>, Option<(u64, u64)>) {
         let begin = Instant::now();
         loop {

@@ -1,20 +1,20 @@
-//! The verdict on an attack: a pure function of what came back, of what a real server is known to answer, of the ledger, and of
-//! what the process has afterwards.
+//! The verdict on an attack: a pure function of the answers, of a real server's recorded ones, of the ledger, and of the
+//! process's vitals.
 
 use super::vitals::Vitals;
 use serde::Deserialize;
 
-/// What a process may have after an attack, beyond what it had before.
+/// Bounds on the increase of a process's resources by an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Bounds {
-    /// Memory once all is over, MiB.
+    /// Memory after the attack, MiB.
     pub memory_mib: u64,
     /// Memory at any time, MiB.
     pub peak_mib: u64,
-    /// Descriptors once all is over.
+    /// Descriptors after the attack.
     pub descriptors: u64,
-    /// Threads once all is over.
+    /// Threads after the attack.
     pub threads: u64,
 }
 
@@ -25,7 +25,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// What goes beyond the bounds once all is over.
+    /// The bounds that are exceeded after the attack.
     pub fn exceeded(&self, before: Vitals, after: Vitals) -> Vec<String> {
         let rows = [
             ("MiB of memory", before.memory, after.memory, self.memory_mib),
@@ -38,7 +38,7 @@ impl Bounds {
             .collect()
     }
 
-    /// The same of the highest memory meanwhile.
+    /// The bound on the highest memory, if it was exceeded.
     pub fn peak_exceeded(&self, before: Vitals, after: Vitals) -> Option<String> {
         let Bounds { peak_mib, .. } = self;
         let (before, peak) = (before.memory, after.peak);
@@ -47,23 +47,23 @@ impl Bounds {
     }
 }
 
-/// What has to come back.
+/// The expected answers.
 #[derive(Debug, Clone, Copy)]
 pub enum Expected<'a> {
-    /// What a real server answers; nothing if it was not asked yet.
+    /// Those of a real server; `None` if it was not asked yet.
     Judged(Option<&'a str>),
-    /// One of these; a `*` stands for any text.
+    /// One of these; one `*` stands for any text.
     Stated(&'a [String]),
 }
 
-/// The verdict on what came back.
+/// The verdict on the answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is what has to come back.
+    /// They are as expected.
     Equal,
-    /// It is what the ledger says, for that reason.
+    /// They differ, and the ledger accepts that for this reason.
     Listed(String),
-    /// It is something else.
+    /// They differ.
     Different(String),
 }
 
@@ -73,9 +73,9 @@ pub enum Verdict {
 pub struct Difference {
     /// The attack, with its class.
     pub attack: String,
-    /// What comes back instead; a `*` stands for any text.
+    /// The answers instead; one `*` stands for any text.
     pub observed: String,
-    /// Why that is accepted.
+    /// The reason why the difference is accepted.
     pub reason: String,
 }
 
@@ -97,7 +97,7 @@ pub fn verdict(observed: &str, expected: Expected<'_>, listed: Option<&Differenc
     }
 }
 
-/// Whether `text` is what `pattern` says, in which one `*` stands for any text.
+/// Whether `text` matches `pattern`, in which one `*` stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

@@ -1,4 +1,4 @@
-//! The vigil: whether the server is well, asked again and again on a thread of its own while it is attacked.
+//! The vigil: it polls the server's `/readyz` on a thread of its own during attacks.
 
 use crate::client::Endpoint;
 use anyhow::{Result, ensure};
@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// The time after which it is not waited for any more.
+/// The time limit of a request.
 const GONE: Duration = Duration::from_secs(10);
-/// The pause between two questions.
+/// The pause between two requests.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Asks `/readyz`, each time over a new connection, until it is dropped.
+/// A vigil, which polls `/readyz`, each time over a new connection, until it is dropped.
 pub struct Vigil {
     rounds: watch::Receiver<u64>,
     complaints: Arc<Mutex<Vec<String>>>,
@@ -23,10 +23,10 @@ pub struct Vigil {
 }
 
 impl Vigil {
-    /// Begins; `token` is somebody's who may ask, and a server that is well answers within `limit`.
+    /// Starts a vigil with the credentials `token`; a healthy server answers within `limit`.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub fn begin(endpoint: Endpoint, token: Option<String>, limit: Duration) -> Result<Vigil> {
         let (count, rounds) = watch::channel(0);
         let (stop, mut stopped) = watch::channel(false);
@@ -53,15 +53,15 @@ impl Vigil {
         Ok(Vigil { rounds, complaints, stop, thread: Some(thread) })
     }
 
-    /// Resolves when the server was asked `count` times more.
+    /// Completes after `count` more requests.
     pub async fn rounds(&self, count: u64) {
         let mut rounds = self.rounds.clone();
         let goal = *rounds.borrow() + count;
-        // An error is the end of the thread, after which there are no more rounds.
+        // An error means that the thread has ended, so there are no more rounds.
         let _ = rounds.wait_for(|round| *round >= goal).await;
     }
 
-    /// What was wrong since this was asked last.
+    /// The failures since the last call.
     pub fn complaints(&self) -> Vec<String> {
         std::mem::take(&mut self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
     }

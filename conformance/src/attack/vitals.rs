@@ -1,14 +1,14 @@
-//! What a process has of the machine, as Linux tells: memory, descriptors, threads.
+//! The resources of a process, as reported by Linux: memory, descriptors, threads.
 
 use anyhow::{Context as _, Result};
 use std::path::PathBuf;
 
-/// What a process has.
+/// The resources of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Vitals {
     /// Memory in use (`VmRSS`), MiB.
     pub memory: u64,
-    /// The most that it was since it was last asked to forget (`VmHWM`), MiB.
+    /// The highest memory since the last reset (`VmHWM`), MiB.
     pub peak: u64,
     /// Open descriptors.
     pub descriptors: u64,
@@ -16,7 +16,7 @@ pub struct Vitals {
     pub threads: u64,
 }
 
-/// A process that is looked at.
+/// A process that is observed.
 #[derive(Debug, Clone, Copy)]
 pub struct Patient {
     id: u32,
@@ -28,7 +28,7 @@ impl Patient {
         Patient { id }
     }
 
-    /// What it has now.
+    /// Its current resources.
     ///
     /// # Errors
     /// If it has ended.
@@ -47,7 +47,7 @@ impl Patient {
         })
     }
 
-    /// The CPU time that it has used, in ticks of which a second has a hundred.
+    /// Its CPU time, in ticks of a hundredth of a second.
     ///
     /// # Errors
     /// If it has ended.
@@ -58,7 +58,7 @@ impl Patient {
         Ok(times.iter().sum())
     }
 
-    /// Begins a new peak.
+    /// Resets the peak.
     ///
     /// # Errors
     /// If it has ended.

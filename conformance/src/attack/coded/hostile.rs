@@ -1,5 +1,5 @@
-//! A hostile API server for the programs that are clients. It answers every request the same way until it is told to stop; from
-//! then on it passes connections on to a real server, so that one can see whether the client has recovered.
+//! A hostile API server for the programs that are clients. It gives every request the same answer until it is reformed; then
+//! it passes connections on to a good server, to see whether the client recovers.
 
 use crate::attack::data::Over;
 use crate::attack::ground::Ground;
@@ -11,16 +11,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What it says to everybody.
+/// The answer to every request.
 #[derive(Clone)]
 pub(super) struct Answer {
-    /// What comes first.
+    /// The first part.
     pub(super) head: String,
-    /// What follows, again and again.
+    /// The part that is repeated.
     pub(super) piece: String,
-    /// How often.
+    /// The number of repetitions.
     pub(super) times: usize,
-    /// What comes last.
+    /// The last part.
     pub(super) tail: String,
     /// Whether the connection stays open afterwards.
     pub(super) stays: bool,
@@ -28,7 +28,7 @@ pub(super) struct Answer {
 
 /// A running hostile server.
 pub(super) struct Hostile {
-    /// Where it listens, without TLS.
+    /// Its address, without TLS.
     pub(super) address: SocketAddr,
     /// The number of requests that it has answered.
     asked: watch::Receiver<usize>,
@@ -36,10 +36,10 @@ pub(super) struct Hostile {
 }
 
 impl Hostile {
-    /// Listens, and serves as long as the future that comes with it is driven.
+    /// Listens, and serves as long as the returned future is polled.
     ///
     /// # Errors
-    /// If there is no port.
+    /// If no port is free.
     pub(super) async fn start(ground: &Ground, answer: Answer) -> Result<(Hostile, BoxFuture<'_, Result<()>>)> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
@@ -58,7 +58,7 @@ impl Hostile {
                             hostile.spawn(say(stream, answer.clone(), count.clone()));
                         }
                     }
-                    // Those that are still answered have heard enough.
+                    // Hostile answers in progress are cut off.
                     Ok(()) = reformed.changed() => hostile.abort_all(),
                     Some(()) = futures::StreamExt::next(&mut passing), if !passing.is_empty() => {}
                 }
@@ -67,19 +67,19 @@ impl Hostile {
         Ok((Hostile { address, asked, benign }, Box::pin(serving)))
     }
 
-    /// Resolves when it has answered so many requests.
+    /// Completes when it has answered `count` requests.
     pub(super) async fn asked(&self, count: usize) {
-        // An error is the end of the server, after which nothing is asked.
+        // An error means that the server has ended, so there are no more requests.
         let _ = self.asked.clone().wait_for(|asked| *asked >= count).await;
     }
 
-    /// Passes new connections on from now.
+    /// Passes new connections on from now on.
     pub(super) fn reform(&self) {
         self.benign.send_replace(true);
     }
 }
 
-/// Answers whatever is asked, on one connection.
+/// Gives the answer to every request on one connection.
 async fn say(mut stream: TcpStream, answer: Answer, count: watch::Sender<usize>) {
     while head(&mut stream).await {
         count.send_modify(|count| *count += 1);
@@ -109,10 +109,10 @@ async fn head(stream: &mut TcpStream) -> bool {
     true
 }
 
-/// Passes a connection on to the server on the ground.
+/// Passes a connection on to the server of the ground.
 async fn pass(ground: &Ground, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     if let Ok(mut server) = ground.connector.connect(Over::Http1, None).await {
-        // How a connection ends is for its two ends to find out.
+        // Errors are those of the two ends.
         let _ = copy_bidirectional(&mut stream, &mut server).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens that are forged, stretched or bent.
+//! Attacks with forged tokens.
 
 use crate::attack::catalogue::Coded;
 use crate::attack::ground::Ground;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, threads: 16 };
 
-/// A class of forged tokens: given what a real one says, and the key.
+/// A function that makes forged tokens from the claims of a real one and the key.
 type Forge = fn(&Forger) -> Result<Vec<String>>;
 
 const fn attack(
@@ -89,7 +89,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     }),
 ];
 
-/// What forgers know.
+/// The facts that a forger knows.
 struct Forger {
     key: SigningKey,
     key_pem: String,
@@ -124,7 +124,7 @@ impl Forger {
         Ok(self.key.sign_jwt(claims)?)
     }
 
-    /// Good tokens, each with one claim changed.
+    /// Valid tokens, each with one claim changed.
     fn changed(&self, changes: &[(&str, Value)]) -> Result<Vec<String>> {
         let token = |(claim, value): &(&str, Value)| {
             let mut claims = self.claims.clone();
@@ -184,7 +184,7 @@ fn with_keys(forger: &Forger) -> Result<Vec<String>> {
         json!({"alg": "ES256"}),
         json!({"alg": ["RS256", "none"]}),
     ];
-    // The signature is one of another header.
+    // The signature is that of another header.
     Ok(headers.iter().map(|header| format!("{}.{rest}", encoded(header.to_string()))).collect())
 }
 
@@ -211,7 +211,7 @@ fn bent(forger: &Forger) -> Result<Vec<String>> {
     ])
 }
 
-/// The codes of the answers to those who bring the tokens.
+/// The status codes of requests with the tokens.
 async fn present(ground: &Ground, forge: Forge) -> Result<String> {
     let tokens = forge(&Forger::new(ground).await?)?;
     let mut codes = Vec::new();

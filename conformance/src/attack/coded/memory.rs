@@ -40,7 +40,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     },
 ];
 
-/// What opens a watch of a resource.
+/// The request for a watch of a resource.
 fn watch(ground: &Ground, resource: &str) -> Vec<u8> {
     let names = ground.names("alice");
     let path = ground.path(resource);
@@ -91,7 +91,7 @@ async fn many_watches(ground: &Ground) -> Result<String> {
     Ok(format!("{} seen", seen.len()))
 }
 
-/// Descriptors that the process has left.
+/// The number of descriptors that are left to the process.
 const LEFT: u64 = 30;
 
 async fn no_descriptors(ground: &Ground) -> Result<String> {
@@ -107,7 +107,7 @@ async fn no_descriptors(ground: &Ground) -> Result<String> {
     limit(format!("--nofile={}:", patient.vitals()?.descriptors + LEFT)).await?;
     let mut streams = Vec::new();
     for _ in 0..LEFT * 3 {
-        // Those that are not accepted any more are in the kernel's queue.
+        // Connections that are not accepted any more stay in the kernel's queue.
         streams.push(ground.connector.connect(Over::Tcp, None).await?);
     }
     let before = patient.ticks()?;
@@ -130,7 +130,7 @@ async fn no_descriptors(ground: &Ground) -> Result<String> {
     drop(streams);
     limit("--nofile=1024:".to_owned()).await?;
     ground.vigil.rounds(3).await;
-    // New connections could not be served; that is what this was about.
+    // The vigil could not connect, as intended.
     drop(ground.vigil.complaints());
     let (code, _) = ground.ask("GET", "/readyz", &json!(null)).await?;
     ensure!(code == 200, "{code}");

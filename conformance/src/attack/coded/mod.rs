@@ -1,4 +1,4 @@
-//! Attacks that are functions: races, tokens that are made for the purpose, hostile servers.
+//! Attacks that are functions: races, forged tokens, hostile servers.
 
 mod hostile;
 mod identity;

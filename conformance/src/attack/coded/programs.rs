@@ -1,5 +1,5 @@
-//! Hostile answers to the programs that are clients, `controller-manager` and `kubelet-volumes`. Each has to live through them
-//! within bounds, and to do its work as soon as the server answers as it should.
+//! Hostile answers to the programs that are clients, `controller-manager` and `kubelet-volumes`. Each has to survive them
+//! within bounds, and to do its work once the server is a good one.
 
 use super::hostile::{Answer, Hostile};
 use crate::attack::catalogue::Coded;
@@ -17,12 +17,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-/// Memory of a program at most, MiB.
+/// The most memory of a program, MiB.
 const MAX_MEMORY: u64 = 700;
-/// Requests that are answered in a hostile way, and the time for that.
+/// The number of hostile answers, and the time for them.
 const HOSTILE_ANSWERS: usize = 4;
 const HOSTILE_TIME: Duration = Duration::from_secs(4);
-/// The time for a program to recover: that between two attempts grows up to half a minute.
+/// The time for a program to recover; the time between two attempts grows up to half a minute.
 const RECOVERY: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 const WHY: &str = "it is the programs that are attacked";
@@ -79,7 +79,7 @@ pub(super) const ATTACKS: &[Coded] = &[
         Box::pin(both(ground, status("302 Found", "Location: http://127.0.0.1:1/\r\n")))
     }),
     attack("retry-after-years", "An answer that asks to wait for years.", |ground| {
-        // Who is asked to wait for years waits, as client-go does; so that it is not, other requests have to go on.
+        // A client that is told to wait for years does so, as client-go does; so it only has to survive.
         Box::pin(alive(ground, status("503 Service Unavailable", "Retry-After: 999999999999\r\n")))
     }),
     attack("errors-without-end", "500, again and again.", |ground| {
@@ -110,8 +110,8 @@ pub(super) const ATTACKS: &[Coded] = &[
     }),
     attack("no-metadata", "Lists of objects without metadata, and of no objects.", |ground| {
         let list = r#"{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"9999999999999999999999"},"items":[{},{"metadata":{}},{"metadata":{"name":""}}]}"#;
-        // What is watched from a revision that no server has is refused again and again: kube's watcher, in `kubelet-volumes`, does
-        // not list anew for that, and so does not recover.
+        // A watch from a revision that no server has is refused for ever: kube's watcher, in `kubelet-volumes`, does not
+        // list anew after that, and so does not recover.
         Box::pin(alive(ground, json_answer(list)))
     }),
 ];
@@ -144,7 +144,7 @@ impl Answer {
     }
 }
 
-/// Lets both programs hear `answer`, and waits until both do their work.
+/// Gives both programs `answer`, and waits until both do their work.
 async fn both(ground: &Ground, answer: Answer) -> Result<String> {
     for name in PROGRAMS {
         attacked(ground, &answer, name, true).await.context(name)?;
@@ -152,7 +152,7 @@ async fn both(ground: &Ground, answer: Answer) -> Result<String> {
     Ok("both recovered".to_owned())
 }
 
-/// The same for programs that need not do their work soon, but live.
+/// The same for programs that have to survive, but need not do their work soon.
 async fn alive(ground: &Ground, answer: Answer) -> Result<String> {
     for name in PROGRAMS {
         attacked(ground, &answer, name, false).await.context(name)?;
@@ -174,7 +174,7 @@ async fn attack_program(ground: &Ground, hostile: &Hostile, name: &'static str, 
     let folder = tempfile::tempdir()?;
     let mut program = start(&folder, hostile, name)?;
     let patient = Patient::new(program.id().context("it has just been started")?);
-    // Programs that have understood that it is of no use ask less often.
+    // Programs that back off make fewer requests.
     let _ = tokio::time::timeout(HOSTILE_TIME, hostile.asked(HOSTILE_ANSWERS)).await;
     let ended = |program: &mut Child| -> Result<()> {
         let log = || std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
@@ -238,11 +238,11 @@ fn last(log: &str) -> String {
     lines.into_iter().rev().collect::<Vec<_>>().join(" | ").chars().take(1000).collect()
 }
 
-/// Something that a program has to do.
+/// The work that a program has to do.
 enum Work {
-    /// A service account that has to get a token: its path.
+    /// The path of a service account that has to get a token.
     Account(String),
-    /// A pod whose volume has to appear: its path, and that of the file.
+    /// The path of a pod whose volume has to appear, and that of its file.
     Pod(String, PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! Races of many clients for the same objects.
+//! Races of many clients over the same objects.
 
 use crate::attack::catalogue::Coded;
 use crate::attack::ground::Ground;
@@ -51,7 +51,7 @@ pub(super) const ATTACKS: &[Coded] = &[
     }),
 ];
 
-/// Number of clients, and of each one's writes.
+/// The number of clients, and of the writes of each.
 const CLIENTS: usize = 10;
 const WRITES: usize = 10;
 
@@ -211,7 +211,7 @@ async fn a_namespace_goes(ground: &Ground) -> Result<String> {
     let deletion = async { ground.must("DELETE", &one, &Value::Null).await.map(drop) };
     let clients = async { try_join_all((0..CLIENTS).map(|_| client())).await.map(drop) };
     tokio::try_join!(deletion, clients)?;
-    // There is no signal for the end of a namespace but that it is not there.
+    // A 404 is the only signal for the end of a namespace.
     let pause = std::time::Duration::from_millis(50);
     for _ in 0..600 {
         if let (404, _) = ground.ask_with(&headers, "GET", &one, &Value::Null).await? {
@@ -264,7 +264,7 @@ async fn watches_opened_and_cut(ground: &Ground) -> Result<String> {
                 http::Request::get(format!("{path}?watch=1")).header("authorization", format!("Bearer {token}"));
             let answer = ground.endpoint().send(request.body(Full::default())?).await?;
             ensure!(answer.status().is_success(), "{}", answer.status());
-            // The first event is there; the rest is left unread, and the connection cut.
+            // The first event is read, the rest is not, and the connection is cut.
             answer.into_body().frame().await;
             Ok(())
         };
