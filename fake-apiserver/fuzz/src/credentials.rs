@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 const ISSUER: &str = "https://kubernetes.default.svc";
 const KEY: &[u8] = include_bytes!("../../../fixtures/keys/p256.key");
-/// An authority of clients, whose key is lost.
+/// An authority of client certificates, whose key is lost.
 const AUTHORITY: &str = include_str!("../../../fixtures/keys/clients.crt");
 
 static KEY_OF_TOKENS: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::from_pem(KEY).expect("a key"));
@@ -23,7 +23,7 @@ static AUTHENTICATOR: LazyLock<Authenticator> = LazyLock::new(|| {
     Authenticator::new(Config { signing_key, client_authorities, ..Config::new(ISSUER) }).expect("a configuration")
 });
 
-/// A cluster in which there is everything that is asked for.
+/// A cluster in which every requested object exists.
 struct Everything;
 
 impl Objects for Everything {
@@ -43,7 +43,7 @@ fn judged(token: &str) -> Result<Authentication, Refusal> {
     AUTHENTICATOR.token(token, &[], now(), &Everything)
 }
 
-/// A token is judged the same each time; claims that were signed give the user that they name; what was not signed here
+/// Authentication of a token is deterministic; signed claims give the user that they name; a token that was not signed here
 /// gives none.
 pub(crate) fn bearer_token(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
@@ -58,7 +58,7 @@ pub(crate) fn bearer_token(input: &[u8]) {
     let judgement = judged(&token);
     assert_eq!(judgement, judged(&token));
     if let Ok(authentication) = judgement {
-        // Of a bound token the private claims count, and `sub` does not, as upstream.
+        // As upstream, the private claims of a bound token count, not its `sub`.
         let bound = &claims["kubernetes.io"];
         let names = match bound {
             Value::Object(_) => [&bound["namespace"], &bound["serviceaccount"]["name"]],
@@ -90,7 +90,7 @@ pub(crate) fn certificate(input: &[u8]) {
     let _ = SigningKey::from_pem(input);
 }
 
-/// A file of static tokens names as many users as it has lines, at most.
+/// A file of static tokens has at most as many users as lines.
 pub(crate) fn token_file(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let Ok(users) = fuzzing::parse_token_file("tokens.csv", text) else { return };

@@ -1,9 +1,9 @@
-//! JSON: by the types of the kinds, and without any.
+//! JSON, decoded by the types of kinds and without types.
 
 use fake_apiserver::internals::schema::{self, TypeRef};
 use serde_json::Value;
 
-/// The kinds whose types are explored; the first byte of an input chooses.
+/// The kinds whose types are used; the first byte of an input chooses one.
 pub(crate) const KINDS: [(&str, &str); 12] = [
     ("v1", "Pod"),
     ("v1", "ConfigMap"),
@@ -26,7 +26,7 @@ pub(crate) fn typed(input: &[u8]) -> Option<(&'static str, &'static str, TypeRef
     Some((api_version, kind, schema::lookup(api_version, kind)?, rest))
 }
 
-/// A decoded object is written as what decodes to the same object, in JSON and in protobuf, without findings.
+/// A decoded object is encoded, in JSON and in protobuf, to bytes that decode to the same object without findings.
 pub(crate) fn json(input: &[u8]) {
     let Some((_, _, ty, body)) = typed(input) else { return };
     let _ = schema::interpret(body);
@@ -42,7 +42,7 @@ pub(crate) fn json(input: &[u8]) {
     let message = schema::encode_protobuf_message(&decoded.object, ty);
     let mut read = schema::decode_protobuf_message(&message, ty)
         .unwrap_or_else(|error| panic!("protobuf of {}: {error}", shown(&written)));
-    // Only the envelope of a message has them.
+    // In protobuf only the envelope has them.
     for name in ["apiVersion", "kind"] {
         if let Some(value) = decoded.object.get(name) {
             read[name] = value.clone();
@@ -51,7 +51,7 @@ pub(crate) fn json(input: &[u8]) {
     assert_eq!(read, decoded.object, "protobuf of {}", shown(&written));
 }
 
-/// JSON is read as another library reads it, where that one reads it at all.
+/// JSON that another library accepts is decoded as by that library.
 pub(crate) fn untyped_json(input: &[u8]) {
     let ours = schema::parse_json(input);
     let theirs = serde_json::from_slice::<Value>(input);
@@ -71,7 +71,7 @@ pub(crate) fn untyped_json(input: &[u8]) {
     }
 }
 
-/// Whether two trees are the same, though one library keeps large integers as such and the other as floats.
+/// Whether two trees are equal, with large integers compared as floats, as one library decodes them.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::Number(ours), Value::Number(theirs)) => ours.as_f64() == theirs.as_f64(),

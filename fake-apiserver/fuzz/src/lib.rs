@@ -1,7 +1,7 @@
-//! The fuzz targets: functions of bytes that panic if something that must always hold does not.
+//! The fuzz targets: functions of bytes that panic if an invariant does not hold.
 //!
-//! That an input is refused is fine; that a parser panics, loses something between reading and writing, or contradicts another
-//! parser of the same thing is not. Each target is a pure function of its input, so that an input shows a mistake again.
+//! An input may be refused; but a parser must not panic, lose data between decoding and encoding, or contradict another
+//! parser of the same format. Each target is a pure function of its input, so that failures are reproducible.
 //!
 //! `cargo xtask fuzz` runs them with coverage; `tests/corpus.rs` replays `fixtures/corpus/TARGET/` in every test run.
 
@@ -22,7 +22,7 @@ pub struct Target {
     /// Runs it.
     ///
     /// # Panics
-    /// If what must hold does not.
+    /// If an invariant does not hold.
     pub run: fn(&[u8]),
 }
 

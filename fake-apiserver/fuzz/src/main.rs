@@ -1,5 +1,5 @@
-//! The program that `cargo xtask fuzz` builds and runs: libFuzzer, and the target that `FUZZ_TARGET` names as it is built, so that it
-//! holds no other, and an input costs no more than that one. With `FUZZ_SEEDS` it only writes the first inputs into that folder.
+//! The program that `cargo xtask fuzz` builds and runs: libFuzzer with the one target that `FUZZ_TARGET` names at build time,
+//! as inputs are cheaper without the others. With `FUZZ_SEEDS` it only writes the first inputs into that folder.
 
 #![no_main]
 

@@ -1,9 +1,9 @@
-//! Patches, beside plain versions of them that know no limits. An input is a document, a line feed, and a patch.
+//! Patches, compared with plain implementations without limits. An input is a document, a line feed, and a patch.
 
 use fake_apiserver::fuzzing;
 use serde_json::{Map, Value};
 
-/// More brackets and slashes than these may hit a limit of depth.
+/// The number of brackets and slashes above which a limit of depth may be exceeded.
 const SHALLOW: usize = 50;
 
 fn split(input: &[u8]) -> Option<(Value, Value, &[u8])> {
@@ -16,7 +16,7 @@ fn is_shallow(input: &[u8]) -> bool {
     input.iter().filter(|byte| matches!(byte, b'{' | b'[' | b'/')).count() < SHALLOW
 }
 
-/// A patch that applies gives what plainly applied operations give, and a document that can be read.
+/// A patch that applies gives the same document as the plain implementation, and one that can be decoded.
 pub(crate) fn json_patch(input: &[u8]) {
     let Some((document, patch, _)) = split(input) else { return };
     for checked in [true, false] {
@@ -27,7 +27,7 @@ pub(crate) fn json_patch(input: &[u8]) {
         }
         let operations = match &patch {
             Value::Array(operations) if checked => {
-                // What is not of the type of an operation is refused before any is applied.
+                // Operations of the wrong type are refused before any is applied.
                 if result.as_ref().is_err_and(|error| error.code() == 400) {
                     continue;
                 }
@@ -48,7 +48,7 @@ pub(crate) fn json_patch(input: &[u8]) {
     }
 }
 
-/// One operation, as `evanphx/json-patch.v4` does it; `None` if it does not apply.
+/// The document after one operation, as by `evanphx/json-patch.v4`; `None` if it does not apply.
 fn plain_step(mut root: Value, operation: &Value) -> Option<Value> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
     let value = || operation.get("value").cloned().unwrap_or_default();
@@ -114,7 +114,7 @@ fn remove(root: &mut Value, path: &str) -> Option<Value> {
     }
 }
 
-/// What holds the value at a path, and the key in it.
+/// The parent of the value at a path, and its key in there.
 fn holder<'v>(root: &'v mut Value, path: &str) -> Option<(&'v mut Value, String)> {
     let mut keys: Vec<String> = path.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect();
     let last = keys.pop()?;
@@ -139,7 +139,7 @@ fn index(key: &str, length: usize) -> Option<usize> {
     (0..length).contains(&index).then_some(index as usize)
 }
 
-/// A merge is one by RFC 7386, but for nulls in lists; applied again it changes nothing.
+/// A merge is that of RFC 7386, except for nulls in lists, and is idempotent.
 pub(crate) fn merge_patch(input: &[u8]) {
     let Some((document, patch, text)) = split(input) else { return };
     for checked in [true, false] {

@@ -1,4 +1,4 @@
-//! A whole connection: what a client sends, through the server in this process.
+//! A whole connection: the bytes of a client, sent to the server in this process.
 
 use fake_apiserver::{FakeApiServer, ManualClock, fuzzing};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 
-/// What an answer may hold.
+/// The capacity of the pipe to the server, in bytes.
 const ROOM: usize = 1 << 20;
 
-/// A server, its clock stopped, and how far its store was when nothing had been asked of it.
+/// A server with a stopped clock, and its revision before any request.
 struct World {
     runtime: Runtime,
     server: FakeApiServer,
@@ -23,7 +23,7 @@ thread_local! {
 
 impl World {
     fn new() -> World {
-        // Time passes only when there is nothing to do, and then at once.
+        // Time passes only when all tasks are idle, and then at once.
         let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().expect("a runtime");
         let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
         let builder = FakeApiServer::builder().insecure().seed(7).clock(clock);
@@ -33,7 +33,7 @@ impl World {
         World { runtime, server, revision }
     }
 
-    /// What the server answers until it has nothing more to say for two seconds.
+    /// The answer of the server, until it has sent nothing for two seconds.
     fn exchange(&self, input: &[u8]) -> Vec<u8> {
         let mut answer = Vec::new();
         self.runtime.block_on(async {
@@ -51,7 +51,7 @@ impl World {
     }
 }
 
-/// Every answer is one of HTTP, a refusal says why in a `Status`, and none is an internal error.
+/// Every answer is HTTP, a refusal has a `Status`, and none is an internal error.
 pub(crate) fn request(input: &[u8]) {
     WORLD.with_borrow_mut(|slot| {
         let world = slot.take().unwrap_or_else(World::new);
@@ -59,7 +59,7 @@ pub(crate) fn request(input: &[u8]) {
         if !input.starts_with(b"PRI ") {
             judge(&answer);
         }
-        // The next input must find what this one found.
+        // The next input must find the same state.
         if fake_apiserver::internals::store(&world.server).revision() == world.revision {
             *slot = Some(world);
         }

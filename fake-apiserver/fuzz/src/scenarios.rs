@@ -6,7 +6,7 @@ use conformance_judge::scenario::field::Field;
 use conformance_judge::scenario::text::Text;
 use std::str::from_utf8;
 
-/// A scenario is written as one that reads the same, and so are its expectations.
+/// A printed scenario parses to the same scenario, and so do its expectations.
 pub(crate) fn scenario(input: &[u8]) {
     let Ok(source) = from_utf8(input) else { return };
     if let Ok(text) = Text::parse(source) {
@@ -28,7 +28,7 @@ pub(crate) fn scenario(input: &[u8]) {
     }
 }
 
-/// A field is written as one that reads the same, on a line of its own or as a word.
+/// A printed field parses to the same field, on a line of its own and as a word.
 fn field(text: &str, spaced: bool) {
     let Ok(Some(field)) = Field::parse(text) else { return };
     let printed = field.print(spaced);

@@ -1,4 +1,4 @@
-//! Inputs to begin with, made of what the repository has anyway: vectors of Kubernetes' own codecs, and scenarios.
+//! Initial inputs, made from other fixtures: vectors of Kubernetes' own codecs, and scenarios.
 
 use crate::documents::KINDS;
 use base64::Engine;
@@ -51,7 +51,7 @@ fn vectors(name: &str) -> impl Iterator<Item = Value> {
     lines.into_iter()
 }
 
-/// The files in a folder and below, with their content, in the order of their paths; none if there is no such folder.
+/// The files in a folder and below, with their content, in the order of their paths; none if the folder does not exist.
 ///
 /// # Panics
 /// If one cannot be read.

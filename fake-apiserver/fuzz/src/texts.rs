@@ -1,9 +1,9 @@
-//! Short texts: selectors, paths, queries, names, tokens of lists, durations, times and quantities.
+//! Short texts: selectors, paths, queries, names, continue tokens, durations, times and quantities.
 
 use fake_apiserver::fuzzing::{self, ContinueToken, FieldSelector, LabelSelector, SelectableField};
 use std::str::from_utf8;
 
-/// A selector that was read prints what reads as the same selector.
+/// A printed selector parses to the same selector.
 pub(crate) fn label_selector(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let Ok(selector) = LabelSelector::parse(text) else { return };
@@ -17,7 +17,7 @@ pub(crate) fn label_selector(input: &[u8]) {
     }
 }
 
-/// The same of field selectors, for a kind without fields of its own and for one with some.
+/// The same for field selectors, of a kind without fields of its own and of one with some.
 pub(crate) fn field_selector(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let own = ["metadata.name", "metadata.namespace", "spec.nodeName", "a"]
@@ -43,7 +43,7 @@ pub(crate) fn field_selector(input: &[u8]) {
     }
 }
 
-/// A path made of the elements of a path has the same elements.
+/// A path made from the elements of a path has the same elements.
 pub(crate) fn path(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let Some(found) = fuzzing::resource_path(text) else { return };
@@ -51,7 +51,7 @@ pub(crate) fn path(input: &[u8]) {
         return;
     }
     let [group, version, namespace, resource, name, subresource] = &found.elements;
-    // What is not UTF-8 is replaced, and an empty element is as good as none: paths with neither can be compared.
+    // Invalid UTF-8 is replaced, and empty elements are ignored: only paths with neither can be compared.
     if text.contains('%') || text.trim_matches('/').contains("//") {
         return;
     }
@@ -73,7 +73,7 @@ pub(crate) fn path(input: &[u8]) {
     assert_eq!(parts(&made), parts(text), "{found:?}");
 }
 
-/// The options of a query are the same each time, and an empty pair changes none.
+/// Parsing a query is deterministic, and an empty pair changes no option.
 pub(crate) fn query(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let show = |text: &str| {
@@ -84,7 +84,7 @@ pub(crate) fn query(input: &[u8]) {
     assert!(options.iter().all(|text| !text.starts_with('5')), "{options:?}");
 }
 
-/// The rules for names agree where one contains the other.
+/// A name that satisfies a narrow rule satisfies the wider ones.
 pub(crate) fn name(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let objections = fuzzing::name_objections(text);
@@ -104,10 +104,10 @@ pub(crate) fn name(input: &[u8]) {
     }
 }
 
-/// A token that was read is written as one that reads the same, and never leads out of what is listed.
+/// An encoded token decodes to the same token, and never leads out of the listed scope.
 pub(crate) fn continue_token(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
-    // The inner JSON is what there is to explore.
+    // The inner JSON is fuzzed, too.
     let wrapped = base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, text);
     for text in [text, &wrapped] {
         let Ok(token) = ContinueToken::decode(text) else { continue };
@@ -118,7 +118,7 @@ pub(crate) fn continue_token(input: &[u8]) {
     }
 }
 
-/// A duration reads the same when it is written in nanoseconds, and with a sign.
+/// A duration parses the same in nanoseconds, and with a sign.
 pub(crate) fn duration(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     let Ok(duration) = fuzzing::parse_duration(text) else { return };
@@ -135,13 +135,13 @@ pub(crate) fn time(input: &[u8]) {
     let Ok(text) = from_utf8(input) else { return };
     for micros in [false, true] {
         let Ok(Some(time)) = fuzzing::canonical_time(text, micros) else { continue };
-        // Go writes years before 0 and after 9999, and does not read them; and what is less than a second after its zero time is
-        // not zero, but written as if it were.
+        // Go formats years before 0 and after 9999, but does not parse them; and a time less than a second after its zero
+        // time is formatted as if it were zero.
         if time.find('-') != Some(4) || time == "0001-01-01T00:00:00Z" {
             continue;
         }
         assert_eq!(fuzzing::canonical_time(&time, micros), Ok(Some(time.clone())), "{text:?}");
-        // The library's last day is the last but one of that year.
+        // The library's last day is the day before the last one of that year.
         if time.starts_with("9999-12-3") {
             continue;
         }

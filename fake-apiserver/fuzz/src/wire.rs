@@ -3,7 +3,7 @@
 use crate::documents::typed;
 use fake_apiserver::internals::schema;
 
-/// A decoded message is written as one that decodes to the same object, and so is its JSON.
+/// An encoded message decodes to the same object, and so does its JSON.
 pub(crate) fn protobuf(input: &[u8]) {
     let Some((api_version, kind, ty, message)) = typed(input) else { return };
     if let Ok(envelope) = schema::decode_protobuf(message) {

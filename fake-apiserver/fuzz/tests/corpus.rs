@@ -1,4 +1,4 @@
-//! The corpus, replayed without an engine: what was found once, the few inputs that reach most, and the seeds.
+//! The corpus, replayed without a fuzzing engine: earlier failures, a few inputs of high coverage, and the seeds.
 
 use fake_apiserver_fuzz::seeds::{files, fixtures, seeds};
 use fake_apiserver_fuzz::{TARGETS, target};

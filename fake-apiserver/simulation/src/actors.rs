@@ -1,4 +1,4 @@
-//! The actors that share the store, each a thread, and what they were told.
+//! The actors that share the store, each a thread, and the record of their results.
 
 use crate::index::{Index, Live};
 use crate::store::{
@@ -16,22 +16,22 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What an actor does.
+/// The role of an actor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Actor {
-    /// Creates, updates and deletes, each from what it read before.
+    /// Creates, updates and deletes, each based on a read.
     Writer,
-    /// Watches, at its own pace, and begins anew when it is cut off or has had enough.
+    /// Watches, at its own pace, and begins anew when the watch ends or is cancelled.
     Watcher,
     /// Reads the present and the past.
     Reader,
-    /// Forgets the past.
+    /// Compacts the history.
     Compactor,
-    /// Asks an index.
+    /// Reads an index.
     Follower,
 }
 
-/// All that was told to actors.
+/// All results of the actors.
 #[derive(Default)]
 pub(crate) struct Told {
     pub(crate) commits: Vec<Commit>,
@@ -40,17 +40,17 @@ pub(crate) struct Told {
     pub(crate) snapshots: Vec<(u64, State)>,
     /// The revisions that were compacted.
     pub(crate) compacted: Vec<u64>,
-    /// The oldest revisions that refused readers could have asked for.
+    /// The oldest available revisions that refused readers were told.
     pub(crate) oldest: Vec<u64>,
-    /// States of an index, each with the revisions that it may be of.
+    /// States of an index, each with the range of its possible revisions.
     pub(crate) indexes: Vec<(u64, u64, State)>,
 }
 
-/// The store, and what it told.
+/// The store, and the record of its results.
 pub(crate) struct Witness {
     pub(crate) store: Store,
     bounds: Bounds,
-    /// A mutex of std: no thread is scheduled while it is held.
+    /// A mutex of std, at which no thread is scheduled.
     told: Mutex<Told>,
 }
 
@@ -61,7 +61,7 @@ fn any<T: Copy>(all: &[T]) -> T {
     all[thread_rng().gen_range(0..all.len())]
 }
 
-/// Whether something that happens once in `times` happens.
+/// True once in `times` calls, at random.
 fn once_in(times: usize) -> bool {
     thread_rng().gen_range(0..times) == 0
 }
@@ -90,7 +90,7 @@ impl Witness {
         Witness { store, bounds, told: Mutex::default() }
     }
 
-    /// What was told, taken.
+    /// Takes the record.
     pub(crate) fn told(&self) -> Told {
         std::mem::take(&mut *self.log())
     }
@@ -124,7 +124,7 @@ impl Witness {
         }
     }
 
-    /// Writes an object that no actor knows.
+    /// Writes an object of a resource that no actor uses.
     pub(crate) fn create_elsewhere(&self) {
         let key = Key::new(ResourceId(2), "", "x");
         self.store.create(draft(&key, ""), None).expect("it is the first");
@@ -198,7 +198,7 @@ impl Witness {
         }
     }
 
-    /// Watches until there is no more, or for a while. Returns where to go on: after a revision, or from what there is.
+    /// Watches until the end, or for a while. Returns where to go on: after a revision, or from the present state.
     fn watch_once(&self, scope: &Scope, filter: Option<&'static str>, resume: Option<u64>) -> Option<Option<u64>> {
         let over = Arc::new(AtomicBool::new(false));
         let selector = || -> Option<Filter> {
@@ -219,7 +219,7 @@ impl Witness {
             }
             None => {
                 let listed = self.store.snapshot();
-                // Sometimes a revision that is still to come.
+                // Sometimes a future revision.
                 watch.after = listed.revision + if once_in(4) { 2 } else { 0 };
                 self.store.subscribe_after(watch.after, scope.clone(), selector())
             }

@@ -1,9 +1,10 @@
-//! The store under simulation: its own sources, with locks and atomics whose every use is a point where another thread may go on.
+//! The store under simulation: its own sources, with locks and atomics at whose every use another thread may be scheduled.
 //!
-//! Which one does is decided by a seed ([`Schedules`]). In each schedule a small world of writers, watchers, readers and compactions
-//! shares a store ([`world`]); what each was told is then held to what was committed ([`truth`]), by the guarantees that also histories of
-//! real servers are judged by: monotonic, optimistic, linear, ordered, unique, reliable, resumable, selectors, bookmarkable.
-//! A wake-up that is lost is a deadlock, which the scheduler sees. Orderings of atomics weaker than the strongest are not simulated.
+//! A seed decides the schedules ([`Schedules`]). In each schedule a small world of writers, watchers, readers and compactions
+//! shares a store ([`world`]); their results are then checked against the commits ([`truth`]), by the guarantees by which
+//! histories of real servers are judged, too: monotonic, optimistic, linear, ordered, unique, reliable, resumable, selectors,
+//! bookmarkable. A lost wake-up is a deadlock, which the scheduler detects. Atomics are simulated as sequentially
+//! consistent, whatever their ordering.
 
 #[path = "../../src/store/mod.rs"]
 #[allow(unreachable_pub)]
@@ -18,7 +19,7 @@ pub mod truth;
 pub mod watching;
 pub mod world;
 
-/// What the server's `sync.rs` is in the server.
+/// The counterpart of the server's `sync.rs`.
 mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU64, Ordering};
     pub(crate) use shuttle::sync::{Mutex, MutexGuard};

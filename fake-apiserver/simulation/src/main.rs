@@ -1,22 +1,22 @@
-//! `cargo xtask simulate`: schedules by the million.
+//! The program of `cargo xtask simulate`.
 
 use clap::Parser;
 use std::time::Instant;
 use store_simulation::{Policy, Schedules};
 
-/// Run the store in interleavings that a seed decides.
+/// Run the store in interleavings decided by a seed.
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask simulate")]
 struct Arguments {
     /// The number of schedules.
     #[arg(long, default_value_t = 100_000)]
     schedules: usize,
-    /// The seed of the first thousand schedules; those that follow have the seeds that follow.
+    /// The seed of the first thousand schedules; each further thousand has the next seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Schedules of one seed.
+/// The number of schedules of one seed.
 const ROUND: usize = 1000;
 
 fn main() {
@@ -26,7 +26,7 @@ fn main() {
     while left > 0 {
         let count = left.min(ROUND);
         let policy = if seed % 2 == 0 { Policy::Priorities } else { Policy::Random };
-        // Stays as the last line, should the round fail.
+        // If the round fails, this stays as the last line.
         eprint!("\rseed {seed}, {policy:?}");
         Schedules { seed, count, policy }.run();
         (left, seed) = (left - count, seed + 1);

@@ -4,43 +4,43 @@ use crate::world;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-/// How the next thread is chosen.
+/// The policy by which the next thread is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Any thread that can run, at every point.
     Random,
-    /// By priorities that change a few times in a schedule, which finds what takes few but unlucky switches (PCT).
+    /// By priorities that change a few times in a schedule, which finds errors that need few but unlucky switches (PCT).
     Priorities,
 }
 
 /// Schedules to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Schedules {
-    /// The seed of the first; equal seeds make equal schedules.
+    /// The seed; equal seeds make equal schedules.
     pub seed: u64,
     /// The number of schedules.
     pub count: usize,
-    /// How threads are chosen.
+    /// The policy by which threads are chosen.
     pub policy: Policy,
 }
 
-/// Changes of priorities in a schedule.
+/// The number of changes of priorities in a schedule.
 const CHANGES: usize = 4;
-/// A schedule that takes more steps than this does not end.
+/// The limit of steps above which a schedule counts as endless.
 const STEPS: usize = 100_000;
-/// Bytes of stack for a thread.
+/// The stack of a thread, in bytes.
 const STACK: usize = 256 * 1024;
 
 impl Schedules {
     /// Runs them.
     ///
     /// # Panics
-    /// If a guarantee is broken, with its name, or if threads wait for each other. The scheduler prints the schedule before that.
+    /// If a guarantee is broken, with its name, or at a deadlock. The scheduler prints the schedule before that.
     pub fn run(self) {
         let mut config = Config::new();
         config.stack_size = STACK;
         config.max_steps = MaxSteps::FailAfter(STEPS);
-        // The warning that weaker orderings are taken for the strongest.
+        // The warning that all orderings are simulated as sequentially consistent.
         config.silence_warnings = true;
         match self.policy {
             Policy::Random => {

@@ -1,4 +1,4 @@
-//! What was committed, as the writers were told, and what follows from it.
+//! The commits, as returned to the writers, and the states and events that follow from them.
 
 use crate::store::{Change, Entry, Key, Meta, ResourceId, Scope, Snapshot};
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 /// A committed write.
 #[derive(Debug, Clone)]
 pub struct Commit {
-    /// The revision that it took.
+    /// Its revision.
     pub revision: u64,
     /// The object.
     pub key: Key,
-    /// The revision that it replaced; `None` for a creation.
+    /// The revision that it replaced; `None` for a create.
     pub expected: Option<u64>,
     /// The label that it wrote; `None` for a deletion.
     pub label: Option<&'static str>,
 }
 
-/// An event that a watcher is owed or was given: its revision and meaning.
+/// An event of a watch: its revision and type.
 pub type Told = (u64, Change);
 
 /// The objects at a revision: the revision and the label of each.
@@ -65,7 +65,7 @@ impl Truth {
         state
     }
 
-    /// The events after a revision in a scope, as they look through a filter by label.
+    /// The events of a scope after a revision, as filtered by label.
     pub fn owed(&self, after: u64, scope: &Scope, filter: Option<&str>) -> Vec<Told> {
         let mut labels: BTreeMap<&Key, &str> = BTreeMap::new();
         let mut owed = Vec::new();

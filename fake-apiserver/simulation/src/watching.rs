@@ -1,40 +1,40 @@
-//! A watch's story: from where it began, what it was told, and how it ended; and whether that is what it was owed.
+//! The record of a watch: its start, its events, and its end; and the check that these are the events it was owed.
 
 use crate::store::Scope;
 use crate::truth::{Told, Truth};
 
-/// How a watch ended.
+/// The end of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Its resource was closed.
     Closed,
-    /// What it was owed was forgotten; with the oldest revision that could be asked for then.
+    /// An owed event was forgotten; with the oldest revision that was available then.
     Expired(u64),
     /// It was dropped by its reader.
     Cancelled,
-    /// It never began, as its past was forgotten; with the oldest revision that could be asked for then.
+    /// It never began, as its past was forgotten; with the oldest revision that was available then.
     Refused(u64),
 }
 
 /// A watch from its beginning to its end.
 #[derive(Debug)]
 pub struct Watch {
-    /// What it watched.
+    /// The scope that it watched.
     pub scope: Scope,
-    /// The label that it selected.
+    /// The label that it selected, if any.
     pub filter: Option<&'static str>,
     /// The revision after which it was to begin.
     pub after: u64,
-    /// The events, in the order in which they came.
+    /// The events, in the order of delivery.
     pub told: Vec<Told>,
-    /// Bookmarks: how many events came before, and the revision.
+    /// The bookmarks: the number of events before each, and its revision.
     pub bookmarks: Vec<(usize, u64)>,
     /// The end.
     pub end: End,
 }
 
 impl Watch {
-    /// Holds the story to the truth.
+    /// Checks the record against the truth.
     ///
     /// # Panics
     /// If a guarantee is broken.

@@ -1,4 +1,4 @@
-//! The world of one schedule: its actors, and the verdict in the end.
+//! The world of one schedule: its actors, and the checks at the end.
 
 use crate::actors::{Actor, Told, Witness};
 use crate::store::{Delivery, ResourceId, Scope, Store};
@@ -10,17 +10,17 @@ use std::sync::Arc;
 /// The bounds of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Events in the history.
+    /// The most events of the history.
     pub events: usize,
-    /// Bytes in the history.
+    /// The most bytes of the history.
     pub bytes: usize,
-    /// Events in a watcher's queue.
+    /// The most events of a watcher's queue.
     pub queue: usize,
 }
 
-/// More than a schedule writes.
+/// More events than a schedule writes.
 const MANY: usize = 1000;
-/// Bytes of a history that cannot hold all that a schedule writes.
+/// The bytes of a history that cannot hold all events of a schedule.
 const FEW_BYTES: usize = 2000;
 
 /// Runs a world of random size.
@@ -100,7 +100,7 @@ fn verdict(witness: &Witness, bounds: Bounds) {
         let Ok(then) = store.snapshot_at(revision) else { break };
         assert_eq!(crate::truth::state_of(&then), truth.at(revision), "linear: the past at {revision}");
     }
-    // What bytes make the history forget depends on what was made of events.
+    // With a limit of bytes, it depends on the frames that were made which events are forgotten.
     if bounds.bytes == usize::MAX {
         let beyond_window = truth.revision().saturating_sub(bounds.events as u64);
         let forgotten = compacted.into_iter().fold(beyond_window, u64::max);
@@ -110,7 +110,7 @@ fn verdict(witness: &Witness, bounds: Bounds) {
     bounded(witness, bounds);
 }
 
-/// The history is within its bounds after the next write, which counts what was made of events since the last one.
+/// Checks that the history is within its bounds after the next write, which counts the frames made since the last one.
 fn bounded(witness: &Witness, bounds: Bounds) {
     let store = &witness.store;
     witness.create_elsewhere();

@@ -1,4 +1,4 @@
-//! Six hundred schedules; `cargo xtask simulate` runs as many as there is time for.
+//! Six hundred schedules; `cargo xtask simulate` runs more.
 
 use store_simulation::{Policy, Schedules};
 

@@ -1,8 +1,8 @@
 //! JSON Patch. A port of `patch.go` of `gopkg.in/evanphx/json-patch.v4` (v4.13.0) with its leniencies: negative indexes
 //! count from the end, `replace` of a missing key adds it, `copy` of one copies null, and a missing value is null.
 //!
-//! What an operation costs, the patch has paid for in bytes: copies are limited as upstream limits them, the document never
-//! gets deeper than one that is decoded may be, and nothing is walked through but what is copied or compared.
+//! The cost of a patch is linear in its length: copies are limited as upstream, the depth of the document by that of decoded
+//! ones, and only copied or compared values are walked through.
 
 use super::go_type;
 use super::tree::{Content, Items, Node};
@@ -12,20 +12,20 @@ use crate::schema::{MAX_DEPTH, MAX_FINDINGS};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Media type of such patches.
+/// The media type of JSON patches.
 pub const MEDIA_TYPE: &str = "application/json-patch+json";
 
 /// `maxJSONPatchOperations`.
 const MAX_OPERATIONS: usize = 10_000;
-/// `JSONPatchMaxCopyBytes`: what the `copy` operations of a patch may copy together, in bytes of JSON.
+/// The limit of all `copy` operations of a patch together, in bytes of JSON (`JSONPatchMaxCopyBytes`).
 const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 
-/// Applies a patch to a document. Unless `checked` is false (`fieldValidation=Ignore`), operations are also held to
-/// their type, and what they have too many of is returned: the findings of strict validation.
+/// Applies a patch to a document. Unless `checked` is false (`fieldValidation=Ignore`), operations are checked against
+/// their type, and unknown fields are returned: the findings of strict validation.
 ///
 /// # Errors
 /// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep;
-/// 504, if the time is up.
+/// 504, if the deadline has passed.
 pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Value, Vec<String>)> {
     let operations = match (patch, checked) {
         (Value::Array(operations), _) => operations.as_slice(),
@@ -42,13 +42,13 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
     let mut copied_bytes = 0;
     for operation in operations {
         deadline.check()?;
-        // The real server keeps the reason to itself.
+        // The real server does not tell the reason.
         step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
     Ok((root.into(), findings))
 }
 
-/// Refuses a patch of too many operations. Trees take many times the memory of their JSON, so that is done before they are made.
+/// Refuses a patch of too many operations, before it is parsed, as trees take many times the memory of their JSON.
 ///
 /// # Errors
 /// 413, if there are too many.
@@ -69,7 +69,7 @@ fn cannot_decode(value: &Value, into: &str) -> ApiError {
     cannot_unmarshal("error decoding patch: ", value, into)
 }
 
-/// Holds operations to the fields of `jsonPatchOp`; returns those that it does not have.
+/// Checks operations against the fields of `jsonPatchOp`; returns the unknown ones.
 fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
     let mut findings = Vec::new();
     for (index, operation) in operations.iter().enumerate() {
@@ -92,7 +92,7 @@ fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
     Ok(findings)
 }
 
-/// One operation; `None` if it does not apply.
+/// Applies one operation; `None` if it does not apply.
 fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Option<()> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
     let value = || operation.get("value").unwrap_or(&Value::Null);
@@ -136,13 +136,13 @@ fn put<'a>(root: &'a mut Node, path: &str, new: Node, how: fn(Place<'a>, Node) -
     how(locate(root, path, new.height())?, new)
 }
 
-/// A place in a document: what holds it, and the key or index in there.
+/// A place in a document: its parent, and the key or index in there.
 enum Place<'a> {
     Field(&'a mut BTreeMap<String, Node>, String),
     Item(&'a mut Items, String),
 }
 
-/// `findObject`: the place at a path, for a value of that height. What stands before the first slash is not looked at.
+/// `findObject`: the place at a path, for a value of that height. Text before the first slash is ignored.
 fn locate<'a>(root: &'a mut Node, path: &str, height: usize) -> Option<Place<'a>> {
     let (_, path) = path.split_once('/')?;
     let (parents, key) = path.rsplit_once('/').map_or((None, path), |(parents, key)| (Some(parents), key));
@@ -183,7 +183,7 @@ fn index(key: &str, length: usize) -> Option<usize> {
 }
 
 impl<'a> Place<'a> {
-    /// What stands there; in an object, null if nothing does.
+    /// The value there; null for a missing key of an object.
     fn get(self) -> Option<&'a Node> {
         match self {
             Place::Field(fields, key) => Some(fields.get(&key).unwrap_or(&Node::NULL)),
@@ -225,7 +225,7 @@ mod tests {
         json!({"data": {"a": "1"}, "list": ["x", "y"]})
     }
 
-    /// Outcomes as the real server (v1.37.1) gave them; `null` for 422.
+    /// The outcomes of the real server (v1.37.1); `null` for 422.
     #[test]
     fn operations_apply_or_do_not() {
         let table = [
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Every text as the real server (v1.37.1) gave it.
+    /// The messages of the real server (v1.37.1).
     #[test]
     fn malformed_patches_are_named() {
         let table = [
@@ -329,11 +329,11 @@ mod tests {
         (0..depth).fold(json!(1), |inner, _| json!({"a": inner}))
     }
 
-    /// Whether a patch applies, by itself and whatever it does after that.
+    /// Whether a patch applies; the result must be decodable.
     fn applies(operations: &[Value]) -> bool {
         match apply(document(), &operations.into(), true, &Deadline::default()) {
             Ok((patched, _)) => {
-                // Can be read again, and dropped.
+                // It can be decoded again, and dropped.
                 crate::schema::parse_json(patched.to_string().as_bytes()).unwrap();
                 true
             }
@@ -358,7 +358,7 @@ mod tests {
             (vec![add("/x", 119), sink("move", 118)], true),
             (vec![add("/x", 119), sink("copy", 119)], false),
             (vec![add("/x", 119), sink("copy", 118)], true),
-            // A moved value is as deep as it was, whatever came into it since.
+            // A moved value counts with the values that were put into it.
             (
                 vec![
                     add("/y", 60),
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    /// To the byte as the real server (v1.37.1) limits it.
+    /// The limit of the real server (v1.37.1), to the byte.
     #[test]
     fn copies_are_bounded() {
         let quarter = MAX_COPIED_BYTES / 4;

@@ -4,14 +4,14 @@ use super::go_type;
 use crate::error::{ApiError, ApiResult};
 use serde_json::{Map, Value};
 
-/// Media type of such patches.
+/// The media type of merge patches.
 pub const MEDIA_TYPE: &str = "application/merge-patch+json";
 
 /// Merges a patch into a document. `checked` is false for `fieldValidation=Ignore`, which lets arrays through: they
 /// replace the document.
 ///
 /// # Errors
-/// 400, if the patch is no object.
+/// 400, if the patch is not an object.
 pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
     match patch {
         Value::Object(_) => Ok(merge(document, patch)),
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// Every text as the real server (v1.37.1) gave it.
+    /// The messages of the real server (v1.37.1).
     #[test]
     fn only_objects_merge() {
         let decoding = |type_: &str| {

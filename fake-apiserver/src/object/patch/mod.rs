@@ -9,7 +9,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::schema;
 use serde_json::Value;
 
-/// Reads a patch of either kind, and reports fields that it has twice.
+/// Parses a patch of either kind, and reports duplicate fields.
 ///
 /// # Errors
 /// 400, if it is not JSON.
@@ -18,7 +18,7 @@ pub fn parse(body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     Ok((decoded.object, decoded.findings))
 }
 
-/// What Go's decoder calls a value of the wrong type.
+/// The name of a value's type in errors of Go's decoder.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

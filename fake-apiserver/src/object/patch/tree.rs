@@ -1,5 +1,5 @@
-//! A document while a JSON Patch is applied to it: a tree that knows how deep it is, and whose long lists take an item at
-//! their front as fast as at their end.
+//! A document to which a JSON Patch is applied: a tree with the heights of its nodes, whose long lists insert at the front as
+//! fast as at the end.
 
 use crate::json;
 use serde::ser::{Serialize, Serializer};
@@ -22,19 +22,19 @@ pub(super) enum Content {
 }
 
 impl Node {
-    /// What stands where nothing does.
+    /// The value of a missing key.
     pub(super) const NULL: Node = Node { content: Content::Scalar(Value::Null), height: 0 };
 
     pub(super) fn content_mut(&mut self) -> &mut Content {
         &mut self.content
     }
 
-    /// How many objects and arrays are nested in it, itself included; or in what it held earlier.
+    /// The depth of objects and arrays in it, itself included, or the greatest it had earlier.
     pub(super) fn height(&self) -> usize {
         self.height
     }
 
-    /// Notes that something in it makes it at least that high.
+    /// Raises the height to at least `height`.
     pub(super) fn raise(&mut self, height: usize) {
         self.height = self.height.max(height);
     }
@@ -108,7 +108,7 @@ impl Serialize for Node {
 /// The items of an array in chunks, so that no operation moves more of them than a chunk holds.
 #[derive(Clone, Default)]
 pub(super) struct Items {
-    /// None is empty, none is longer than `CHUNK`.
+    /// The chunks, of at least one item and at most `CHUNK`.
     chunks: Vec<Vec<Node>>,
     length: usize,
 }
@@ -124,7 +124,7 @@ impl Items {
         self.chunks.iter().flatten()
     }
 
-    /// The chunk that holds an index, and the index in there; for the length, one behind the last.
+    /// The chunk with an index, and the index in there; for the length, one behind the last item.
     fn place(&self, index: usize) -> (usize, usize) {
         let mut rest = index;
         let last = self.chunks.len().saturating_sub(1);
@@ -199,7 +199,7 @@ impl FromIterator<Node> for Items {
 mod tests {
     use super::*;
 
-    /// Against a plain vector, over several chunks.
+    /// The items compared with a plain vector, over several chunks.
     #[test]
     fn items_are_where_they_were_put() {
         let random = &mut fastrand::Rng::with_seed(1);

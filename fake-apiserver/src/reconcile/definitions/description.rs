@@ -7,13 +7,13 @@ use crate::schema::OwnedType;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Verbs, in the order in which the real server lists them.
+/// The verbs, in the real server's order.
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// The resource that a definition defines, by the names that it was given.
+/// The resource of a definition, by its accepted names.
 ///
 /// # Errors
-/// If one of its schemas is none.
+/// If one of its schemas is malformed.
 pub(super) fn of(definition: &Value, ty: &OwnedType) -> Result<Description, String> {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
@@ -66,7 +66,7 @@ fn version(
     })
 }
 
-/// The warning about a version that has none of its own (`defaultDeprecationWarning`).
+/// The default warning about a deprecated version (`defaultDeprecationWarning`).
 fn deprecation(versions: &[Value], group: &str, name: &str, kind: &str) -> String {
     let others = versions.iter().filter(|other| other["served"] == true && other["deprecated"] != true);
     let others = others.filter_map(|other| other["name"].as_str());

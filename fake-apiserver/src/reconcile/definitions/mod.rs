@@ -1,11 +1,11 @@
-//! What follows from definitions of custom resources: their names are accepted, their resources served, and their objects removed
-//! when they are deleted.
+//! The reconciler of definitions of custom resources: their names are accepted, their resources served, and their objects
+//! removed when they are deleted.
 //!
 //! ```text
 //!   created ──▶ NamesAccepted ──▶ Established: served ── DELETE ──▶ Terminating ── no objects left ──▶ removed: not served
 //! ```
-//! Upstream controllers do that a moment later; here it is done when the writer is answered. Follows `pkg/controller/{status,
-//! establish,finalizer,apiapproval}` of k8s.io/apiextensions-apiserver (v0.37.1).
+//! Upstream controllers do that a moment later; here it is done before the writer is answered. Follows
+//! `pkg/controller/{status,establish,finalizer,apiapproval}` of k8s.io/apiextensions-apiserver (v0.37.1).
 
 mod description;
 mod names;
@@ -32,7 +32,7 @@ const TERMINATING: &str = "Terminating";
 /// The definitions whose resources are served.
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// By name.
+    /// The served definitions by name.
     served: BTreeMap<Box<str>, Served>,
 }
 
@@ -40,7 +40,7 @@ struct Served {
     /// The definition's uid.
     uid: String,
     resource: ResourceId,
-    /// All of the definition that its resource depends on.
+    /// The parts of the definition that its resource depends on.
     content: Value,
 }
 
@@ -49,7 +49,7 @@ fn key(name: &str) -> Key {
 }
 
 impl Definitions {
-    /// Does what follows from the definition as it is now.
+    /// Reconciles the definition.
     pub(super) async fn sync(&mut self, cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResult<()> {
         let found = read(cluster, name);
         let uid = found.as_ref().map_or("", meta::uid);
@@ -69,7 +69,7 @@ impl Definitions {
         Ok(())
     }
 
-    /// Does what follows from the removal of an object of that resource.
+    /// Reconciles the definition of a resource of which an object was removed.
     pub(super) async fn leave(&mut self, cluster: &Reconcilers, resource: ResourceId, now: Timestamp) -> ApiResult<()> {
         let name = self.served.iter().find(|(_, served)| served.resource == resource).map(|(name, _)| name.clone());
         match name {
@@ -78,7 +78,7 @@ impl Definitions {
         }
     }
 
-    /// Serves the resource, unless it is served like that already.
+    /// Serves the resource, unless it is already served with the same description.
     fn serve(&mut self, cluster: &Reconcilers, name: &str, definition: &Value) {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
@@ -108,7 +108,7 @@ impl Definitions {
         }
     }
 
-    /// Stops serving the resource of a definition that is gone.
+    /// Stops serving the resource of a deleted definition.
     async fn retire(&mut self, cluster: &Reconcilers, name: &str) {
         if let Some(Served { resource, .. }) = self.served.remove(name) {
             cluster.catalogs.remove(resource);
@@ -116,7 +116,7 @@ impl Definitions {
         }
     }
 
-    /// Removes the objects of a definition that is being deleted and, when there are none left, the finalizer that holds it.
+    /// Removes the objects of a definition that is being deleted and, when none are left, its finalizer.
     async fn finalize(
         &mut self,
         cluster: &Reconcilers,
@@ -158,7 +158,7 @@ fn read(cluster: &Reconcilers, name: &str) -> Option<Value> {
     cluster.store.get(&key(name)).map(|entry| entry.object())
 }
 
-/// Has the other definitions of the group look for names again.
+/// Enqueues the other definitions of the group that lack names.
 fn release_names(cluster: &Reconcilers, name: &str) {
     let group = name.split_once('.').map_or("", |(_, group)| group);
     for entry in cluster.store.snapshot().range(&Scope::all(ids::CUSTOM_RESOURCE_DEFINITIONS), "") {
@@ -169,7 +169,7 @@ fn release_names(cluster: &Reconcilers, name: &str) {
     }
 }
 
-/// Whether a definition has not the names that it wants.
+/// Whether a definition lacks some of the names in its spec.
 fn is_misnamed(definition: &Value) -> bool {
     definition["spec"]["names"] != definition["status"]["acceptedNames"]
 }
@@ -223,7 +223,7 @@ async fn establish(cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResu
     change(cluster, name, |definition| condition.set(definition, &format_seconds(now))).await
 }
 
-/// Deletes all objects of a resource. False, if some remain.
+/// Deletes all objects of a resource; false if some remain.
 async fn remove_objects(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -> ApiResult<bool> {
     let catalog = cluster.catalog();
     let Some(kind) = catalog.registry.get(id) else { return Ok(true) };
@@ -239,7 +239,7 @@ async fn remove_objects(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -
     Ok(gone)
 }
 
-/// Changes a definition, if it exists; one that is being deleted is removed when it has no finalizers left.
+/// Changes a definition, if it exists; one that is being deleted is removed once it has no finalizers.
 async fn change(cluster: &Reconcilers, name: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);

@@ -1,22 +1,22 @@
-//! The names of a definition: those that are free, or its own already, are accepted.
+//! Acceptance of names: those of a definition that are free, or its own already, are accepted.
 //!
 //! Follows `NamingConditionController` of `pkg/controller/status` (k8s.io/apiextensions-apiserver v0.37.1).
 
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The names that the definitions of a group have been given.
+/// The accepted names of the definitions of a group.
 #[derive(Default)]
 pub(super) struct Taken {
     resources: BTreeSet<String>,
     kinds: BTreeSet<String>,
 }
 
-/// The names that a definition is given, and how that went.
+/// The names accepted for a definition, and the conflict, if there is one.
 pub(super) struct Naming {
     /// `status.acceptedNames`.
     pub(super) accepted: Value,
-    /// The reason and message of the last name that is another definition's.
+    /// The reason and message of the last name that another definition has.
     pub(super) conflict: Option<(&'static str, String)>,
 }
 
@@ -35,7 +35,7 @@ fn short_names(names: &Value) -> impl Iterator<Item = String> {
 }
 
 impl Naming {
-    /// Names a definition.
+    /// Accepts the names of a definition that are not taken.
     pub(super) fn of(definition: &Value, taken: &Taken) -> Naming {
         let wanted = &definition["spec"]["names"];
         let accepted = &definition["status"]["acceptedNames"];

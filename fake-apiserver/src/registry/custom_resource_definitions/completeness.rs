@@ -1,4 +1,4 @@
-//! The completeness of structural schemas: what a clause says something about is specified outside of clauses, too.
+//! The completeness of structural schemas: fields that occur in clauses (`allOf` and the like) are specified outside, too.
 //!
 //! Follows `pkg/apiserver/schema/complete.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
@@ -11,7 +11,7 @@ pub(super) fn completeness(at: Path<'_>, schema: &Value, errors: &mut Errors) {
     clauses(schema, Some(schema), at, at, errors);
 }
 
-/// The clauses of what is at `by`, about the schema at `at`.
+/// Checks the clauses at `by`, which are about the schema at `at`.
 fn clauses(clause: &Value, schema: Option<&Value>, at: Path<'_>, by: Path<'_>, errors: &mut Errors) {
     if let Some(not) = schema_in(clause, "not") {
         inner(not, schema, at, by.child("not"), errors);

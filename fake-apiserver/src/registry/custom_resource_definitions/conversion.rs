@@ -1,8 +1,8 @@
-//! The conversion between versions that a definition asks for.
+//! The conversion between the versions of a definition.
 //!
 //! Follows `validateCustomResourceConversion` of `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver`, and `pkg/util/webhook/validation.go` of `k8s.io/apiserver` (v0.37.1). Not ported: what Go finds
-//! wrong in certificates that are framed well.
+//! `k8s.io/apiextensions-apiserver`, and `pkg/util/webhook/validation.go` of `k8s.io/apiserver` (v0.37.1). Not ported: Go's
+//! errors of parsing certificates in well-formed PEM.
 
 use super::old::Leniency;
 use super::visit::word;
@@ -23,7 +23,7 @@ pub(super) fn is_known_review(version: &Value) -> bool {
     REVIEWS.iter().any(|known| version == known)
 }
 
-/// `validateCustomResourceConversion`, which names the fields as the internal version does.
+/// `validateCustomResourceConversion`, with the field names of the internal version.
 pub(super) fn conversion(at: Path<'_>, conversion: &Value, leniency: &Leniency, errors: &mut Errors) {
     if conversion.is_null() {
         return;
@@ -50,7 +50,7 @@ pub(super) fn conversion(at: Path<'_>, conversion: &Value, leniency: &Leniency, 
     review_versions(versions, reviews, leniency, errors);
 }
 
-/// Rules for the way to the webhook.
+/// Rules for the webhook's client configuration.
 fn client(at: Path<'_>, client: &Value, leniency: &Leniency, errors: &mut Errors) {
     match (client.get("url"), client.get("service")) {
         (Some(url), None) => webhook_url(at.child("url"), url.as_str().unwrap_or_default(), errors),
@@ -87,7 +87,7 @@ fn webhook_url(at: Path<'_>, text: &str, errors: &mut Errors) {
     }
 }
 
-/// `ValidateWebhookService`, which is called with name and namespace the wrong way round.
+/// `ValidateWebhookService`, which upstream calls with name and namespace swapped.
 fn webhook_service(at: Path<'_>, service: &Value, errors: &mut Errors) {
     errors.set(at.child("name"), word(service, "namespace"));
     errors.set(at.child("namespace"), word(service, "name"));
@@ -102,7 +102,7 @@ fn webhook_service(at: Path<'_>, service: &Value, errors: &mut Errors) {
         _ if !path.starts_with('/') => errors.invalid(at, path, "must start with a '/'"),
         _ => {}
     }
-    // The first byte is taken for the slash, whatever it is.
+    // The first byte is skipped as the slash, whatever it is.
     let rest = path.get(1..).unwrap_or_default();
     for (index, step) in rest.strip_suffix('/').unwrap_or(rest).split('/').enumerate() {
         if step.is_empty() {
@@ -140,7 +140,7 @@ pub(super) fn has_bad_certificates(definition: &Value) -> bool {
     bad_certificates(text(definition, "/spec/conversion/webhook/clientConfig/caBundle")).is_some()
 }
 
-/// `ValidateCABundle`: what is wrong with certificates in base64.
+/// `ValidateCABundle`: the error of certificates in base64.
 fn bad_certificates(bundle: &str) -> Option<&'static str> {
     if bundle.is_empty() {
         return None;

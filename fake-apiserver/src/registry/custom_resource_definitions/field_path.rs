@@ -1,4 +1,4 @@
-//! Paths of fields that a schema knows: `.spec.replicas`, `['spec']['labels']`.
+//! Paths of fields of a schema: `.spec.replicas`, `['spec']['labels']`.
 //!
 //! Follows `ValidFieldPath` of `pkg/apiserver/schema/cel/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), which
 //! panics where a path leads through `additionalProperties: true`; here it refers to no valid field then.
@@ -6,11 +6,11 @@
 use super::visit::schema_in;
 use serde_json::Value;
 
-/// A path, and what is there.
+/// A path and the schema there.
 pub(super) struct Found<'a> {
     /// The first field.
     pub(super) root: String,
-    /// The path as findings show it.
+    /// The path as in findings.
     pub(super) path: String,
     /// The schema there, unless it is `true`.
     pub(super) schema: Option<&'a Value>,
@@ -19,7 +19,7 @@ pub(super) struct Found<'a> {
 const NO_FIELD: &str = "does not refer to a valid field";
 const END: &str = "unexpected end of JSON path";
 
-/// What is at a path below a schema; brackets are allowed with `brackets`.
+/// Finds the field at a path below a schema; brackets are allowed with `brackets`.
 ///
 /// # Errors
 /// If the path is malformed, or the schema has no such field.

@@ -30,7 +30,7 @@ fn type_must_be(at: Path<'_>, schema: &Value, type_: &str, extension: &str, erro
     }
 }
 
-/// What makes the items of a set, of that schema, other than atomic: the field that says so.
+/// The field by which the items of a set are not atomic; `None` if they are.
 fn parts(item: &Value) -> Option<&'static str> {
     match word(item, "type") {
         // Lists are atomic and maps granular by default.
@@ -56,7 +56,7 @@ pub(super) fn list_type(at: Path<'_>, schema: &Value, leniency: &Leniency, error
             && let Some(item) = schema_in(schema, "items")
             && let Some(field) = parts(item)
         {
-            // For maps, too, the list type is shown.
+            // The list type is shown for maps, too.
             let printed = version::quoted(&item.get(LIST_TYPE).cloned().unwrap_or_default());
             let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
             errors.push(FieldError::invalid_printed(at.child("items").child(field), printed, detail));
@@ -112,7 +112,7 @@ fn map(at: Path<'_>, schema: &Value, errors: &mut Errors) {
     }
 }
 
-/// `validateMapListKeysMapSet`: items of lists that are merged are not null, nor are their keys, which are set.
+/// `validateMapListKeysMapSet`: items of sets and maps are not null; keys are not null, and required or with a default.
 pub(super) fn keys(at: Path<'_>, schema: &Value) -> Vec<FieldError> {
     let list_type = word(schema, LIST_TYPE);
     let Some(item) = schema_in(schema, "items").filter(|_| matches!(list_type, "set" | "map")) else {

@@ -20,7 +20,7 @@ pub(super) fn name(definition: &Value, name: &str) -> Vec<String> {
     objections
 }
 
-/// `APIApprovalState`, but that both states of approval that are fine are told apart.
+/// `APIApprovalState`, with two states for the approvals that are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Approval {
     Invalid,
@@ -49,7 +49,7 @@ fn is_protected(group: &str) -> bool {
     })
 }
 
-/// `validateAPIApproval`: definitions of the project's own groups need approval, or a reason to do without.
+/// `validateAPIApproval`: definitions of Kubernetes' own groups need an approval, or a reason for its absence.
 pub(super) fn approval(definition: &Value, old: Option<&Value>, errors: &mut Errors) {
     let state = state(definition);
     if !is_protected(text(definition, "/spec/group")) || old.is_some_and(|old| self::state(old) == state) {

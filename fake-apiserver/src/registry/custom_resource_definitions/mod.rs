@@ -1,9 +1,9 @@
-//! CustomResourceDefinitions: their defaults, what a client cannot set, and their columns. What is served because of them is
-//! not decided here.
+//! CustomResourceDefinitions: their defaults, the fields that clients cannot set, validation, and columns. Serving their
+//! resources is in `reconcile/definitions/`.
 //!
 //! Follows `pkg/registry/customresourcedefinition/strategy.go` and `pkg/apis/apiextensions/v1/{defaults,conversion}.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). The files here work on the trees of canonical objects: a field that is there is not
-//! Go's zero value.
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). The files here work on canonical trees, in which no field has Go's zero
+//! value.
 
 mod completeness;
 mod conversion;
@@ -60,7 +60,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// `SetDefaults_CustomResourceDefinition`, and what the way through the internal version changes.
+/// `SetDefaults_CustomResourceDefinition`, and the changes by converting to the internal version and back.
 fn default(definition: &mut Value) {
     let spec = child(definition, "spec");
     let names = child(spec, "names");
@@ -76,7 +76,7 @@ fn default(definition: &mut Value) {
     if let Some(service) = conversion.pointer_mut("/webhook/clientConfig/service") {
         default_to(service, "port", 443);
     }
-    // Neither half of it is set, and the internal version has but the halves.
+    // The internal version has only its two fields, and neither is set.
     if conversion["webhook"].as_object().is_some_and(Map::is_empty) {
         conversion.as_object_mut().map(|conversion| conversion.remove("webhook"));
     }
@@ -88,7 +88,7 @@ fn default(definition: &mut Value) {
     store(definition, false);
 }
 
-/// Writes whole numbers without a fraction or an exponent, as the internal version does, which has the numbers and not their texts.
+/// Writes whole numbers without a fraction or an exponent, as the internal version does, which does not keep their texts.
 fn plain_numbers(value: &mut Value) {
     match value {
         Value::Number(number) if !number.is_i64() => {
@@ -102,7 +102,7 @@ fn plain_numbers(value: &mut Value) {
     }
 }
 
-/// Names the storage version among those of which objects may be stored; with `always` even if others are named.
+/// Adds the storage version to `status.storedVersions`; unless `always`, only if that is empty.
 fn store(definition: &mut Value, always: bool) {
     let Some(version) = items(definition, "/spec/versions").iter().find(|version| flag(version, "/storage")) else {
         return;
@@ -127,7 +127,7 @@ fn prepare_update(new: &mut Value, old: &Value) {
     store(new, true);
 }
 
-/// `ValidateCustomResourceDefinition`, but for the metadata.
+/// `ValidateCustomResourceDefinition` without the metadata.
 fn validate(definition: &Value) -> Vec<FieldError> {
     Errors::of(|errors| {
         errors.extend(findings(definition, None));
@@ -135,7 +135,7 @@ fn validate(definition: &Value) -> Vec<FieldError> {
     })
 }
 
-/// `ValidateCustomResourceDefinitionUpdate`, but for the metadata.
+/// `ValidateCustomResourceDefinitionUpdate` without the metadata.
 fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     Errors::of(|errors| {
         errors.extend(findings(new, Some(old)));

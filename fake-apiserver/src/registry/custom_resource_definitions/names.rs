@@ -1,4 +1,4 @@
-//! The names of a definition: those that it wants, and those that it got.
+//! The names of a definition: those of its spec, and the accepted ones of its status.
 //!
 //! Follows `ValidateCustomResourceDefinitionNames` of `pkg/apis/apiextensions/validation/validation.go` of
 //! `k8s.io/apiextensions-apiserver` (v0.37.1).
@@ -8,7 +8,7 @@ use crate::object::name;
 use crate::registry::{items, text};
 use serde_json::Value;
 
-/// Rules for the wanted names, of which some are required.
+/// Rules for the names of the spec, of which some are required.
 pub(super) fn wanted(at: Path<'_>, names: &Value, errors: &mut Errors) {
     for field in ["plural", "singular", "kind", "listKind"] {
         errors.set(at.child(field), names[field].as_str().unwrap_or_default());
@@ -40,7 +40,7 @@ fn all(at: Path<'_>, names: &Value, errors: &mut Errors) {
     labels(at.child("categories"), items(names, "/categories"), errors);
 }
 
-/// A text that is a label (RFC 1035) unless it is empty; one finding for all objections.
+/// Checks that a text is a label (RFC 1035) or empty; one finding for all errors.
 fn label(at: Path<'_>, text: &str, errors: &mut Errors) {
     if !text.is_empty() {
         required_label(at, text, errors);
@@ -53,7 +53,7 @@ fn labels(at: Path<'_>, texts: &[Value], errors: &mut Errors) {
     }
 }
 
-/// A text that is a label (RFC 1035); one finding for all objections.
+/// Checks that a text is a label (RFC 1035); one finding for all errors.
 pub(super) fn required_label(at: Path<'_>, text: &str, errors: &mut Errors) {
     let objections = name::dns1035_label(text);
     if !objections.is_empty() {

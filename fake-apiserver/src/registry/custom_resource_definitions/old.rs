@@ -1,17 +1,18 @@
-//! What is tolerated in a definition because it was there before.
+//! Leniency for findings that the old definition had, too.
 //!
-//! Follows `ValidateCustomResourceDefinitionUpdate` and what it calls in `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: defaults with unknown fields, which only versions of long ago let pass.
+//! Follows `ValidateCustomResourceDefinitionUpdate` and its callees in `pkg/apis/apiextensions/validation/validation.go` of
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: defaults with unknown fields, which only very old versions
+//! accepted.
 
 use super::visit::{self, of_versions, word};
 use super::{conversion, is_true, items, lists, schema, spec, structural};
 use crate::error::Path;
 use serde_json::Value;
 
-/// `validationOptions`: what is required although it may not have been before.
+/// `validationOptions`: the requirements, which may exempt an old definition.
 #[derive(Debug, Clone)]
 pub(super) struct Leniency {
-    /// One of the versions of reviews by which webhooks are asked must be known (`requireRecognizedConversionReviewVersion`).
+    /// One of the conversion review versions must be known (`requireRecognizedConversionReviewVersion`).
     pub(super) review_versions: bool,
     /// Every version must have a schema (`requireOpenAPISchema`).
     pub(super) schemas: bool,
@@ -30,7 +31,7 @@ pub(super) struct Leniency {
 }
 
 impl Leniency {
-    /// What is required of a new definition.
+    /// The requirements on a new definition.
     pub(super) const NONE: Leniency = Leniency {
         review_versions: true,
         schemas: true,
@@ -42,7 +43,7 @@ impl Leniency {
         selectable_fields: Vec::new(),
     };
 
-    /// What is required of a definition that takes the place of another.
+    /// The requirements on a definition that replaces another.
     pub(super) fn of(new: &Value, old: &Value) -> Self {
         let reviews = items(old, "/spec/conversion/webhook/conversionReviewVersions");
         let versions = spec::versions(old);

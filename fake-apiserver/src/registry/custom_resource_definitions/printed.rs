@@ -1,4 +1,4 @@
-//! Parts of definitions as findings show them: structs of the internal version, with their Go names and in their order.
+//! Parts of definitions as in findings: structs of the internal version, with their Go names and order.
 //!
 //! Follows `pkg/apis/apiextensions/{types,types_jsonschema}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
@@ -6,16 +6,16 @@ use super::version::{Shared, Versions, quoted};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A field: its Go name, its name in JSON, and what it holds.
+/// A field: its Go name, its JSON name, and its type.
 type Field = (&'static str, &'static str, Holds);
 
-/// What a field holds, which says what is shown where it is not set.
+/// The type of a field, which decides its text if it is not set.
 #[derive(Clone, Copy)]
 enum Holds {
     Text,
     Flag,
     Number,
-    /// Something that is shown as it is, or null.
+    /// Any value, shown as it is, or null.
     Any,
     /// A struct behind a pointer.
     One(&'static [Field]),

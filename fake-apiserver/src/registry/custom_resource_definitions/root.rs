@@ -1,9 +1,9 @@
 //! The schema of a version, as a whole.
 //!
 //! Follows `validateCustomResourceDefinitionValidation` of `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: the error of a validator that cannot be built, for which nothing is
-//! known that the rest lets pass. There the validation of defaults of embedded objects also removes unknown fields from their
-//! metadata, and that is stored.
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Not ported: the error of a validator that cannot be built, as no schema is known
+//! that passes the other rules and has it. Upstream the validation of defaults of embedded objects also removes unknown
+//! fields from their metadata, and that is stored.
 
 use super::old::Leniency;
 use super::schema::{self, Place};
@@ -39,7 +39,7 @@ const ALLOWED: [(&str, &str); 22] = [
     ("XValidations", "x-kubernetes-validations"),
 ];
 
-/// Rules for the schema of a version, at the path of what holds it; `status` says whether the status is a subresource.
+/// Rules for the schema of a version; `at` is the path of its parent, `status` is whether the status is a subresource.
 pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leniency, errors: &mut Errors) {
     let mut own = Errors::default();
     if status {
@@ -62,15 +62,15 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
         }
     }
     schema::schema(here, schema, Place::ROOT, leniency, &mut own);
-    // What is wrong with it has been said above, as a rule.
+    // Mostly the rules above have found it already.
     if let Some(refusal) = conversion.filter(|_| own.len() == 0) {
         own.invalid(here, "", refusal);
     }
     errors.extend(own);
 }
 
-/// Only some fields may be set at the root, lest what they say of the status be lost. Only the first that is not one of them
-/// counts, in the order of Go's struct.
+/// With the status subresource, only some fields may be set at the root, as rules about the status would be lost. Only the
+/// first other field is reported, in the order of Go's struct.
 fn with_status(at: Path<'_>, schema: &Value, errors: &mut Errors) {
     for field in printed::fields(schema) {
         if field == "type" && word(schema, "type") != "object" {

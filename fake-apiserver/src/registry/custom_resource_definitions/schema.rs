@@ -16,14 +16,14 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 /// Fields of schemas that are not supported.
 const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
-/// The place of a schema, as far as it matters to the rules.
+/// The place of a schema, as the rules distinguish it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    /// It is that of the whole object.
+    /// Whether it is that of the whole object.
     is_root: bool,
-    /// It is within that of `metadata`, `kind` or `apiVersion` of an object.
+    /// Whether it is within that of `metadata`, `kind` or `apiVersion` of an object.
     in_meta: bool,
-    /// Why it cannot have defaults.
+    /// The reason why it cannot have defaults.
     no_defaults: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Lenien
     let inner = Place { is_root: false, ..place };
     let mut below = |at: Path<'_>, node: &Value, place: Place| schema(at, node, place, leniency, errors);
     if let Some(additional) = schema_in(node, "additionalProperties") {
-        // Without a value it cannot be told what would be pruned.
+        // Without a value it is unknown which fields would be pruned.
         let reason = "inside additionalProperties applying to object metadata";
         let place = if place.in_meta { Place { no_defaults: Some(reason), ..inner } } else { inner };
         below(at.child("additionalProperties"), additional, place);
@@ -90,7 +90,7 @@ pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Lenien
 }
 
 impl Place {
-    /// The place of a property of a schema that stands here.
+    /// The place of a property of a schema at this place.
     fn of_property(self, schema: &Value, name: &str) -> Place {
         let inner = Place { is_root: false, ..self };
         let reason = match name {

@@ -1,7 +1,7 @@
-//! The fields of custom resources that selectors can name.
+//! The selectable fields of custom resources.
 //!
 //! Follows `ValidateCustomResourceSelectableFields` of `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1). For a schema that has no structural form, which panics there, only that is found.
+//! `k8s.io/apiextensions-apiserver` (v0.37.1). Of a schema without a structural form, which panics there, only that is reported.
 
 use super::visit::word;
 use super::{field_path, structural};
@@ -12,8 +12,8 @@ use std::collections::HashSet;
 /// `MaxSelectableFields`.
 pub(super) const MAX: usize = 8;
 
-/// Rules for the selectable fields of a version; `parent` is the path of what holds them, and `too_many` says whether there
-/// may be too many.
+/// Rules for the selectable fields of a version; `parent` is the path of their parent, and `too_many` is whether too many
+/// are allowed.
 pub(super) fn fields(
     at: Path<'_>,
     parent: Path<'_>,

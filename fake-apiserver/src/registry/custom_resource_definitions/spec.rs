@@ -1,8 +1,8 @@
 //! The spec of a definition.
 //!
 //! Follows `validateCustomResourceDefinitionSpec` and its callers in `pkg/apis/apiextensions/validation/validation.go` of
-//! `k8s.io/apiextensions-apiserver` (v0.37.1), which look at the internal version: what all versions have in common is there a
-//! field of the spec, and findings are about that.
+//! `k8s.io/apiextensions-apiserver` (v0.37.1), which validate the internal version: there a field that all versions share is
+//! one of the spec, and findings are about that.
 
 use super::old::Leniency;
 use super::version::{Shared, Versions};
@@ -85,7 +85,7 @@ fn schemas_are_there(versions: &Versions<'_>, leniency: &Leniency, preserve: boo
     }
 }
 
-/// Findings about what all versions have in common.
+/// Findings about the fields that all versions share.
 fn shared(versions: &Versions<'_>, leniency: &Leniency, errors: &mut Errors) {
     let schema = versions.shared(Shared::Schema);
     if let Some(schema) = schema {
@@ -118,7 +118,7 @@ fn has_extensions(schema: &Value) -> bool {
     EXTENSIONS.iter().any(|extension| schema.get(extension).is_some())
 }
 
-/// Findings about what stays as it is: always, or once the definition is established.
+/// Findings about immutable fields: always immutable, or once the definition is established.
 pub(super) fn immutable(new: &Value, old: &Value, errors: &mut Errors) {
     let established: &[&str] = if super::is_true(old, "Established") { &["scope", "names.kind"] } else { &[] };
     for field in established.iter().chain(&["group", "names.plural"]) {

@@ -1,4 +1,4 @@
-//! Structural schemas: those that say of every value what it is, apart from what it must satisfy.
+//! Structural schemas, which specify the type of every value apart from its validation.
 //!
 //! Follows `NewStructural` and `ValidateStructural` of `pkg/apiserver/schema/{convert,validation}.go` of
 //! `k8s.io/apiextensions-apiserver` (v0.37.1). There a schema is converted first; here it is read as it stands.
@@ -13,7 +13,7 @@ const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
-/// Why a schema has no structural form: the error of `NewStructural`. Of several in entries of a map any may come in Go.
+/// The error of `NewStructural` for a schema without a structural form. Of several in a map, Go may return any.
 pub(super) fn refusal(schema: &Value) -> Option<String> {
     const UNSUPPORTED: [(&str, &str); 7] = [
         ("id", "id"),
@@ -136,7 +136,7 @@ fn object_fields(at: Path<'_>, schema: &Value, root: bool, embedded: bool, error
     }
 }
 
-/// Whether a schema of metadata says nothing but what names are like. Defaults are another rule's.
+/// Whether a schema of metadata restricts only names. Defaults are checked by another rule.
 fn restricts_names_only(metadata: &Value) -> bool {
     metadata.as_object().into_iter().flatten().all(|(field, value)| match field.as_str() {
         "type" | "default" | "$ref" => true,
@@ -147,7 +147,7 @@ fn restricts_names_only(metadata: &Value) -> bool {
     })
 }
 
-/// The clauses that need not be structural, since they are the way to write that a value is an integer or a text.
+/// The clauses that need not be structural, as they express that a value is an integer or a string.
 #[derive(Debug, Clone, Copy, Default)]
 struct Exceptions {
     any_of: bool,
@@ -161,7 +161,7 @@ impl Exceptions {
     }
 }
 
-/// Whether `anyOf` says: an integer or a text, in that order and nothing else.
+/// Whether `anyOf` is exactly: an integer or a string, in that order.
 fn is_int_or_string(schema: &Value) -> bool {
     let is = |clause: &Value, type_: &str| {
         word(clause, "type") == type_
@@ -197,7 +197,7 @@ fn values(at: Path<'_>, schema: &Value, exceptions: Exceptions, errors: &mut Err
     }
 }
 
-/// `validateNestedValueValidation`: clauses say nothing about what a value is.
+/// `validateNestedValueValidation`: clauses do not specify types.
 fn nested(at: Path<'_>, clause: &Value, exceptions: Exceptions, errors: &mut Errors) {
     const FORBIDDEN: [(&str, &str); 12] = [
         ("type", "empty"),

@@ -1,4 +1,5 @@
-//! The rules are those of the real packages: `fixtures/custom/definitions.jsonl` is what they make of some hundred definitions.
+//! The rules against the recorded results of the real packages for some hundred definitions
+//! (`fixtures/custom/definitions.jsonl`).
 
 use super::{RULES, unsupported};
 use crate::error::FieldError;
@@ -7,7 +8,7 @@ use crate::registry::{Registry, at};
 use crate::schema::{decode_json, encode_any};
 use serde_json::{Map, Value, json};
 
-/// Sets or removes a value at a JSON pointer, of which all but the end is created if it has to be.
+/// Sets or removes a value at a JSON pointer, whose missing parents are created.
 fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
     let Some((parent, name)) = pointer.rsplit_once('/') else {
         *tree = value.cloned().unwrap_or_default();
@@ -29,7 +30,7 @@ fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
     }
 }
 
-/// The defaulted object that changes make of the base.
+/// The base with changes, defaulted.
 fn definition(base: &Value, changes: &Value) -> Value {
     let mut tree = base.clone();
     for change in changes.as_array().into_iter().flatten() {
@@ -42,12 +43,12 @@ fn definition(base: &Value, changes: &Value) -> Value {
     object
 }
 
-/// A finding as the record has it.
+/// A finding as in the record.
 fn line(finding: &FieldError) -> String {
     format!("{} {finding}", finding.cause().reason)
 }
 
-/// What a line says, and what the rules say: findings, warnings and, without findings, the object.
+/// The expected and the actual results of a line: findings, warnings and, without findings, the object.
 fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let texts = |field: &str| -> Vec<String> {
         let texts = recorded[field].as_array().into_iter().flatten();
@@ -70,7 +71,7 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     };
     let mut findings: Vec<String> = findings.iter().map(line).collect();
     let mut expected = texts("findings");
-    // Each is told once.
+    // Each is reported once.
     let mut seen = std::collections::HashSet::new();
     expected.retain(|finding| seen.insert(finding.clone()));
     let object = findings.is_empty().then(|| encode_any(&new)).into_iter().collect();
@@ -93,7 +94,7 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     [(expected, findings), (expected_warnings, warnings), (told.into_iter().collect(), object)]
 }
 
-/// Each thing is refused once, however often a definition asks for it.
+/// Each unsupported feature is refused once, however often a definition uses it.
 #[test]
 fn what_is_not_supported_is_refused() {
     let rules = json!([{"rule": "true"}, {"rule": "true"}]);

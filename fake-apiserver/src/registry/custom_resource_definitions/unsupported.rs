@@ -1,11 +1,11 @@
-//! What the real server supports and this one does not: a definition that asks for it is refused, rather than served as if it
-//! did not.
+//! Features of definitions that the real server supports and this one does not: a definition with one is refused, rather than
+//! served without it.
 
 use super::{expressions, spec, text, visit};
 use crate::error::{Errors, FieldError, Path};
 use serde_json::Value;
 
-/// Findings about what a definition asks for that is not supported: one for each thing.
+/// Findings about unsupported features of a definition: one for each feature.
 pub(super) fn findings(definition: &Value) -> Vec<FieldError> {
     Errors::of(|errors| {
         for (index, version) in spec::versions(definition).iter().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn findings(definition: &Value) -> Vec<FieldError> {
     })
 }
 
-/// A finding about the first rule in CEL that the real server would evaluate; elsewhere it refuses them itself.
+/// A finding about the first CEL rule in a place where the real server evaluates them; elsewhere it refuses them, too.
 fn expression(at: Path<'_>, schema: &Value, errors: &mut Errors) {
     if errors.len() > 0 {
         return;

@@ -1,6 +1,6 @@
-//! The versions of a definition, each by itself.
+//! The versions of a definition.
 //!
-//! Follows `validateCustomResourceDefinitionVersion` and what it calls in `pkg/apis/apiextensions/validation/validation.go`, and
+//! Follows `validateCustomResourceDefinitionVersion` and its callees in `pkg/apis/apiextensions/validation/validation.go`, and
 //! `Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec` of
 //! `pkg/apis/apiextensions/v1/conversion.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
@@ -12,7 +12,7 @@ use crate::schema::{encode_any, is_printable};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A field of versions that belongs to the spec, in the internal version, if it is the same in all of them.
+/// A field of versions that is one of the spec in the internal version, if it is the same in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shared {
     Schema,
@@ -56,7 +56,7 @@ impl<'a> Versions<'a> {
         self.all
     }
 
-    /// Whether a field is the same in all versions, or absent.
+    /// Whether a field is the same in all versions, or missing.
     pub(super) fn is_shared(&self, field: Shared) -> bool {
         self.shared[field as usize]
     }
@@ -96,7 +96,7 @@ pub(super) fn version(
         }
     }
     let name = word(version, "name");
-    // Where names are repeated, the first of the name decides.
+    // Of versions with equal names the first one counts.
     let namesake = versions.all().iter().find(|version| word(version, "name") == name).unwrap_or(version);
     let schema = versions.own(version, Shared::Schema);
     if let Some(schema) = schema {
@@ -107,7 +107,7 @@ pub(super) fn version(
     if let Some(Value::Array(fields)) = versions.own(version, Shared::SelectableFields) {
         let here = at.child("selectableFields");
         match schema.and_then(|schema| schema.get("openAPIV3Schema")) {
-            // The message says the opposite of what is meant.
+            // Upstream's message says the opposite of what it means.
             None => {
                 errors.invalid(here, "", "may only be set when `version.schema.openAPIV3Schema` is not included");
             }
@@ -191,7 +191,7 @@ pub(super) fn columns(at: Path<'_>, columns: Option<&Value>, errors: &mut Errors
     }
 }
 
-/// `validateSimpleJSONPath`; whether nothing was found.
+/// `validateSimpleJSONPath`; returns whether the path is valid.
 fn simple_path(at: Path<'_>, path: &str, errors: &mut Errors) -> bool {
     let good = path.starts_with('.');
     if !good {
@@ -200,12 +200,12 @@ fn simple_path(at: Path<'_>, path: &str, errors: &mut Errors) -> bool {
     good
 }
 
-/// A value behind a pointer, which messages show as JSON.
+/// The JSON of a value, as messages show values behind pointers.
 pub(super) fn quoted(value: &Value) -> String {
     encode_any(value)
 }
 
-/// `ValidateCustomResourceDefinitionStoredVersions`; what is missing is found in the order of a map.
+/// `ValidateCustomResourceDefinitionStoredVersions`; upstream reports missing versions in the order of a map.
 pub(super) fn stored(definition: &Value, errors: &mut Errors) {
     let at = Path::new("status.storedVersions");
     let stored = items(definition, "/status/storedVersions");
@@ -216,7 +216,7 @@ pub(super) fn stored(definition: &Value, errors: &mut Errors) {
     let versions = super::spec::versions(definition);
     let mut left: HashSet<&str> = stored.iter().filter_map(Value::as_str).collect();
     for version in versions {
-        // A name that is repeated is found once only.
+        // A repeated name is reported once.
         let name = text(version, "/name");
         if !left.remove(name) && flag(version, "/storage") {
             errors.invalid(at, all.clone(), format!("must have the storage version {name}"));

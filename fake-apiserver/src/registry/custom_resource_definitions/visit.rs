@@ -51,7 +51,7 @@ pub(super) fn entries<'a>(schema: &'a Value, field: &str) -> impl Iterator<Item 
     entries.into_iter().flat_map(Map::iter).map(|(key, schema)| (key.as_str(), schema))
 }
 
-/// The text in a field, "" where there is none.
+/// The text of a field; "" without one.
 pub(super) fn word<'a>(schema: &'a Value, field: &str) -> &'a str {
     schema.get(field).and_then(Value::as_str).unwrap_or_default()
 }

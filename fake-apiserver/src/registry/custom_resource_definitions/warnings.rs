@@ -10,7 +10,7 @@ use crate::schema::quote;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Warnings about a definition: not about what the one before had as well.
+/// Warnings about a definition, except those that the old one had, too.
 pub(super) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     let before = old.map(|old| (formats(old), sets(old))).unwrap_or_default();
     let formats = formats(definition).into_iter().filter(|format| !before.0.contains(format));
@@ -18,7 +18,7 @@ pub(super) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
     formats.map(|format| format!("unrecognized format {}", quote(&format))).chain(sets).collect()
 }
 
-/// The schemas, once if all versions have the same.
+/// The schemas of all versions; only one if all are the same.
 fn schemas(definition: &Value) -> impl Iterator<Item = &Value> {
     let shared = Versions::of(definition).shared(Shared::Schema).is_some();
     of_versions(definition).take(if shared { 1 } else { usize::MAX })
