@@ -1,9 +1,9 @@
-//! The tree of an expression after parsing: macros are expanded, names are not resolved.
+//! The tree of an expression after parsing, with macros expanded and names unresolved.
 
 use crate::value::Value;
 use std::collections::HashMap;
 
-/// The number of an expression, unique in its tree; what is known of it is kept by this number.
+/// The id of an expression, unique in its tree, by which facts about it are kept.
 pub(crate) type Id = i64;
 
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(crate) struct Expr {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// What stands where a syntax error was.
+    /// The place of a syntax error.
     Unspecified,
     Literal(Value),
     Ident(String),
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 pub(crate) struct Select {
     pub(crate) operand: Box<Expr>,
     pub(crate) field: String,
-    /// Only whether the field is there: `has(operand.field)`.
+    /// Whether it only tests that the field is set: `has(operand.field)`.
     pub(crate) test_only: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Call {
 #[derive(Debug, Clone)]
 pub(crate) struct List {
     pub(crate) elements: Vec<Expr>,
-    /// The elements with a question mark.
+    /// The indices of elements with a question mark.
     pub(crate) optional: Vec<usize>,
 }
 
@@ -81,10 +81,10 @@ pub(crate) struct Comprehension {
     pub(crate) result: Expr,
 }
 
-/// The accumulator of the macros, which no expression can name.
+/// The accumulator of macros, which expressions cannot name.
 pub(crate) const ACCUMULATOR: &str = "@result";
 
-/// A tree, and where in the text its expressions begin.
+/// A tree, with the places of its expressions in the text.
 #[derive(Debug)]
 pub(crate) struct Ast {
     pub(crate) root: Expr,
@@ -98,7 +98,7 @@ impl Ast {
 }
 
 impl Expr {
-    /// How many levels there are.
+    /// The number of levels.
     pub(crate) fn depth(&self) -> usize {
         1 + self.children().into_iter().map(Expr::depth).max().unwrap_or(0)
     }

@@ -1,7 +1,7 @@
-//! Types of all parts of an expression, and what its names and calls refer to.
+//! The type checker: types of all parts of an expression, and references of its names and calls.
 //!
-//! Port of `checker/checker.go` and `checker/env.go` of cel-go v0.29.2, with the options of Kubernetes: literals of lists and
-//! maps are of one type, numbers of different types can be compared.
+//! Port of `checker/checker.go` and `checker/env.go` of cel-go v0.29.2, with the options of Kubernetes: literals of lists
+//! and maps have one type, numbers of different types can be compared.
 
 mod assign;
 mod calls;
@@ -16,16 +16,16 @@ use crate::types::Type;
 use assign::Found;
 use std::collections::HashMap;
 
-/// What an expression refers to.
+/// The reference of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reference {
     /// A variable or a type.
     Name(String),
-    /// The overloads that a call can mean.
+    /// The possible overloads of a call.
     Overloads(Vec<&'static str>),
 }
 
-/// An expression whose types are known.
+/// A type-checked expression.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) ast: Ast,
@@ -52,8 +52,8 @@ struct Checker<'a> {
     stored: bool,
 }
 
-/// Finds out the types of an expression; what is wrong with it is among the findings. `stored` allows the functions of
-/// expressions that are stored already.
+/// Checks the types of an expression, and adds errors to the findings. `stored` allows the functions for stored
+/// expressions.
 pub(crate) fn check(
     ast: Ast,
     functions: &Functions,
@@ -79,7 +79,7 @@ pub(crate) fn check(
     Checked { ast: Ast { root, places }, types, references }
 }
 
-/// Looks at literals that are of the wrong form, in an expression whose types are right.
+/// Validates the literals of a type-checked expression.
 pub(crate) fn validate(checked: &Checked, findings: &mut Findings) {
     literals::validate(checked, findings);
     formats::validate(checked, findings);
@@ -99,7 +99,7 @@ impl Checker<'_> {
         self.types.get(&expr.id).cloned().unwrap_or(Type::Error)
     }
 
-    /// The type as far as it is known.
+    /// The type, with the parameters inferred so far.
     fn known_type(&self, expr: &Expr) -> Type {
         self.found.substitute(&self.type_of(expr), false)
     }
@@ -134,7 +134,7 @@ impl Checker<'_> {
         self.scopes.iter().rev().find(|(local, _)| local == name).map(|(_, t)| t)
     }
 
-    /// The type of a name, and under which name its value is found.
+    /// The type of a name, and the name of its value.
     fn resolve(&self, name: &str) -> Option<(String, Type)> {
         let global = name.strip_prefix('.');
         let local = self.local(global.unwrap_or(name));
@@ -237,7 +237,7 @@ impl Checker<'_> {
         self.set(id, Type::list(element));
     }
 
-    /// What an entry with a question mark is optional of.
+    /// The type within the optional type of an entry with a question mark.
     fn unwrap_optional(&mut self, id: Id, t: Type) -> Type {
         if let Some(of) = t.optional_of() {
             return of.clone();
@@ -349,7 +349,7 @@ impl Checker<'_> {
     }
 }
 
-/// The name that a chain of selections is, if it begins with one.
+/// The qualified name of a chain of selections, if it begins with a name.
 fn qualified(expr: &Expr) -> Option<String> {
     match &expr.kind {
         Kind::Ident(name) => Some(name.clone()),

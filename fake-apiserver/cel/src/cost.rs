@@ -1,4 +1,4 @@
-//! What evaluations cost: estimated from sizes, and counted.
+//! The costs of evaluations: estimated from sizes, and counted.
 
 pub(crate) mod actual;
 pub(crate) mod estimate;
@@ -6,8 +6,8 @@ mod functions;
 mod path;
 mod size;
 
-/// The part of a unit that looking at a character costs.
+/// The cost of traversing a character, in units.
 pub(crate) const STRING: f64 = 0.1;
 
-/// The part of a unit that a character of a regular expression costs.
+/// The cost of a character of a regular expression, in units.
 pub(crate) const REGEX: f64 = 0.25;

@@ -1,11 +1,11 @@
-//! Room for recursion: expressions nest some hundred levels deep, each of which takes a dozen calls to parse.
+//! Stack for recursion: expressions nest some hundred levels deep, each of which takes a dozen calls to parse.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The stack for expressions that nest deeply, in bytes; as much of it is used as is needed.
+/// The stack for deeply nested expressions, in bytes, which is committed only as it is used.
 const STACK: usize = 256 << 20;
 
-/// Calls a function, on a thread with a large stack if it has to go deep.
+/// Calls a function, on a thread with a large stack if it recurses deeply.
 pub(crate) fn with_room<T: Send>(goes_deep: bool, call: impl FnOnce() -> T + Send) -> T {
     if !goes_deep {
         return call();
@@ -19,7 +19,7 @@ pub(crate) fn with_room<T: Send>(goes_deep: bool, call: impl FnOnce() -> T + Sen
     });
     match (result.flatten(), take()) {
         (Some(result), _) => result,
-        // Where no thread can be started the stack at hand has to do.
+        // If no thread can be started, the present stack is used.
         (None, Some(call)) => call(),
         (None, None) => unreachable!("the function was called, and gave a result"),
     }

@@ -1,4 +1,4 @@
-//! Environments: what expressions can name, and their compilation.
+//! Environments: the declarations for expressions, and compilation.
 
 use crate::check::{self, Checked, Reference};
 use crate::cost::estimate::{self, CostEstimate, Sizes};
@@ -14,16 +14,16 @@ use crate::value::EvalError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which functions an expression may call.
+/// The functions that an expression may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Those that the version before has too, for expressions that are written now.
+    /// Those that the previous version has, too, for new expressions.
     New,
-    /// All, for expressions that are stored already.
+    /// All functions, for stored expressions.
     Stored,
 }
 
-/// The environment of Kubernetes 1.37. It is costly to make, and can be shared.
+/// The environment of Kubernetes 1.37. It is expensive to make, and can be shared.
 pub struct Environment {
     syntax: Syntax,
     functions: Arc<Functions>,
@@ -46,18 +46,18 @@ impl Default for Environment {
 pub struct Declarations {
     variables: BTreeMap<String, Type>,
     objects: BTreeMap<String, BTreeMap<String, Type>>,
-    /// Whether there are types from schemas; with them come names of scalar types.
+    /// Whether there are types from schemas, which add names of scalar types.
     has_schema: bool,
 }
 
 impl Declarations {
-    /// No variables.
+    /// Declarations without variables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a variable of some type.
+    /// Adds a variable.
     #[must_use]
     pub fn variable(mut self, name: &str, t: Type) -> Self {
         self.variables.insert(name.to_owned(), t);
@@ -73,7 +73,7 @@ impl Declarations {
     }
 }
 
-/// What names in expressions can mean.
+/// The names that expressions can use.
 #[derive(Debug)]
 pub(crate) struct Names<'a>(&'a Declarations);
 
@@ -86,7 +86,7 @@ impl Names<'_> {
         known_type(name).or_else(|| self.struct_type(name)).map(|t| Type::Type(Some(Arc::new(t))))
     }
 
-    /// The type that a name is of.
+    /// The type with a name.
     pub(crate) fn find_type(&self, name: &str) -> Option<Type> {
         known_type(name).or_else(|| self.struct_type(name))
     }
@@ -110,7 +110,7 @@ impl Names<'_> {
         }
     }
 
-    /// The type of a field. Fields whose names are reserved words can be written without the escape.
+    /// The type of a field. Names of fields that are reserved words can be used without escapes.
     pub(crate) fn field(&self, name: &str, field: &str) -> Option<Type> {
         let fields = self.0.objects.get(name)?;
         let escaped = || is_reserved(field).then(|| fields.get(&format!("__{field}__"))).flatten();
@@ -118,7 +118,7 @@ impl Names<'_> {
     }
 }
 
-/// A type that has a name always.
+/// The type with a predefined name.
 pub(crate) fn known_type(name: &str) -> Option<Type> {
     Some(match name {
         "bool" => Type::Bool,
@@ -140,7 +140,7 @@ pub(crate) fn known_type(name: &str) -> Option<Type> {
 }
 
 impl Environment {
-    /// The environment.
+    /// A new environment.
     #[must_use]
     pub fn new() -> Self {
         Self { syntax: Syntax::new(), functions: Arc::new(Functions::new()) }
@@ -149,7 +149,7 @@ impl Environment {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// If it is not written as the language wants it, or its types do not fit.
+    /// If its syntax or its types are invalid.
     pub fn compile(
         &self,
         expression: &str,
@@ -186,15 +186,15 @@ impl Environment {
     }
 }
 
-/// The depth to which any stack has room.
+/// The depth that any stack has room for.
 const SHALLOW: usize = 24;
 
-/// Whether a text may nest deeply: by its brackets and operators.
+/// Whether a text may nest deeply, by the number of its brackets and operators.
 fn nests(text: &str) -> bool {
     text.bytes().filter(|b| b"([{?.+-*/%<>=!".contains(b)).count() > SHALLOW
 }
 
-/// An expression whose types are known.
+/// A compiled expression.
 #[derive(Debug)]
 pub struct Expression {
     checked: Checked,
@@ -209,7 +209,7 @@ impl Expression {
         self.checked.type_of(self.checked.ast.root.id)
     }
 
-    /// Whether it names a variable.
+    /// Whether it refers to a variable.
     #[must_use]
     pub fn refers_to(&self, variable: &str) -> bool {
         self.checked
@@ -218,16 +218,16 @@ impl Expression {
             .any(|reference| matches!(reference, Reference::Name(name) if name.trim_start_matches('.') == variable))
     }
 
-    /// What its evaluation can cost, given how large its variables can be.
+    /// The estimated cost of its evaluation, for the given sizes of variables.
     #[must_use]
     pub fn cost_estimate(&self, sizes: &(dyn Sizes + Sync)) -> CostEstimate {
         deep::with_room(self.goes_deep, || estimate::estimate(&self.checked, sizes))
     }
 
-    /// The program that evaluates it.
+    /// The program of the expression.
     ///
     /// # Errors
-    /// If a part of it that is constant has no value.
+    /// If a constant part of it has no value.
     pub fn program(&self) -> Result<Program, EvalError> {
         let step = deep::with_room(self.goes_deep, || plan::plan(&self.checked, &self.functions))?;
         Ok(Program::new(step, self.functions.clone(), self.goes_deep))

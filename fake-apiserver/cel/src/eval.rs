@@ -1,4 +1,4 @@
-//! The evaluation of expressions, and what it costs.
+//! Evaluation of expressions, with its cost.
 //!
 //! Port of `interpreter/interpretable.go` and `interpreter/runtimecost.go` of cel-go v0.29.2.
 
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// The cost limit of one evaluation in Kubernetes.
 pub const PER_CALL_LIMIT: u64 = 1_000_000;
 
-/// How many iterations of comprehensions lie between two looks at the interrupt.
+/// The number of iterations of comprehensions between two checks of the interrupt.
 const CHECK_FREQUENCY: u64 = 100;
 
-/// A program: an expression that can be evaluated, also from several threads at once.
+/// A program: an expression that can be evaluated, also by several threads at once.
 #[derive(Debug)]
 pub struct Program {
     step: Step,
@@ -36,7 +36,7 @@ pub struct Program {
 pub struct Bindings(HashMap<String, Value>);
 
 impl Bindings {
-    /// No values.
+    /// Bindings without variables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -48,7 +48,7 @@ impl Bindings {
     }
 }
 
-/// What an evaluation may cost, and what it did.
+/// The cost limit of evaluations, and their cost so far.
 pub struct Budget<'a> {
     limit: u64,
     cost: u64,
@@ -56,19 +56,19 @@ pub struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    /// A budget of so many units.
+    /// A budget of `limit` units.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { limit, cost: 0, interrupt: &|| false }
     }
 
-    /// Ends the evaluation when the function says so. Comprehensions ask it now and then.
+    /// Ends evaluations when `interrupt` returns true. Comprehensions call it from time to time.
     #[must_use]
     pub fn interrupted_by(self, interrupt: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self { interrupt, ..self }
     }
 
-    /// What the evaluation cost, in units of cel-go.
+    /// The cost so far, in units of cel-go.
     #[must_use]
     pub fn cost(&self) -> u64 {
         self.cost
@@ -86,7 +86,7 @@ impl Program {
         Self { step, functions, goes_deep }
     }
 
-    /// Evaluates the program. What it costs is added to the budget, whether or not there is a value.
+    /// Evaluates the program. Its cost is added to the budget, also if there is an error.
     ///
     /// # Errors
     /// If the expression has no value for these variables, costs too much, or is interrupted.
@@ -111,15 +111,15 @@ impl Program {
     }
 }
 
-/// An evaluation under way.
+/// An evaluation in progress.
 struct Run<'a> {
     functions: &'a Functions,
     bindings: &'a Bindings,
     limit: u64,
     interrupt: &'a (dyn Fn() -> bool + Sync),
     cost: u64,
-    /// The steps that have been evaluated, and whose values have not been used; costs of calls are counted only if those of their
-    /// arguments are among them.
+    /// The evaluated steps whose values have not been used; the costs of calls are counted only if all their arguments are
+    /// among them.
     seen: Vec<Id>,
     frames: Vec<Frame<'a>>,
     current: Option<usize>,
@@ -127,7 +127,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Notes that a step has been evaluated, and ends the evaluation if that was too much.
+    /// Records an evaluated step, and ends the evaluation if it exceeds the limit.
     fn note(&mut self, id: Id, cost: u64) -> Outcome<()> {
         self.cost = self.cost.saturating_add(cost);
         self.seen.push(id);
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Forgets a step, and all after it.
+    /// Removes a step and all after it from the record.
     fn forget(&mut self, id: Id) -> bool {
         match self.seen.iter().rposition(|seen| *seen == id) {
             Some(place) => {
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Forgets the arguments of a step, the last first. Whether all of them were known.
+    /// Removes the arguments of a step, the last first. Returns whether all of them were recorded.
     fn forget_all(&mut self, ids: impl DoubleEndedIterator<Item = Id>) -> bool {
         for id in ids.rev() {
             if !self.forget(id) {
@@ -202,7 +202,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes a step with its result, unless the evaluation has ended.
+    /// Records a step with its result, unless the evaluation has ended.
     fn finish(&mut self, id: Id, cost: u64, result: Outcome) -> Outcome {
         match result {
             Err(error) if error.ends_evaluation() => Err(error),
@@ -274,7 +274,7 @@ impl<'a> Run<'a> {
             }
         }
         let overload = call.overload.unwrap_or_default();
-        // A list or a map that grows is not copied, so nothing else may hold it now.
+        // A growing list or map is not copied, so there must be no other reference to it.
         if let "_+_" | "cel.@mapInsert" = call.function.as_str() {
             let known = self.forget_all(call.args.iter().map(Step::id));
             let cost = if known { actual::call(&call.function, overload, &values, &no_such_overload()) } else { 0 };

@@ -1,17 +1,17 @@
-//! The functions that are declared, with their overloads: `functions.txt`.
+//! The declared functions with their overloads: `functions.txt`.
 
 use crate::types::{Type, split};
 use std::collections::HashMap;
 
-/// One way to call a function.
+/// An overload of a function.
 #[derive(Debug)]
 pub(crate) struct Overload {
     pub(crate) id: &'static str,
     pub(crate) member: bool,
-    /// Those of the arguments, for a member after that of the target.
+    /// The types of the arguments; for a member, that of the target comes first.
     pub(crate) args: Vec<Type>,
     pub(crate) result: Type,
-    /// Whether only expressions that are stored already may use it.
+    /// Whether only stored expressions may use it.
     pub(crate) stored_only: bool,
 }
 

@@ -1,16 +1,17 @@
-//! The Common Expression Language as Kubernetes 1.37 has it: the compiler, estimates of costs, the evaluator, the libraries.
+//! The Common Expression Language as in Kubernetes 1.37: compiler, cost estimates, evaluator, libraries.
 //!
 //! Facts, numbers and texts are those of cel-go v0.29.2, of `pkg/cel` in k8s.io/apiserver v0.37.1, and of
-//! `pkg/apiserver/schema/cel` in k8s.io/apiextensions-apiserver v0.37.1. What they make of some thousand expressions is recorded
-//! in `fixtures/cel` by `cargo xtask schema`, and is what the tests of this crate hold it to.
+//! `pkg/apiserver/schema/cel` in k8s.io/apiextensions-apiserver v0.37.1. `cargo xtask schema` records their results for some
+//! thousand expressions in `fixtures/cel`, and the tests of this crate compare its own with these.
 //!
-//! The crates `cel` 0.15 and `kube-cel` 0.8 find out the types of an expression only as they evaluate it, so none is refused for
-//! them beforehand. `kube-cel` warns of costs by a rough rule of its own, and neither counts what an evaluation costs. Kubernetes
-//! refuses definitions and policies for types and for estimates, and objects for costs: a faithful server has to have all three.
+//! The crates `cel` 0.15 and `kube-cel` 0.8 check the types of an expression only as they evaluate it, so they refuse none
+//! beforehand. `kube-cel` warns of costs by a rough rule of its own, and neither counts the cost of an evaluation.
+//! Kubernetes refuses definitions and policies for types and for estimates, and objects for costs: a faithful server needs
+//! all three.
 //!
-//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`), and the types and functions of patches in policies
-//! that change objects (`Object{...}`, `JSONPatch{...}`). Where Go goes through a map in an order of chance, this crate goes in
-//! the order in which its entries were added.
+//! Missing are messages of protobuf (`google.protobuf.Int64Value{value: 1}`), and the types and functions of patches in
+//! mutating policies (`Object{...}`, `JSONPatch{...}`). Where Go iterates over a map in random order, this crate does so in
+//! the order of insertion.
 //!
 //! # Example
 //! ```

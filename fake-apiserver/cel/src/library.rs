@@ -1,4 +1,4 @@
-//! The functions of expressions: what they do, by the overloads of `functions.txt`.
+//! The implementations of functions, by the overloads of `functions.txt`.
 
 pub(crate) mod authorizer;
 mod comprehensions;
@@ -25,10 +25,10 @@ use crate::functions::{Functions, Overload};
 use crate::types::Type;
 use crate::value::{Map, Outcome, Value, fail, no_such_overload};
 
-/// What an overload does. There are as many arguments as it declares, of the types that it declares.
+/// The implementation of an overload. The arguments are those that it declares, in number and types.
 pub(crate) type Function = fn(&[Value]) -> Outcome;
 
-/// The overloads of a library, with what they do.
+/// The overloads of a library, with their implementations.
 type Table = &'static [(&'static str, Function)];
 
 const TABLES: [Table; 15] = [
@@ -49,18 +49,18 @@ const TABLES: [Table; 15] = [
     url::OVERLOADS,
 ];
 
-/// How a call of a function is answered.
+/// The implementation of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Implementation {
-    /// By one function for all overloads, for values that can be operated on so.
+    /// One function for all overloads, for the values that it accepts.
     Single(Function, operators::Accepts),
-    /// By one overload.
+    /// One overload.
     Overload(&'static str, Function),
-    /// By the first overload that fits the values.
+    /// The first overload that fits the values.
     Dispatch(&'static str),
 }
 
-/// How a call is answered that means this overload, or one of several if there is none.
+/// The implementation of a call of `overload`, or of one of several without it.
 pub(crate) fn implementation(function: &str, overload: Option<&str>, functions: &Functions) -> Option<Implementation> {
     if let Some((_, call, accepts)) = operators::SINGLES.iter().find(|(name, ..)| *name == function) {
         return Some(Implementation::Single(*call, *accepts));
@@ -112,7 +112,7 @@ fn signature(args: &[Value]) -> String {
     names.join(", ")
 }
 
-/// Whether values are of the types that an overload declares. Some functions look for themselves.
+/// Whether values have the types that an overload declares. Some functions check them themselves.
 fn fits(function: &str, overload: &Overload, args: &[Value]) -> bool {
     overload.args.len() == args.len()
         && (matches!(function, "contains" | "endsWith" | "startsWith" | "flatten")
@@ -134,7 +134,7 @@ fn no_overload() -> Outcome {
     no_such_overload()
 }
 
-/// The text that an argument is.
+/// The text of a string argument.
 fn text(value: &Value) -> Outcome<&str> {
     match value {
         Value::String(text) => Ok(text),

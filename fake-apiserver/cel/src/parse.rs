@@ -1,4 +1,4 @@
-//! From text to a tree: tokens, the rules of the grammar, macros.
+//! The parser: tokens, the rules of the grammar, macros.
 
 mod build;
 mod grammar;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 /// The longest expression, in code points.
 const MAX_LENGTH: usize = 100_000;
 
-/// The grammar, and what parsing has found out about it so far.
+/// The grammar, with the cache of predictions.
 pub(crate) struct Syntax {
     grammar: grammar::Grammar,
     memory: Mutex<predict::Memory>,
@@ -28,7 +28,7 @@ impl Syntax {
         Self { grammar: grammar::Grammar::new(), memory: Mutex::default() }
     }
 
-    /// Parses an expression. What is wrong with it is among the findings; then the tree is of no use.
+    /// Parses an expression, and adds errors to the findings; with errors the tree is not valid.
     pub(crate) fn parse(&self, source: &Source, findings: &mut Findings) -> Option<Ast> {
         let length = source.chars.len();
         if length > MAX_LENGTH {
@@ -36,7 +36,7 @@ impl Syntax {
             return None;
         }
         let tokens = lexer::tokens(source, findings);
-        // What is remembered is added in single steps, none of which can be half done.
+        // The cache is extended in atomic steps, so a panic leaves it valid.
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let mut parser = recover::Parser::new(&self.grammar, &mut memory, findings, tokens);
         let root = parser.start().ok()?;

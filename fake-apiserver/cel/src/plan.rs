@@ -1,7 +1,7 @@
 //! The steps by which an expression is evaluated.
 //!
-//! Port of `interpreter/planner.go` and `interpreter/decorators.go` of cel-go v0.29.2, as Kubernetes uses them: what is constant
-//! is evaluated once.
+//! Port of `interpreter/planner.go` and `interpreter/decorators.go` of cel-go v0.29.2, as Kubernetes uses them: constant
+//! parts are evaluated once.
 
 mod constants;
 
@@ -19,7 +19,7 @@ use constants::{constant_list, constant_map, set_of};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A step, by the number of the expression that it evaluates.
+/// A step, with the id of the expression that it evaluates.
 #[derive(Debug)]
 pub(crate) enum Step {
     Const {
@@ -27,7 +27,7 @@ pub(crate) enum Step {
         value: Value,
     },
     Attr(Attr),
-    /// Whether an attribute is there.
+    /// Tests whether an attribute is set.
     Has {
         id: Id,
         attr: Attr,
@@ -102,7 +102,7 @@ pub(crate) struct Fold {
     pub(crate) result: Step,
 }
 
-/// A value, and the way from it to a part of it.
+/// A value with a path to a part of it.
 #[derive(Debug)]
 pub(crate) struct Attr {
     pub(crate) base: Base,
@@ -111,7 +111,7 @@ pub(crate) struct Attr {
 
 #[derive(Debug)]
 pub(crate) enum Base {
-    /// A variable; `outer` if those of comprehensions are not meant.
+    /// A variable; `outer` skips those of comprehensions.
     Name {
         id: Id,
         name: String,
@@ -129,7 +129,7 @@ pub(crate) enum Base {
     },
 }
 
-/// One step of the way to a part.
+/// One step of a path.
 #[derive(Debug, Clone)]
 pub(crate) struct Qualifier {
     pub(crate) id: Id,
@@ -140,7 +140,7 @@ pub(crate) struct Qualifier {
 #[derive(Debug)]
 pub(crate) enum QualifierKind {
     Const(Value),
-    /// Only whether it is there.
+    /// Only a test of presence.
     Presence(Value),
     Attr(Attr),
 }
@@ -192,7 +192,7 @@ impl Step {
         }
     }
 
-    /// The attribute that the step is, or one of its value.
+    /// The step's attribute, or one of its value.
     fn into_attr(self) -> Attr {
         match self {
             Self::Attr(attr) | Self::Has { attr, .. } => attr,
@@ -204,7 +204,7 @@ impl Step {
 /// Plans an expression.
 ///
 /// # Errors
-/// If a part that is constant has no value.
+/// If a constant part has no value.
 pub(crate) fn plan(checked: &Checked, functions: &Functions) -> Outcome<Step> {
     Planner { checked, functions }.plan(&checked.ast.root)
 }
@@ -263,7 +263,7 @@ impl Planner<'_> {
         Ok(Step::Attr(Attr { base, qualifiers: Vec::new() }))
     }
 
-    /// Whether a name of the type of a type is that of a type, not of a variable.
+    /// Whether a name whose type is `type` is that of a type, not of a variable.
     fn is_type_name(&self, name: &str) -> bool {
         let name = name.trim_start_matches('.');
         known_type(name).is_some() || name.contains('.') || matches!(name, "duration" | "timestamp")

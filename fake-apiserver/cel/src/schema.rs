@@ -1,4 +1,4 @@
-//! Structural schemas: the types that they declare, and values of data with a schema.
+//! Structural schemas: the types that they declare, and values of data by schema.
 //!
 //! Port of `pkg/cel/common/schemas.go` and `pkg/cel/types.go` of k8s.io/apiserver v0.37.1.
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// The largest request, in bytes.
 const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 
-/// As much of a structural schema as expressions know.
+/// The parts of a structural schema that matter to expressions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Schema {
     kind: String,
@@ -38,8 +38,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Reads a schema from an OpenAPI v3 schema, such as a CustomResourceDefinition has it. What a structural schema cannot say is
-    /// not looked at.
+    /// Parses an OpenAPI v3 schema, as in a CustomResourceDefinition. Fields that structural schemas do not have are
+    /// ignored.
     #[must_use]
     pub fn from_json(json: &Json) -> Self {
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
@@ -74,7 +74,7 @@ impl Schema {
         Self { kind: kind.to_owned(), ..Self::default() }
     }
 
-    /// The schema of a resource: with what every object has.
+    /// The schema with the fields of every object, for a resource.
     fn with_object_meta(&self) -> Self {
         let mut schema = self.clone();
         let string = || Self::of_kind("string");
@@ -95,8 +95,8 @@ impl Schema {
         schema
     }
 
-    /// The type that the schema declares, if expressions can see such values. `is_root`: of a resource, whose metadata can be
-    /// seen always.
+    /// The type that the schema declares, if expressions can access such values. `is_root` is for the schema of a resource,
+    /// whose metadata is always accessible.
     #[must_use]
     pub fn declare(&self, is_root: bool) -> Option<Declared> {
         if self.int_or_string {
@@ -170,7 +170,7 @@ impl Schema {
     }
 }
 
-/// A type that a schema declares, with the sizes that its values can have.
+/// A type that a schema declares, with the limits of its values' sizes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
     shape: Shape,
@@ -185,7 +185,7 @@ enum Shape {
     Simple(Type),
     List(Box<Declared>),
     Map(Box<Declared>),
-    /// An object with the name of its type and its fields, by their escaped names.
+    /// An object: the name of its type, and its fields by escaped names.
     Object(String, BTreeMap<String, Declared>),
 }
 
@@ -198,7 +198,7 @@ impl Declared {
         Self::new(Shape::Simple(t), min_size)
     }
 
-    /// The type under a name: objects within it are named after their places.
+    /// The type with a name; objects within it are named after their places.
     #[must_use]
     pub fn named(&self, name: &str) -> Self {
         let shape = match &self.shape {
@@ -213,7 +213,7 @@ impl Declared {
         Self { shape, ..*self }
     }
 
-    /// The type of expressions that have such values.
+    /// The type in expressions.
     #[must_use]
     pub fn to_type(&self) -> Type {
         match &self.shape {
@@ -224,7 +224,7 @@ impl Declared {
         }
     }
 
-    /// How often such a value can stand in one request.
+    /// The most such values in one request.
     #[must_use]
     pub fn max_cardinality(&self) -> u64 {
         (MAX_REQUEST / (self.min_size + 1)).cast_unsigned()
@@ -242,7 +242,7 @@ impl Declared {
         }
     }
 
-    /// The most elements of what is found by a path of fields, `@items`, `@values` and `@keys`.
+    /// The most elements of the part at a path of fields, `@items`, `@values` and `@keys`.
     pub(crate) fn max_elements(&self, path: &[String]) -> Option<u64> {
         let Some((step, rest)) = path.split_first() else { return Some(self.max_elements.cast_unsigned()) };
         match (&self.shape, step.as_str()) {

@@ -1,19 +1,19 @@
-//! The text of an expression, places in it, and what is wrong at them.
+//! The text of an expression, places in it, and findings at them.
 //!
 //! Port of `common/source.go`, `common/errors.go` and `common/error.go` of cel-go v0.29.2.
 
 use std::fmt;
 
-/// The most errors that one compilation tells; others are counted.
+/// The most errors that one compilation reports; further ones are counted.
 const MAX_ERRORS: usize = 100;
 /// The longest line that is shown below an error, in bytes.
 const MAX_SNIPPET: usize = 16384;
 
-/// The text of an expression, by code points.
+/// The text of an expression, as code points.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub(crate) chars: Vec<char>,
-    /// Where each line but the first begins.
+    /// The start of each line but the first.
     lines: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Source {
         self.chars[from.min(self.chars.len())..to.min(self.chars.len())].iter().collect()
     }
 
-    /// The line, from 1, and the column, from 0, of a code point; of none, -1 and -1.
+    /// The line, from 1, and the column, from 0, of a code point; -1 and -1 without one.
     fn place(&self, at: Option<usize>) -> (i64, i64) {
         let Some(at) = at else { return (-1, -1) };
         if self.chars.is_empty() {
@@ -50,14 +50,14 @@ impl Source {
     }
 }
 
-/// One finding: what, and at which code point.
+/// A finding: the message, and the index of its code point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) at: Option<usize>,
     pub(crate) message: String,
 }
 
-/// What is wrong with an expression, as long as it is compiled.
+/// The findings of a compilation.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     kept: Vec<Finding>,
@@ -76,7 +76,7 @@ impl Findings {
         self.count == 0
     }
 
-    /// The error that these findings are, if there are any.
+    /// The error with these findings, if there are any.
     pub(crate) fn into_error(self, source: &Source) -> Option<CompileError> {
         if self.is_empty() {
             return None;
@@ -109,8 +109,7 @@ fn display(finding: &Finding, source: &Source) -> String {
     text
 }
 
-/// The reasons why an expression does not compile: cel-go's text, each reason with the line that it is about and a mark
-/// below the place.
+/// An error of compiling an expression, with cel-go's text: each finding with its line and a mark below the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileError {
     text: String,

@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// The type of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// What has no type, for something is wrong with it.
+    /// The type of an erroneous expression.
     Error,
-    /// A type that is known only when the expression is evaluated.
+    /// A type that is known only at evaluation.
     Dyn,
     /// `null`.
     Null,
@@ -38,9 +38,9 @@ pub enum Type {
     Struct(Arc<str>),
     /// A type without fields, by its name and parameters.
     Opaque(Arc<str>, Arc<[Type]>),
-    /// The type of a type, with that type if it is known.
+    /// The type of a type, which is given if it is known.
     Type(Option<Arc<Type>>),
-    /// A type that is to be found out, by its name.
+    /// A type parameter, by its name.
     Param(Arc<str>),
 }
 
@@ -51,7 +51,7 @@ impl Type {
         Self::List(Arc::new(element))
     }
 
-    /// A map.
+    /// A map of these types.
     #[must_use]
     pub fn map(key: Type, value: Type) -> Self {
         Self::Map(Arc::new(key), Arc::new(value))
@@ -69,7 +69,7 @@ impl Type {
         Self::Struct(Arc::from(name))
     }
 
-    /// The name of the type of such values, without parameters.
+    /// The name of the type, without parameters.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -127,7 +127,7 @@ impl Type {
         matches!(self, Self::Dyn | Self::Error)
     }
 
-    /// What an optional type is optional of.
+    /// The type within an optional type.
     pub(crate) fn optional_of(&self) -> Option<&Type> {
         match self {
             Self::Opaque(name, params) if &**name == "optional_type" => params.first(),
@@ -135,7 +135,7 @@ impl Type {
         }
     }
 
-    /// The same type, apart from the names of types that are to be found out.
+    /// Whether the types are equal, apart from the names of type parameters.
     pub(crate) fn is_equivalent(&self, other: &Type) -> bool {
         let (mine, theirs) = (self.params(), other.params());
         self.same_kind(other)
@@ -144,7 +144,7 @@ impl Type {
             && mine.iter().zip(theirs).all(|(a, b)| a.is_equivalent(b))
     }
 
-    /// Whether a value of a type can stand where this one is declared.
+    /// Whether a value of `from` can be used where this type is declared.
     pub(crate) fn is_assignable_from(&self, from: &Type) -> bool {
         if matches!(self, Self::Dyn | Self::Param(_)) {
             return true;
@@ -156,7 +156,7 @@ impl Type {
             && mine.iter().zip(theirs).all(|(a, b)| a.is_assignable_from(b))
     }
 
-    /// Reads a type as the table of functions writes it.
+    /// Parses a type as written in the table of functions.
     pub(crate) fn parse(text: &str) -> Type {
         let (name, params) = match text.split_once('(') {
             Some((name, rest)) => (name, split(rest.strip_suffix(')').unwrap_or(rest))),
@@ -185,7 +185,7 @@ impl Type {
     }
 }
 
-/// Splits at the commas that stand in no parentheses.
+/// Splits at the commas outside of parentheses.
 pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
@@ -206,7 +206,7 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The type as compile errors show it.
+/// The type as in compile errors.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

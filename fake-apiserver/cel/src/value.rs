@@ -51,25 +51,25 @@ pub enum Value {
     Type(Type),
     /// A value that may be missing.
     Optional(Option<Arc<Value>>),
-    /// A value of a type of Kubernetes' own.
+    /// A value of one of Kubernetes' own types.
     Opaque(Opaque),
-    /// Data that is not as its schema says: an error wherever it is looked at.
+    /// Data that contradicts its schema: an error on access.
     Fault(Arc<str>),
 }
 
-/// Why an evaluation has no value.
+/// An error of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvalError {
-    /// Something is wrong with the values, in cel-go's words.
+    /// An error of the values, with cel-go's message.
     Failed(Arc<str>),
     /// The evaluation costs more than its limit.
     CostLimitExceeded,
-    /// The caller's interrupt said so.
+    /// The caller has interrupted it.
     Interrupted,
 }
 
 impl EvalError {
-    /// Whether nothing in an expression can make up for it.
+    /// Whether no operator, such as `||`, can absorb it.
     pub(crate) fn ends_evaluation(&self) -> bool {
         matches!(self, Self::CostLimitExceeded | Self::Interrupted)
     }
@@ -87,10 +87,10 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
-/// A value or the reason why there is none.
+/// A value or an error.
 pub type Outcome<T = Value> = Result<T, EvalError>;
 
-/// An error with a message.
+/// Fails with a message.
 pub(crate) fn fail<T>(message: impl Into<Arc<str>>) -> Outcome<T> {
     Err(EvalError::Failed(message.into()))
 }
@@ -144,7 +144,7 @@ impl Value {
         Self::Optional(Some(Arc::new(value)))
     }
 
-    /// The value, or the error that it stands for.
+    /// The value, or the error of a fault.
     pub(crate) fn looked_at(self) -> Outcome {
         match self {
             Self::Fault(message) => Err(EvalError::Failed(message)),
@@ -152,7 +152,7 @@ impl Value {
         }
     }
 
-    /// The type of the value; of lists and maps without those of what they hold.
+    /// The type of the value; that of lists and maps without the types of elements.
     pub(crate) fn type_of(&self) -> Type {
         match self {
             Self::Null => Type::Null,
@@ -173,13 +173,13 @@ impl Value {
         }
     }
 
-    /// The name of the type of the value, as `type()` has it.
+    /// The name of the value's type, as from `type()`.
     #[must_use]
     pub fn type_name(&self) -> String {
         self.type_of().name().to_owned()
     }
 
-    /// What cel-go's Go type of the value is called, for messages.
+    /// The name of cel-go's Go type of the value, for messages.
     pub(crate) fn go_type(&self) -> &'static str {
         match self {
             Self::Null => "types.Null",
@@ -200,7 +200,7 @@ impl Value {
         }
     }
 
-    /// How many elements, entries, characters or bytes there are; 1 for what has no parts.
+    /// The number of elements, entries, characters or bytes; `None` for values without a size.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::String(text) => Some(text.chars().count() as u64),
@@ -231,7 +231,7 @@ impl Value {
     }
 }
 
-/// The value as Go's `%v` shows it in messages.
+/// The value as formatted by Go's `%v`, for messages.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! What Kubernetes' own CEL makes of expressions, as `cargo xtask schema` recorded it, and what this crate makes of them.
+//! The results of this crate for expressions, compared with those of Kubernetes' own CEL, recorded by `cargo xtask schema`.
 
 use kubernetes_cel::{
     Authorizer, Bindings, Budget, Decision, Declarations, Declared, Environment, EvalError, PER_CALL_LIMIT, Request,
@@ -19,7 +19,7 @@ fn lines(name: &str) -> Vec<Json> {
     fixture(name).lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
-/// What an expression is compiled and evaluated with.
+/// The declarations and values for an expression.
 struct Setting {
     declarations: Declarations,
     declared: Option<Declared>,
@@ -51,7 +51,7 @@ fn setting(resource: Option<&Json>) -> Setting {
     Setting { declarations, declared: Some(declared), bindings }
 }
 
-/// The authorizer of the recordings: allows what begins with an a, and fails for what begins with an e.
+/// The authorizer of the recordings: allows names that begin with an a, and fails for those that begin with an e.
 #[derive(Debug)]
 struct Judge;
 
@@ -73,7 +73,7 @@ impl Authorizer for Judge {
     }
 }
 
-/// A value as the recordings have it.
+/// A value as in the recordings.
 fn render(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,
@@ -114,7 +114,7 @@ fn render(value: &Value) -> Json {
     }
 }
 
-/// What this crate makes of an expression, as the recordings tell it.
+/// The results of this crate for an expression, in the form of the recordings.
 fn run(environment: &Environment, setting: &Setting, record: &Json) -> BTreeMap<&'static str, Json> {
     let mut out = BTreeMap::new();
     let stage = if record["environment"] == "stored" { Stage::Stored } else { Stage::New };

@@ -1,4 +1,4 @@
-//! Which type can stand for which, and what that tells of types that are to be found out.
+//! Assignability of types, with inference of type parameters.
 //!
 //! Port of `checker/types.go` and `checker/mapping.go` of cel-go v0.29.2.
 
@@ -6,23 +6,23 @@ use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What has been found out of types so far. What a failed attempt found out is taken back.
+/// The type parameters inferred so far. A failed attempt is undone.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     types: HashMap<Arc<str>, Type>,
-    /// What was there before, in order of the changes.
+    /// The previous values, in the order of changes.
     undo: Vec<(Arc<str>, Option<Type>)>,
     fresh: usize,
 }
 
 impl Found {
-    /// A type that is to be found out.
+    /// A fresh type parameter.
     pub(super) fn fresh(&mut self) -> Type {
         self.fresh += 1;
         Type::Param(Arc::from(format!("_var{}", self.fresh - 1)))
     }
 
-    /// Whether values of the second type can stand where the first is wanted.
+    /// Whether values of `from` can be assigned to `to`.
     pub(super) fn assign(&mut self, to: &Type, from: &Type) -> bool {
         self.attempt(|found| found.assignable(to, from))
     }
@@ -76,7 +76,7 @@ impl Found {
         }
     }
 
-    /// Whether the type can stand for the one of this name, and whether something is known of that.
+    /// Whether a type can be that of a type parameter, and whether the parameter is known.
     fn valid(&mut self, a: &Type, param: &Type, name: &Arc<str>) -> (bool, bool) {
         if a == param {
             return (true, true);
@@ -105,7 +105,7 @@ impl Found {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.assignable(a, b))
     }
 
-    /// Whether a type does not contain the one that is to be found out.
+    /// Whether a type does not contain a type parameter.
     fn is_free(&self, param: &Type, within: &Type) -> bool {
         if param == within {
             return false;
@@ -116,7 +116,7 @@ impl Found {
         }
     }
 
-    /// A type with what has been found out; if `dyn_for_rest`, with `dyn` for what has not.
+    /// A type with inferred type parameters; with `dyn_for_rest`, the others become `dyn`.
     pub(super) fn substitute(&self, t: &Type, dyn_for_rest: bool) -> Type {
         match t {
             Type::Param(name) => match self.types.get(name) {

@@ -1,4 +1,4 @@
-//! Which overloads a call can mean.
+//! Resolution of overloads.
 
 use super::{Checker, Reference, qualified};
 use crate::ast::{Call, Expr, Id, Kind};
@@ -108,7 +108,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The types of an overload, with types that are to be found out for its parameters.
+    /// The types of an overload, with fresh type parameters.
     fn instance(&mut self, overload: &Overload) -> (Vec<Type>, Type) {
         let mut fresh: HashMap<Arc<str>, Type> = HashMap::new();
         let mut args = Vec::with_capacity(overload.args.len());

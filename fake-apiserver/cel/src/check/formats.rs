@@ -1,4 +1,4 @@
-//! Calls of `format` whose text and arguments are known: are they of the right number and types?
+//! Validation of calls of `format` with a literal text: the number and types of arguments.
 //!
 //! Port of the validator in `ext/formatting.go` of cel-go v0.29.2.
 

@@ -1,4 +1,4 @@
-//! Literals that are of the wrong form: durations, timestamps, regular expressions, lists and maps of several types.
+//! Validation of literals: durations, timestamps, regular expressions, types in lists and maps.
 //!
 //! Port of `cel/validator.go` of cel-go v0.29.2.
 
@@ -12,7 +12,7 @@ pub(super) fn validate(checked: &Checked, findings: &mut Findings) {
     visit(checked, &checked.ast.root, false, findings);
 }
 
-/// `exempt`: within the arguments of `format`, whose lists may be of several types.
+/// Validates an expression; `exempt` is for the arguments of `format`, whose lists may be of several types.
 fn visit(checked: &Checked, expr: &Expr, exempt: bool, findings: &mut Findings) {
     let mut exempt_below = exempt;
     match &expr.kind {

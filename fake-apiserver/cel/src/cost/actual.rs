@@ -1,4 +1,4 @@
-//! What calls cost when they are made.
+//! The actual costs of calls.
 //!
 //! Port of `interpreter/runtimecost.go` and `ext` of cel-go v0.29.2, and of `CallCost` in `pkg/cel/library/cost.go` of
 //! k8s.io/apiserver v0.37.1.
@@ -8,7 +8,7 @@ use super::{REGEX, STRING};
 use crate::library::Opaque;
 use crate::value::{Outcome, Value};
 
-/// The costs of looking at a part, and of making a list, a map or an object.
+/// The costs of selecting a part, and of making a list, a map or an object.
 pub(crate) const SELECT: u64 = 1;
 pub(crate) const LIST: u64 = 10;
 pub(crate) const MAP: u64 = 30;
@@ -17,7 +17,7 @@ pub(crate) const STRUCT: u64 = 40;
 /// The cost of an authorization check.
 pub(crate) const CHECK: u64 = 350_000;
 
-/// The cost of a call. `overload` is empty if it could be one of several.
+/// The cost of a call. `overload` is empty if it is not known.
 pub(crate) fn call(function: &str, overload: &str, args: &[Outcome], result: &Outcome) -> u64 {
     let size = |i: usize| args.get(i).map_or(1, of);
     of_list_function(overload, args, result)
@@ -33,7 +33,7 @@ fn of(value: &Outcome) -> u64 {
     }
 }
 
-/// Sizes as Kubernetes' functions see them.
+/// The size of an argument of Kubernetes' functions.
 fn own_size(value: Option<&Outcome>) -> u64 {
     value.and_then(|value| value.as_ref().ok()).and_then(Value::size).unwrap_or(1)
 }
@@ -119,7 +119,7 @@ fn of_kubernetes(function: &str, overload: &str, args: &[Outcome], result: &Outc
     })
 }
 
-/// The cost of looking at a value once.
+/// The cost of traversing a value once.
 fn traversal(value: Option<&Value>) -> u64 {
     match value {
         Some(Value::String(text)) => (text.len() as f64 * STRING) as u64,

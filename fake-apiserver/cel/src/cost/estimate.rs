@@ -1,6 +1,6 @@
-//! What an expression can cost, from the sizes that its variables can have.
+//! Estimates of an expression's cost from the sizes of its variables.
 //!
-//! Port of `checker/cost.go` of cel-go v0.29.2. Looking whether a field is there costs nothing, as Kubernetes has it.
+//! Port of `checker/cost.go` of cel-go v0.29.2. As in Kubernetes, a test of presence costs nothing.
 
 pub use super::size::Range as CostEstimate;
 
@@ -17,21 +17,21 @@ use crate::types::Type;
 use crate::value::Value;
 use std::collections::HashMap;
 
-/// How large variables and their parts can be.
+/// The greatest sizes of variables and their parts.
 pub trait Sizes {
-    /// The greatest size of what is found by a path: the name of a variable, then fields, `@items`, `@values`, `@keys` or
-    /// `@indices`. None if there is no telling.
+    /// The greatest size of the part at a path: the name of a variable, then fields, `@items`, `@values`, `@keys` or
+    /// `@indices`. `None` if it is unknown.
     fn max_size(&self, path: &[String]) -> Option<u64>;
 }
 
-/// The sizes of a custom resource: whatever variable a path begins with, it leads to parts of this type.
+/// The sizes of a custom resource: every variable has this type.
 impl Sizes for Declared {
     fn max_size(&self, path: &[String]) -> Option<u64> {
         self.max_elements(path.get(1..)?)
     }
 }
 
-/// No sizes are known.
+/// Sizes that are all unknown.
 #[derive(Debug, Clone, Copy)]
 pub struct UnknownSizes;
 
@@ -62,7 +62,7 @@ struct Local {
     entries: Option<Entries>,
 }
 
-/// A part of an expression, as estimates of calls see it.
+/// A part of an expression, for estimates of calls.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) path: Path,
@@ -71,7 +71,7 @@ pub(super) struct Node {
     pub(super) literal: Option<Value>,
 }
 
-/// What a call can cost, and how large its result can be.
+/// The cost of a call, and the size of its result.
 pub(super) struct CallEstimate {
     pub(super) cost: Range,
     pub(super) size: Option<Range>,
@@ -181,7 +181,7 @@ impl Coster<'_> {
         self.paths.get(&expr.id).cloned().unwrap_or_default()
     }
 
-    /// The size of an expression, as far as it is known.
+    /// The size of an expression; `None` if it is unknown.
     fn size(&mut self, expr: &Expr) -> Option<Range> {
         if let Some(size) = self.known.get(&expr.id) {
             return Some(*size);

@@ -1,4 +1,4 @@
-//! What calls of Kubernetes' functions, and of those of the list and set libraries, can cost.
+//! Estimates of the costs of Kubernetes' functions, and of those of the list and set libraries.
 //!
 //! Port of `EstimateCallCost` in `pkg/cel/library/cost.go` of k8s.io/apiserver v0.37.1, and of `ext` of cel-go v0.29.2.
 
@@ -39,7 +39,7 @@ fn sized(cost: Range, size: Range) -> CallEstimate {
     CallEstimate { cost, size: Some(size) }
 }
 
-/// The number that an argument is.
+/// The number of a literal argument, or `otherwise`.
 fn number(node: &Node, otherwise: u64) -> u64 {
     match &node.literal {
         Some(Value::Int(i)) => u64::try_from(*i).unwrap_or(0),
@@ -144,7 +144,7 @@ impl Context<'_> {
         })
     }
 
-    /// The elements of the list that a node is.
+    /// The elements of a list.
     fn element(&self, list: &Node) -> Option<Node> {
         let t = (*list.t.params().first()?).clone();
         let path = if list.path.is_empty() { Path::default() } else { list.path.copy().then("@items") };
@@ -211,7 +211,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether a function costs one, whatever its arguments: in estimates and in evaluations.
+/// Whether a function costs one, whatever its arguments, in estimates and in evaluations.
 pub(super) fn is_constant(function: &str) -> bool {
     matches!(
         function,

@@ -1,8 +1,8 @@
 //! Paths from a variable to its parts.
 //!
 //! A port of Go's slices where cel-go v0.29.2 appends to them: a path and a longer one share their parts as long as there is
-//! room behind the shorter one, so the next path that grows from the same beginning overwrites what the first has grown. It
-//! shows: of two variables of a comprehension, the second changes the path of the first.
+//! capacity behind the shorter one, so another path that grows from the same beginning overwrites the parts of the first. It
+//! matters: of two variables of a comprehension, the second changes the path of the first.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,12 +23,12 @@ impl Path {
         self.length == 0
     }
 
-    /// The same path, which shares its parts with no other.
+    /// The same path, with parts of its own.
     pub(super) fn copy(&self) -> Self {
         Self { parts: Rc::new(RefCell::new(self.parts())), length: self.length, capacity: self.length }
     }
 
-    /// The path to a part of what this one leads to.
+    /// The path to a part of this one's target.
     pub(super) fn then(&self, part: &str) -> Self {
         let length = self.length + 1;
         if length <= self.capacity {

@@ -1,13 +1,13 @@
-//! Least and greatest sizes and costs.
+//! Ranges of sizes and costs.
 //!
 //! Port of the estimates in `checker/cost.go` of cel-go v0.29.2.
 
-/// The least and the greatest of what a size or a cost can be.
+/// The least and the greatest possible size or cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// The least.
     pub min: u64,
-    /// The greatest; the greatest number there is, if there is no bound.
+    /// The greatest; `u64::MAX` without a bound.
     pub max: u64,
 }
 
@@ -26,7 +26,7 @@ impl Range {
         Self { min: self.min.saturating_mul(other.min), max: self.max.saturating_mul(other.max) }
     }
 
-    /// A cost of so much a piece, rounded up.
+    /// The range multiplied by a cost, rounded up.
     pub(super) fn scaled(self, by: f64) -> Self {
         Self { min: scale(self.min, by), max: scale(self.max, by) }
     }
@@ -41,6 +41,6 @@ fn scale(value: u64, by: f64) -> u64 {
     if float > 0.0 && by > 0.0 && float > u64::MAX as f64 / by {
         return u64::MAX;
     }
-    // The conversion ends at the greatest number.
+    // The conversion saturates.
     (float * by).ceil() as u64
 }

@@ -61,16 +61,16 @@ pub(super) const OVERLOADS: Table = &[
     ("decision_error", |args| Ok(Value::from(decision(&args[0])?.error.as_deref().unwrap_or_default()))),
 ];
 
-/// What answers authorization checks.
+/// An authorizer for authorization checks.
 pub trait Authorizer: fmt::Debug + Send + Sync {
-    /// Whether the user may do what the request says.
+    /// The decision on a request of the user.
     fn authorize(&self, user: &User, request: &Request) -> Decision;
 }
 
-/// Who wants to do something.
+/// The user of an authorization check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum User {
-    /// The user of the request that is looked at: whom the authorizer knows.
+    /// The user of the evaluated request, whom the authorizer knows.
     Requester,
     /// A service account.
     ServiceAccount {
@@ -81,16 +81,16 @@ pub enum User {
     },
 }
 
-/// What is asked for: a path, or a resource.
+/// The request of an authorization check: for a path, or a resource.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Request {
     /// The verb.
     pub verb: String,
-    /// The path, if the request is not about a resource.
+    /// The path, if the request is not for a resource.
     pub path: String,
     /// The API group.
     pub group: String,
-    /// The resource, if the request is about one.
+    /// The resource, if the request is for one.
     pub resource: Option<String>,
     /// The subresource.
     pub subresource: String,
@@ -110,18 +110,18 @@ impl Request {
     }
 }
 
-/// What an authorizer says.
+/// The decision of an authorizer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
     /// Whether the request is allowed.
     pub allowed: bool,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What went wrong.
+    /// The error, if there was one.
     pub error: Option<String>,
 }
 
-/// Who asks, and whom.
+/// The user and the authorizer of a check.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     user: User,
@@ -135,7 +135,7 @@ pub(crate) struct Group {
     group: String,
 }
 
-/// A check, as far as it is known.
+/// A check, with the request as specified so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
     subject: Subject,
@@ -154,13 +154,13 @@ impl Check {
     }
 }
 
-/// The variable `authorizer`, for checks of what the user of the request may do.
+/// The variable `authorizer`, for checks of the request's user.
 #[must_use]
 pub fn authorizer(authorizer: Arc<dyn Authorizer>) -> Value {
     Value::Opaque(Opaque::Authorizer(Arc::new(Subject { user: User::Requester, authorizer })))
 }
 
-/// The variable `authorizer.requestResource`: a check of what the request is about.
+/// The variable `authorizer.requestResource`: a check of the request's resource.
 #[must_use]
 pub fn resource_check(authorizer: Arc<dyn Authorizer>, request: Request) -> Value {
     let subject = Subject { user: User::Requester, authorizer };

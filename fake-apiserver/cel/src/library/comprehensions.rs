@@ -1,4 +1,4 @@
-//! What the macros with two variables call.
+//! The functions behind the macros with two variables.
 //!
 //! Port of `ext/comprehensions.go` of cel-go v0.29.2.
 

@@ -1,12 +1,12 @@
 //! `string.format`: texts with clauses for values.
 //!
-//! Port of `ext/formatting.go` of cel-go v0.29.2, with the locale en-US, as `message.NewPrinter` of golang.org/x/text has it.
+//! Port of `ext/formatting.go` of cel-go v0.29.2, with the locale en-US of `message.NewPrinter` of golang.org/x/text.
 
 use crate::ast::Id;
 use crate::types::Type;
 use crate::value::{List, Map, Outcome, Value, fail, number, time};
 
-/// What a clause asks for.
+/// A formatting clause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Clause {
     String,
@@ -18,7 +18,7 @@ pub(crate) enum Clause {
     Octal,
 }
 
-/// Why a text cannot be made, and which part of the expression is to blame.
+/// An error of formatting, with the part of the expression that it is about.
 #[derive(Debug)]
 pub(crate) struct FormatError {
     pub(crate) at: Option<Id>,
@@ -32,7 +32,7 @@ impl FormatError {
 }
 
 impl Clause {
-    /// The error for an argument of a type that the clause cannot show.
+    /// The error for an argument of a type that the clause cannot format.
     pub(crate) fn refuses(&self, given: &str) -> FormatError {
         let what = match self {
             Self::String => {
@@ -50,16 +50,16 @@ impl Clause {
     }
 }
 
-/// Where clauses get their arguments.
+/// A source of arguments for clauses.
 pub(crate) trait Clauses {
     fn count(&self) -> usize;
-    /// Asks for an argument.
+    /// Checks that there is an argument.
     fn take(&mut self, index: usize) -> Result<(), FormatError>;
-    /// Shows an argument as a clause wants it.
+    /// Formats an argument by a clause.
     fn write(&mut self, index: usize, clause: &Clause) -> Result<String, FormatError>;
 }
 
-/// Puts arguments in the place of the clauses of a text.
+/// Replaces the clauses of a text by arguments.
 pub(crate) fn interpolate(text: &str, args: &mut dyn Clauses) -> Result<String, FormatError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -117,7 +117,7 @@ fn parse_clause(text: &str) -> Result<(Clause, &str), String> {
         'x' => Clause::Hex { upper: false },
         'X' => Clause::Hex { upper: true },
         'o' => Clause::Octal,
-        // Go looks at the first byte only.
+        // Go takes only the first byte.
         _ => return Err(format!("unrecognized formatting clause \"{}\"", rest.as_bytes()[0] as char)),
     };
     Ok((clause, &rest[letter.len_utf8()..]))
@@ -187,7 +187,7 @@ fn write(value: &Value, clause: &Clause) -> Result<String, FormatError> {
             None => return Err(clause.refuses(value.type_of().name())),
         },
         (Clause::Scientific(precision), value) => match special(value) {
-            // The printer takes the precision for a width.
+            // The printer treats the precision as a width.
             Some(d) => format!("{:>precision$}", localized(d, |d| superscript(&format!("{d:.6e}")))),
             None => return Err(clause.refuses(value.type_of().name())),
         },
@@ -226,7 +226,7 @@ fn grouped(text: &str) -> String {
     out
 }
 
-/// A number with its exponent as people write it.
+/// A number with its exponent in superscript.
 fn superscript(rust: &str) -> String {
     let text = number::scientific(rust);
     let Some((digits, exponent)) = text.split_once('e') else { return text };

@@ -1,11 +1,11 @@
-//! Texts as Go makes them.
+//! Texts as in Go.
 
-/// Whether Go's `unicode.IsSpace` says so.
+/// Go's `unicode.IsSpace`.
 pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-/// Go's `%q`: the text in quotes, with escapes for what cannot be printed.
+/// Go's `%q`: the text in quotes, with escapes for characters that cannot be printed.
 pub(crate) fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

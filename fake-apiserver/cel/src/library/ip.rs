@@ -26,7 +26,7 @@ pub(super) const OVERLOADS: Table = &[
     ("cidr_contains_ip_ip", |args| Ok(Value::Bool(cidr(&args[0])?.contains(ip(&args[1])?)))),
     ("cidr_contains_ip_string", |args| match parse_ip(text(&args[1])?) {
         Ok(ip) => Ok(Value::Bool(cidr(&args[0])?.contains(ip))),
-        // The error is looked at as if it were an address.
+        // Upstream treats the error as an address.
         Err(_) => no_such_overload(),
     }),
     ("cidr_contains_cidr", |args| Ok(Value::Bool(cidr(&args[0])?.covers(&cidr(&args[1])?)))),
@@ -165,7 +165,7 @@ fn parse_cidr(raw: &str) -> Result<Cidr, String> {
     Ok(Cidr { ip, bits })
 }
 
-/// An address as Go's `netip.ParseAddr` reads it, and whether it names a zone.
+/// Parses an address as Go's `netip.ParseAddr`; returns also whether it has a zone.
 pub(super) fn parse_addr(text: &str) -> Result<(IpAddr, bool), String> {
     let wrong = |message: &str, at: &str| match at {
         "" => format!("ParseAddr({}): {message}", quote(text)),

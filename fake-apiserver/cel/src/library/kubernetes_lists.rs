@@ -1,4 +1,4 @@
-//! Lists, as Kubernetes adds to them: sums, extremes, places of elements.
+//! Kubernetes' functions of lists: sums, minima and maxima, indices of elements.
 //!
 //! Port of `pkg/cel/library/lists.go` of k8s.io/apiserver v0.37.1.
 
@@ -79,7 +79,7 @@ fn min(args: &[Value]) -> Outcome {
     extreme(args, "min", Ordering::Greater)
 }
 
-/// The element that all others are not further out than. `replaced_by`: how the one so far compares to one that is.
+/// The minimum or maximum. `replaced_by` is the order of the present one to an element that replaces it.
 fn extreme(args: &[Value], name: &str, replaced_by: Ordering) -> Outcome {
     let mut found: Option<&Value> = None;
     for item in list(&args[0])?.items() {

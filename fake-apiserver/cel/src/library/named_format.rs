@@ -1,4 +1,4 @@
-//! Formats of strings by their names, such as `format.dns1123Label()`.
+//! Named formats of strings, such as `format.dns1123Label()`.
 //!
 //! Port of `pkg/cel/library/format.go` of k8s.io/apiserver v0.37.1 and of the rules of k8s.io/apimachinery and kube-openapi.
 
@@ -31,7 +31,7 @@ pub(super) const OVERLOADS: Table = &[
 #[derive(Debug)]
 pub(crate) struct NamedFormat {
     pub(super) name: &'static str,
-    /// How long the regular expression is that an estimate of the cost assumes.
+    /// The length of the regular expression that cost estimates assume.
     pub(crate) regex_size: u64,
     findings: fn(&str) -> Vec<String>,
 }
@@ -77,7 +77,7 @@ fn unless(is_right: bool, finding: &str) -> Vec<String> {
     if is_right { Vec::new() } else { vec![finding.to_owned()] }
 }
 
-/// A name to which something can be added: a dash at its end stands for a letter.
+/// A name as a prefix: a dash at its end is replaced by a letter.
 fn masked(name: &str) -> String {
     match name.strip_suffix('-').filter(|rest| !rest.is_empty()) {
         Some(rest) => {
@@ -233,7 +233,7 @@ fn is_uuid(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Whether a text is base64 of something.
+/// Whether a text is valid base64.
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     !text.is_empty()

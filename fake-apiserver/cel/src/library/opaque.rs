@@ -1,4 +1,4 @@
-//! Values of types of Kubernetes' own.
+//! Values of Kubernetes' own types.
 
 use super::authorizer::{Check, Decision, Group, Subject};
 use super::ip::Cidr;
@@ -12,7 +12,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// A value of a type of Kubernetes' own.
+/// A value of one of Kubernetes' own types.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[allow(private_interfaces, reason = "what these values are made of is the libraries' business")]
@@ -29,7 +29,7 @@ pub enum Opaque {
     Semver(Arc<Version>),
     /// A format that strings can have.
     Format(&'static NamedFormat),
-    /// Who asks an authorizer.
+    /// An authorizer with its user.
     Authorizer(Arc<Subject>),
     /// A check of a path.
     PathCheck(Arc<Check>),
@@ -37,7 +37,7 @@ pub enum Opaque {
     GroupCheck(Arc<Group>),
     /// A check of a resource.
     ResourceCheck(Arc<Check>),
-    /// What an authorizer answered.
+    /// A decision of an authorizer.
     Decision(Arc<Decision>),
     /// Data without a schema.
     Preserved(Arc<serde_json::Value>),
@@ -80,7 +80,7 @@ impl Opaque {
         }
     }
 
-    /// The bytes of an address, or of the part of it that names a network.
+    /// The number of bytes of an address, or of a network's prefix.
     pub(crate) fn size(&self) -> Option<u64> {
         match self {
             Self::Ip(ip) => Some(if ip.is_ipv4() { 4 } else { 16 }),

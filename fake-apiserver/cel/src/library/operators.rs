@@ -7,10 +7,10 @@ use crate::types::Type;
 use crate::value::{Map, Outcome, Value, fail, no_such_overload};
 use std::cmp::Ordering;
 
-/// Whether a function works on such a value.
+/// A check whether a function accepts a value.
 pub(crate) type Accepts = fn(&Value) -> bool;
 
-/// The functions that are one for all their overloads.
+/// The functions with one implementation for all overloads.
 pub(super) const SINGLES: &[(&str, Function, Accepts)] = &[
     ("!_", |args| logical_not(&args[0]), any),
     ("@in", |args| is_in(&args[0], &args[1]), any),

@@ -1,7 +1,7 @@
-//! Values that may be missing.
+//! Optional values.
 //!
-//! Port of the optional library in `cel/library.go` of cel-go v0.29.2. `or` and `orValue`, which look at their argument only if
-//! they need it, are steps of evaluation.
+//! Port of the optional library in `cel/library.go` of cel-go v0.29.2. `or` and `orValue`, which evaluate their argument
+//! only if they need it, are steps of evaluation.
 
 use super::Table;
 use super::lists::list;

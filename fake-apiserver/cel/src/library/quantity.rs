@@ -39,11 +39,10 @@ const SUFFIX: &str = "unable to parse quantity's suffix";
 /// The finest power of ten that is kept.
 const NANO: i32 = -9;
 
-/// The largest power of ten that is worked with: to compare two numbers takes as many digits.
+/// The largest supported power of ten, as a comparison takes as many digits.
 const MAX_EXPONENT: u32 = 10_000;
 
-/// A number and the power of ten that it is multiplied by: a short one, or one of any length, which no calculation makes short
-/// again.
+/// A number with a power of ten: a short one, or one of any length, which no calculation makes short again.
 #[derive(Debug, Clone)]
 pub(crate) enum Quantity {
     Short(i64, i32),

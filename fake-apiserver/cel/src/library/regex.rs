@@ -39,7 +39,7 @@ pub(crate) fn find_all(subject: &str, regex: &Regex, count: i64) -> Outcome {
 /// Compiles a pattern of Go's syntax.
 ///
 /// # Errors
-/// What Go says of a pattern that is none.
+/// Go's message for a malformed pattern.
 pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
     let mut translator = Translator { chars: pattern.chars().collect(), at: 0, out: String::new(), open: 0 };
     translator.translate().map_err(|(code, part)| format!("error parsing regexp: {code}: `{part}`"))?;
@@ -49,7 +49,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
         .map_err(|_| format!("error parsing regexp: expression too large: `{pattern}`"))
 }
 
-/// What is wrong, and the part of the pattern that it is about.
+/// The error, and the part of the pattern that it is about.
 type Wrong = (&'static str, String);
 
 struct Translator {
@@ -83,7 +83,7 @@ impl Translator {
     }
 
     fn translate(&mut self) -> Result<(), Wrong> {
-        // Where the last part began that can be repeated, and whether it is a repetition itself.
+        // Whether the last part can be repeated, and its start if it is a repetition itself.
         let mut repeatable = false;
         let mut repeated: Option<usize> = None;
         while let Some(c) = self.peek(0) {
@@ -115,7 +115,7 @@ impl Translator {
                 '(' => {
                     self.group()?;
                     repeatable = false;
-                    // A group of flags alone is nothing to repeat, and an opened group is not either.
+                    // Neither a group of flags alone nor the start of a group can be repeated.
                     repeated = None;
                     continue;
                 }
@@ -152,7 +152,7 @@ impl Translator {
         Ok(())
     }
 
-    /// The end of a count in braces, if it is one.
+    /// The end of a count in braces; `None` if it is not one.
     fn repeat(&self) -> Result<Option<usize>, Wrong> {
         let Some(length) = self.chars[self.at..].iter().position(|c| *c == '}') else { return Ok(None) };
         let end = self.at + length + 1;
@@ -235,7 +235,7 @@ impl Translator {
                 return Ok(());
             }
             if c == '-' && !first && self.peek(1) != Some(']') && self.peek(1).is_some() {
-                // Go refuses a range that begins with a range's end.
+                // Go refuses a range that begins with the end of another one.
                 return Err(("invalid character class range", self.part(self.at, self.at + 2)));
             }
             first = false;

@@ -33,7 +33,7 @@ pub(crate) struct Version {
     build: Vec<String>,
 }
 
-/// A part of what follows the numbers; numbers come before words.
+/// A part of a pre-release version; numbers precede words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Pre {
     Number(u64),
@@ -94,7 +94,7 @@ fn read(text: &str, normalize: bool) -> Result<Version, String> {
     if normalize { parse_loosely(text) } else { parse(text) }
 }
 
-/// Also a version with a `v`, with fewer numbers, or with zeros before them.
+/// Parses a version, also with a `v`, with fewer numbers, or with leading zeros.
 fn parse_loosely(text: &str) -> Result<Version, String> {
     let mut parts: Vec<String> = text.strip_prefix('v').unwrap_or(text).splitn(3, '.').map(str::to_owned).collect();
     for part in parts.iter_mut().filter(|part| part.len() > 1) {

@@ -73,7 +73,7 @@ fn last_index_of(subject: &str, part: &str, from: Option<i64>) -> Outcome {
     if from >= length {
         return Ok(Value::Int(-1));
     }
-    // What begins no later than `from` ends no later than `from` and the length of the part.
+    // An occurrence that begins at or before `from` ends at or before `from` plus the length of the part.
     let end = subject.char_indices().nth((from as usize).saturating_add(part.chars().count()));
     let within = end.map_or(subject, |(byte, _)| &subject[..byte]);
     Ok(Value::Int(within.rfind(part).map_or(-1, |at| subject[..at].chars().count() as i64)))

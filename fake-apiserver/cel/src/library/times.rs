@@ -1,4 +1,4 @@
-//! The parts of points and lengths of time.
+//! The parts of timestamps and durations.
 
 use super::{Table, text};
 use crate::value::time::{Civil, SECOND};
@@ -45,7 +45,7 @@ fn whole(args: &[Value], unit: i64) -> Outcome {
     Ok(Value::Int(nanos / unit))
 }
 
-/// A time as seen in a zone: `+01:00`, or a name such as `Europe/Berlin`.
+/// A timestamp in a time zone: `+01:00`, or a name such as `Europe/Berlin`.
 fn in_zone(at: Timestamp, zone: &str) -> Outcome<Timestamp> {
     let Some((hours, minutes)) = zone.split_once(':') else { return in_named_zone(at, zone) };
     let read = |text: &str| {

@@ -48,7 +48,7 @@ fn url(value: &Value) -> Outcome<&Url> {
     }
 }
 
-/// Reads a URL as it stands in a request: absolute, or an absolute path.
+/// Parses a URL as in a request: absolute, or an absolute path.
 pub(super) fn parse_request(text: &str) -> Result<Url, String> {
     parse_parts(text, true).map_err(|error| format!("parse {}: {error}", quote(text)))
 }
@@ -189,7 +189,7 @@ fn host_and_port(host: &str) -> (&str, &str) {
     (host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host), port)
 }
 
-/// The part of a URL that a text is.
+/// The part of a URL that a text is from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Path,
@@ -293,7 +293,7 @@ impl fmt::Display for Url {
     }
 }
 
-/// The parameters of a query; what cannot be read is left out.
+/// The parameters of a query, without malformed ones.
 fn query(text: &str) -> Value {
     let mut found: Vec<(String, Vec<Value>)> = Vec::new();
     let read = |text: &str| unescape(text, Mode::Query).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -1,4 +1,4 @@
-//! The expression that a parse tree stands for.
+//! Building of expressions from parse trees.
 //!
 //! Port of the visitor in `parser/parser.go` and of `parser/helper.go` of cel-go v0.29.2.
 
@@ -13,7 +13,7 @@ use crate::source::Findings;
 use crate::value::Value;
 use std::collections::HashMap;
 
-/// Words that no identifier may be.
+/// The reserved words, which identifiers may not be.
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -47,8 +47,7 @@ pub(crate) struct Builder<'a> {
     depth: usize,
 }
 
-/// Makes the expression of the tree below `root`, and says where in the text its parts are. Without an expression there are
-/// findings.
+/// Builds the expression of the tree below `root`, with the places of its parts. Without an expression there are findings.
 pub(super) fn build(parser: &mut Parser<'_>, root: NodeId) -> (Option<Expr>, HashMap<Id, usize>) {
     let mut builder =
         Builder { nodes: &parser.nodes, findings: parser.findings, places: HashMap::new(), next: 1, depth: 0 };
@@ -94,7 +93,7 @@ impl Builder<'_> {
         Expr { id, kind: Kind::Unspecified }
     }
 
-    /// The node that says what a node is, below rules that add nothing.
+    /// The first node below rules that add nothing.
     fn unnest(&self, mut node: NodeId) -> Option<NodeId> {
         loop {
             let n = &self.nodes[node];
@@ -249,7 +248,7 @@ impl Builder<'_> {
         Ok(self.call_or_macro(id, function, None, vec![target]))
     }
 
-    /// A tree of `&&` or `||` that is no deeper than it has to be.
+    /// A balanced tree of `&&` or `||`.
     fn balanced(&mut self, n: &Node, function: &str) -> Built {
         let mut terms = vec![Some(self.visit(n.e)?)];
         let mut ops = Vec::new();
@@ -362,7 +361,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The same expression again, with numbers of its own.
+    /// A copy of an expression, with new ids.
     pub(super) fn copy(&mut self, expr: &Expr) -> Expr {
         let id = self.id(self.place(expr.id));
         let mut kind = expr.kind.clone();

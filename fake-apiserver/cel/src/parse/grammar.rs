@@ -1,9 +1,9 @@
-//! The transition network of CEL's grammar, from `grammar.txt`, and which tokens can follow its states.
+//! The transition network of CEL's grammar, from `grammar.txt`, and the tokens that can follow its states.
 
 /// A set of tokens: a bit for each kind, and one for "the rule can end here".
 pub(crate) type TokenSet = u64;
 
-/// The rule can end.
+/// The bit for the end of the rule.
 pub(crate) const EPSILON: TokenSet = 1 << 62;
 
 /// Kinds of states, numbered as ANTLR numbers them.
@@ -22,16 +22,16 @@ pub(crate) struct Transition {
     pub(crate) by: By,
 }
 
-/// What a transition takes.
+/// The label of a transition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum By {
-    /// Nothing. A return from the outermost call of a left-recursive rule names the rule.
+    /// No token. A return from the outermost call of a left-recursive rule names the rule.
     Epsilon(Option<usize>),
     /// A call of a rule, after which `follow` is the state.
     Rule { follow: usize },
-    /// Nothing, if the precedence of the call is no higher than this.
+    /// No token, if the precedence of the call is not higher than this.
     Precedence(u32),
-    /// Nothing; predicates are not looked at behind it.
+    /// No token; predicates behind it are not evaluated.
     Action,
     /// One of these tokens.
     Tokens(TokenSet),
@@ -41,7 +41,7 @@ pub(crate) struct Grammar {
     pub(crate) states: Vec<State>,
     /// The states where alternatives begin, by the number of the decision.
     pub(crate) decisions: Vec<usize>,
-    /// Which decisions are about going on with a left-recursive rule.
+    /// Whether each decision is about continuing a left-recursive rule.
     pub(crate) precedence: Vec<bool>,
     next: Vec<TokenSet>,
 }
@@ -140,7 +140,7 @@ impl Grammar {
         if self.states[state].kind == RULE_STOP {
             return EPSILON;
         }
-        // No rule of this grammar matches nothing, so that what follows a call is never reached from here.
+        // No rule of this grammar matches the empty text, so the states behind a call are not reachable from here.
         self.states[state].transitions.iter().fold(0, |set, transition| {
             set | match transition.by {
                 By::Tokens(tokens) => tokens,

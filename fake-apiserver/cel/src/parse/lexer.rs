@@ -1,4 +1,4 @@
-//! The tokens of an expression: the lexer rules of CEL's grammar, with what ANTLR tells of characters that make no token.
+//! The lexer: the lexer rules of CEL's grammar, with ANTLR's errors for characters that are not tokens.
 
 use crate::source::{Findings, Source};
 
@@ -77,7 +77,7 @@ pub(crate) const NAMES: [&str; 38] = [
     "ESC_IDENTIFIER",
 ];
 
-/// Those that are one fixed text, the longer ones first.
+/// The kinds with one fixed text, the longer texts first.
 const FIXED: [(&str, Kind); 25] = [
     ("==", 1),
     ("!=", 2),
@@ -113,7 +113,7 @@ pub(crate) struct Token {
     pub(crate) text: String,
 }
 
-/// All tokens: those that the parser sees, by their positions among all, the last being the end of the text.
+/// All tokens, and the indices of those for the parser, of which the last is the end of the text.
 pub(crate) struct Tokens {
     pub(crate) all: Vec<Token>,
     pub(crate) seen: Vec<usize>,
@@ -145,7 +145,7 @@ pub(crate) fn tokens(source: &Source, findings: &mut Findings) -> Tokens {
     tokens
 }
 
-/// The longest token at a place and its end, or the character at which no token was possible any more.
+/// The longest token at a place and its end, or the index at which no token is possible any more.
 fn longest(chars: &[char], at: usize) -> Result<(Kind, usize), usize> {
     let get = |i: usize| chars.get(i).copied().unwrap_or('\0');
     let run = |from: usize, of: fn(char) -> bool| (from..chars.len()).find(|i| !of(chars[*i])).unwrap_or(chars.len());
@@ -234,7 +234,7 @@ fn number(chars: &[char], at: usize) -> (Kind, usize) {
     }
 }
 
-/// The end of a string whose quote is at `at`, or the character at which it cannot go on.
+/// The end of a string whose quote is at `at`, or the index of the first invalid character.
 fn string(chars: &[char], at: usize, raw: bool, triple: bool) -> Result<usize, usize> {
     let quote = chars[at];
     let mut i = at + if triple { 3 } else { 1 };

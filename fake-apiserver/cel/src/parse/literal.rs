@@ -1,11 +1,11 @@
-//! What a string or bytes literal stands for.
+//! The values of string and bytes literals.
 //!
 //! Port of `parser/unescape.go` of cel-go v0.29.2.
 
 /// The bytes of a literal that the lexer found: without quotes, with its escape sequences resolved.
 ///
 /// # Errors
-/// If an escape sequence is none, in cel-go's words.
+/// If an escape sequence is invalid, with cel-go's message.
 pub(crate) fn unescape(literal: &str, is_bytes: bool) -> Result<Vec<u8>, String> {
     const BAD: &str = "unable to unescape string";
     const OCTAL: &str = "unable to unescape octal sequence in string";

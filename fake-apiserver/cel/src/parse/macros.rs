@@ -1,4 +1,4 @@
-//! Macros: calls that stand for other expressions, and what they expand to.
+//! Expansion of macros.
 //!
 //! Port of `parser/macro.go`, `cel/library.go` (optMap, optFlatMap) and `ext/comprehensions.go` of cel-go v0.29.2.
 
@@ -6,15 +6,15 @@ use super::build::Builder;
 use crate::ast::{ACCUMULATOR, Call, Comprehension, Entry, Expr, Id, Kind, List, Select};
 use crate::value::Value;
 
-/// The accumulator's name in older expressions, which no variable may take.
+/// The accumulator's name in older expressions, which variables may not have.
 const OLD_ACCUMULATOR: &str = "__result__";
 
-/// What a macro expands to, or why it does not, and where.
+/// The expansion of a macro, or the error with its place.
 type Expanded = Result<Expr, Refused>;
 
 type Refused = (Id, String);
 
-/// Makes expressions that stand where the macro stands.
+/// A maker of expressions at the place of a macro.
 struct Maker<'a, 'b> {
     builder: &'a mut Builder<'b>,
     at: Option<usize>,
@@ -70,7 +70,7 @@ impl Vars {
     }
 }
 
-/// Expands a call, if it is one of a macro.
+/// Expands a call of a macro.
 pub(super) fn expand(
     builder: &mut Builder<'_>,
     id: Id,
@@ -119,7 +119,7 @@ fn checked(arg: &Expr, name: String) -> Result<String, Refused> {
     }
 }
 
-/// The variables of a quantifier with one or two of them.
+/// The variables of a quantifier with one or two variables.
 fn quantified(args: &[Expr]) -> Result<Vars, Refused> {
     match args {
         [var, _] => name(var, "argument must be a simple name").and_then(|name| checked(var, name)).map(Vars::one),
@@ -127,7 +127,7 @@ fn quantified(args: &[Expr]) -> Result<Vars, Refused> {
     }
 }
 
-/// Both variables of a macro with two of them.
+/// The variables of a macro with two variables.
 fn two(args: &[Expr]) -> Result<Vars, Refused> {
     let first = name(&args[0], "argument must be a simple name")?;
     let second = name(&args[1], "argument must be a simple name")?;
@@ -180,7 +180,7 @@ fn map(maker: &mut Maker<'_, '_>, range: &Expr, mut args: Vec<Expr>) -> Expanded
     Ok(collect(maker, range, Vars::one(var), predicate, transform))
 }
 
-/// A list of what `transform` makes of the elements for which the predicate holds.
+/// A list of `transform` of the elements for which the predicate holds.
 fn collect(maker: &mut Maker<'_, '_>, range: &Expr, vars: Vars, predicate: Option<Expr>, transform: Expr) -> Expr {
     let init = maker.list(Vec::new());
     let condition = maker.literal(Value::Bool(true));

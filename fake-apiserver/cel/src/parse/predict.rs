@@ -1,17 +1,17 @@
-//! Which alternative of a rule the tokens ahead choose: ANTLR's adaptive prediction.
+//! Prediction of a rule's alternative from the tokens ahead: ANTLR's adaptive prediction.
 //!
 //! Port of `parser_atn_simulator.go` of antlr4-go v4.13. The simulation follows all alternatives at once, first without the
-//! calls that led to the rule (and keeps what it learns), and with them only if that leaves a choice. A stack of calls is
-//! explicit here; a configuration has the set of those with which it is reached.
+//! calls that led to the rule (with cached results), and with them only if that is ambiguous. A stack of calls is explicit
+//! here; a configuration has the set of stacks with which it is reached.
 
 use super::grammar::{By, Grammar, RULE_STOP};
 use super::lexer::{EOF, Kind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A number of a stack in [`Stacks`]; 0 is the empty one.
+/// The number of a stack in [`Stacks`]; 0 is the empty one.
 type Stack = u32;
 
-/// All stacks that came up: the states to return to.
+/// All stacks so far, as lists of states to return to.
 #[derive(Default)]
 struct Stacks {
     entries: Vec<(Stack, usize)>,
@@ -42,13 +42,13 @@ impl Stacks {
     }
 }
 
-/// What is known of a state that an alternative reached.
+/// The ways in which an alternative reached a state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Reached {
     stacks: BTreeSet<Stack>,
-    /// Whether it was reached through the end of the rule where the decision is.
+    /// Whether it was reached through the end of the decision's rule.
     outside: bool,
-    /// Whether a left-recursive rule was left in a way that the filter by precedence does not know.
+    /// Whether a left-recursive rule was left in a way that the precedence filter does not apply to.
     unfiltered: bool,
 }
 
@@ -75,7 +75,7 @@ struct Known {
     outcome: Outcome,
 }
 
-/// What prediction without calls has found so far.
+/// The cache of predictions without calls.
 #[derive(Default)]
 pub(crate) struct Memory {
     stacks: Stacks,
@@ -97,7 +97,7 @@ pub(crate) struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// The number of the alternative, from 1; or how many tokens ahead none was possible any more.
+    /// The number of the alternative, from 1; or the number of tokens ahead after which none was possible.
     pub(crate) fn predict(&self, memory: &mut Memory) -> Result<usize, usize> {
         let mut at = self.start(memory);
         let mut ahead = 0;
@@ -259,20 +259,20 @@ fn merge(configs: &mut Configs, key: (usize, usize), reached: &Reached) {
     known.unfiltered |= reached.unfiltered;
 }
 
-/// What is reached without taking a token.
+/// The closure: the configurations reached without a token.
 struct Closure<'a, 'b> {
     decision: &'a Decision<'b>,
     stacks: &'a mut Stacks,
-    /// With the calls that led to the decision.
+    /// Whether the calls that led to the decision are followed.
     full: bool,
-    /// The end of the text has been taken, and can be taken again.
+    /// Whether the end of the text has been consumed, which can be consumed again.
     at_end: bool,
     seen: BTreeSet<(usize, usize, Stack, bool, bool, bool)>,
     found: Configs,
 }
 
 impl Closure<'_, '_> {
-    /// `depth` counts the calls since the decision; predicates are looked at where it is 0, and nowhere without it.
+    /// Visits a configuration. `depth` is the number of calls since the decision; predicates are evaluated only at depth 0.
     fn visit(&mut self, config: Config, depth: Option<i32>) {
         let Config { state, alt, stack, outside, unfiltered } = config;
         if !self.seen.insert((state, alt, stack, outside, unfiltered, depth == Some(0))) {
@@ -321,7 +321,8 @@ impl Closure<'_, '_> {
         merge(&mut self.found, (state, alt), &Reached { stacks: BTreeSet::from([stack]), outside, unfiltered });
     }
 
-    /// Without the calls that led to the decision an empty stack stands for all stacks, so it takes those in that it begins.
+    /// Finishes the closure. Without the calls that led to the decision, a stack stands for all stacks that it begins, which
+    /// are merged into it.
     fn finish(self) -> Configs {
         let mut found = self.found;
         if !self.full {
@@ -342,7 +343,7 @@ fn unique(configs: &Configs) -> Option<usize> {
     alts.all(|alt| alt == first).then_some(first)
 }
 
-/// The alternatives that reached the same state with the same stacks.
+/// The sets of alternatives that reached the same state with the same stacks.
 fn subsets(configs: &Configs) -> Vec<BTreeSet<usize>> {
     let mut by: BTreeMap<(usize, &BTreeSet<Stack>), BTreeSet<usize>> = BTreeMap::new();
     for ((state, alt), reached) in configs {
@@ -362,7 +363,7 @@ fn in_conflict(grammar: &Grammar, configs: &Configs) -> bool {
     subsets(configs).iter().any(|alts| alts.len() > 1) && !by_state.values().any(|alts| *alts == 1)
 }
 
-/// The first alternative that could end the rule of the decision: it is taken where all others fail.
+/// The first alternative that could end the decision's rule, which is chosen if all others fail.
 fn finished(grammar: &Grammar, configs: &Configs) -> Option<usize> {
     configs
         .iter()

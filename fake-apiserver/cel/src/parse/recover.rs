@@ -1,4 +1,4 @@
-//! The state of a parser that goes on after errors, as ANTLR's generated parsers do.
+//! The state of a parser with error recovery, as in ANTLR's generated parsers.
 //!
 //! Port of `parser.go` and `error_strategy.go` of antlr4-go v4.13, with the limits of `parser/parser.go` of cel-go v0.29.2.
 
@@ -9,15 +9,15 @@ use super::tree::{Node, NodeId};
 use crate::source::Findings;
 use std::collections::BTreeSet;
 
-/// How deep rules nest, and how many attempts, skipped tokens and reports there are.
+/// The limits of nesting, recoveries, skipped tokens and reports.
 pub(crate) const MAX_DEPTH: usize = 250;
 const MAX_RECOVERIES: usize = 30;
 const MAX_SKIPPED: usize = 256;
 const MAX_REPORTS: usize = 100;
 
-/// Why a rule ended early.
+/// The reason why a rule ended early.
 pub(crate) enum Stop {
-    /// A syntax error, to be told by the rule that it ends.
+    /// A syntax error, to be reported by the rule that it ends.
     Fault(Fault),
     /// The end of the parse.
     Halt,
@@ -28,7 +28,7 @@ pub(crate) enum Fault {
         token: Token,
         expected: TokenSet,
     },
-    /// Positions among all tokens.
+    /// No alternative matches the tokens in a range of indices.
     NoAlternative {
         from: usize,
         to: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) findings: &'a mut Findings,
     pub(crate) tokens: Tokens,
     kinds: Vec<Kind>,
-    /// Which of the seen tokens comes next.
+    /// The index of the next token among those for the parser.
     pub(crate) at: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) context: Option<NodeId>,
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
         Stop::Halt
     }
 
-    /// Takes a token of this kind, or what can be taken for it.
+    /// Consumes a token of this kind, or recovers from another one.
     pub(crate) fn matches(&mut self, state: usize, kind: Kind) -> Result<Option<Token>, Stop> {
         self.matches_any(state, 1 << kind)
     }
@@ -148,13 +148,13 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// No alternative begins with the next token.
+    /// The error that no alternative begins with the next token.
     pub(crate) fn no_alternative(&self) -> Stop {
         let token = self.tokens.seen[self.at];
         Stop::Fault(Fault::NoAlternative { from: token, to: token })
     }
 
-    /// Skips what cannot be here, before a decision.
+    /// Skips unexpected tokens before a decision.
     pub(crate) fn sync(&mut self, state: usize) -> Result<(), Stop> {
         self.state = Some(state);
         if self.recovering {
@@ -181,7 +181,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Tells of an error that ended a rule, and skips to where an outer rule can go on.
+    /// Reports an error that ended a rule, and skips to a token with which an outer rule can go on.
     pub(crate) fn recover(&mut self, fault: Fault) -> Result<(), Stop> {
         if !self.recovering {
             self.recovering = true;
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         Err(self.mismatch())
     }
 
-    /// The token that should have been here.
+    /// A token in place of a missing one.
     fn missing(&self, expected: TokenSet) -> Token {
         let kind = expected.trailing_zeros() as Kind;
         let text = match kind {

@@ -8,7 +8,7 @@ use super::lexer::*;
 use super::recover::{Parser, Stop};
 use super::tree::{Label, Node, NodeId, rule};
 
-/// The tokens with which an expression begins, and those with which an entry does.
+/// The first tokens of an expression, and those of an entry.
 const EXPR_FIRST: u64 = 135_762_105_344;
 const OPT_EXPR_FIRST: u64 = 135_763_153_920;
 const FIELD_FIRST: u64 = 206_159_478_784;
@@ -16,7 +16,7 @@ const FIELD_FIRST: u64 = 206_159_478_784;
 type Body<'a> = fn(&mut Parser<'a>, NodeId) -> Result<(), Stop>;
 
 impl<'a> Parser<'a> {
-    /// Parses the whole text. `Err` means that the parser gave up; why is among the findings.
+    /// Parses the whole text. `Err` means that the parser gave up, with the reason among the findings.
     pub(crate) fn start(&mut self) -> Result<NodeId, Stop> {
         self.rule(rule::START, 0, |p, n| {
             p.nodes[n].e = Some(p.expr(34)?);
@@ -24,7 +24,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The label of the alternative that was chosen.
+    /// Sets the label of the chosen alternative.
     fn is(&mut self, n: NodeId, label: Label) {
         self.nodes[n].label = label;
     }
@@ -37,7 +37,7 @@ impl<'a> Parser<'a> {
         set & 1 << self.ahead() != 0
     }
 
-    /// A rule: what goes wrong in its body is told, and skipped, here.
+    /// Parses a rule; errors in its body are reported and recovered from here.
     fn rule(&mut self, rule: usize, first_state: usize, body: Body<'a>) -> Result<NodeId, Stop> {
         let (parent, invoked) = (self.context, self.state);
         let n = self.nodes.len();
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         Ok(n)
     }
 
-    /// A left-recursive rule: its body replaces the node as it finds operators.
+    /// Parses a left-recursive rule, whose body wraps the node with each operator.
     fn recursive(&mut self, rule: usize, first_state: usize, precedence: u32, body: Body<'a>) -> Result<NodeId, Stop> {
         let (parent, invoked) = (self.context, self.state);
         let n = self.nodes.len();

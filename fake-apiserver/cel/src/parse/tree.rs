@@ -1,14 +1,14 @@
-//! The parse tree, as far as something is made of it: also of texts with errors.
+//! The parse tree, without unused parts, also of texts with errors.
 
 use super::lexer::Token;
 
-/// A number of a node.
+/// The index of a node.
 pub(crate) type NodeId = usize;
 
-/// What a node stands for: a rule, or the alternative of a rule that was chosen.
+/// The label of a node: a rule, or the chosen alternative of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// A rule whose alternative was not found, or that has but one.
+    /// A rule with only one alternative, or whose alternative was not found.
     Plain,
     LogicalNot,
     Negate,
@@ -61,17 +61,17 @@ pub(crate) mod rule {
 pub(crate) struct Node {
     pub(crate) rule: usize,
     pub(crate) label: Label,
-    /// Where the first token begins.
+    /// The start of the first token.
     pub(crate) start: usize,
     pub(crate) parent: Option<NodeId>,
-    /// The state from which the rule was called; none for the first.
+    /// The state from which the rule was called; `None` for the first.
     pub(crate) invoked: Option<usize>,
     pub(crate) children: Vec<NodeId>,
     /// The node that the grammar calls `e`, `args`, `elems`, `entries`, `index` or `id`.
     pub(crate) e: Option<NodeId>,
     pub(crate) e1: Option<NodeId>,
     pub(crate) e2: Option<NodeId>,
-    /// Those of a list: operands, elements, fields, keys.
+    /// The nodes of a list: operands, elements, fields, keys.
     pub(crate) list: Vec<NodeId>,
     pub(crate) values: Vec<NodeId>,
     /// The token called `op`, `open` or `sign`.

@@ -7,7 +7,7 @@ impl Value {
     /// The order of two values.
     ///
     /// # Errors
-    /// If their types have none, or one is not a number.
+    /// If their types have no order, or one is NaN.
     pub(crate) fn compare(&self, other: &Value) -> Outcome<Ordering> {
         Ok(match (self, other) {
             (Self::Double(d), Self::Double(_) | Self::Int(_) | Self::Uint(_))
@@ -40,7 +40,7 @@ impl Value {
         })
     }
 
-    /// Whether values of the type have an order.
+    /// Whether values of this type have an order.
     pub(crate) fn is_ordered(&self) -> bool {
         matches!(
             self,
@@ -60,7 +60,7 @@ fn order(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or(Ordering::Equal)
 }
 
-/// Go's bounds: the nearest doubles to the ends of the integers.
+/// The order of a double and an integer, with Go's bounds: the doubles nearest to the limits of integers.
 fn with_int(d: f64, i: i64) -> Ordering {
     if d < i64::MIN as f64 {
         Ordering::Less

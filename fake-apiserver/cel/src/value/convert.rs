@@ -4,10 +4,10 @@ use super::{Outcome, Timestamp, Value, fail, number, time};
 use crate::types::Type;
 
 impl Value {
-    /// The value as one of another type.
+    /// The value converted to another type.
     ///
     /// # Errors
-    /// If there is no such conversion, or none of this value.
+    /// If there is no such conversion, or the value is out of range or malformed.
     pub(crate) fn convert(&self, to: &Type) -> Outcome {
         if let Type::Type(_) = to {
             return Ok(Value::Type(self.runtime_type()));
@@ -102,7 +102,7 @@ impl Value {
         found.map_or_else(|| self.no_conversion(to), Ok)
     }
 
-    /// The type that `type()` gives.
+    /// The result of `type()`.
     fn runtime_type(&self) -> Type {
         self.type_of()
     }
@@ -113,7 +113,7 @@ fn parse_int(text: &str) -> Option<i64> {
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok()).flatten()
 }
 
-/// The number that Go's `ParseFloat` reads: also hexadecimal, infinite and none.
+/// Parses a number as Go's `ParseFloat`, including hexadecimal ones, infinity and NaN.
 fn parse_double(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 impl Value {
-    /// `==`: null is equal to nothing else, whatever a type says of equality.
+    /// `==`: null equals only null, whatever the equality of a type.
     pub(crate) fn is_equal(&self, other: &Value) -> Outcome<bool> {
         match (self, other) {
             (Self::Null, other) | (other, Self::Null) => Ok(matches!(other, Self::Null)),
@@ -15,7 +15,7 @@ impl Value {
         }
     }
 
-    /// Equality as the type of the first value has it. Values of different types are not equal, or cannot be compared.
+    /// Equality by the type of the first value. Values of different types are not equal, or cannot be compared.
     pub(crate) fn equals(&self, other: &Value) -> Outcome<bool> {
         if let Self::Fault(_) = self {
             return self.clone().looked_at().map(|_| false);

@@ -1,4 +1,4 @@
-//! Lists: those that expressions make, and those of objects, which may be sets or maps by keys.
+//! Lists: those made by expressions, and those of objects, which may be sets or maps by keys.
 //!
 //! Port of `common/types/list.go` of cel-go v0.29.2 and `pkg/cel/common/values*.go` of k8s.io/apiserver v0.37.1.
 
@@ -6,7 +6,7 @@ use super::{Outcome, Value, fail};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a list is to comparison and `+`.
+/// The kind of a list, which matters to comparison and `+`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListKind {
     /// Made by an expression.
@@ -17,11 +17,11 @@ pub enum ListKind {
     Atomic,
     /// A set of an object.
     Set,
-    /// A list of an object whose elements are told apart by these fields.
+    /// A list of an object, with these fields as keys of its elements.
     Keyed(Arc<[String]>),
     /// Made by an expression from a set.
     JoinedSet,
-    /// Made by an expression from a list whose elements are told apart by these fields.
+    /// Made by an expression from a list with these keys.
     JoinedKeyed(Arc<[String]>),
 }
 
@@ -33,7 +33,7 @@ pub struct List {
 }
 
 impl List {
-    /// A list as expressions make it.
+    /// A list made by an expression.
     #[must_use]
     pub fn new(items: Vec<Value>) -> Self {
         Self::with_kind(items, ListKind::Plain)
@@ -128,7 +128,7 @@ impl List {
         Ok(List::with_kind(items, kind))
     }
 
-    /// The list without the memory of how it was made.
+    /// The list as a plain one, if it was joined.
     pub(crate) fn settled(self) -> Self {
         match self.kind {
             ListKind::Joined => Self { kind: ListKind::Plain, ..self },
@@ -160,7 +160,7 @@ fn union(list: List, other: &List, kind: ListKind, key: impl Fn(&Value) -> Outco
     Ok(List::with_kind(items, kind))
 }
 
-/// What tells the element of a set apart.
+/// The key of an element of a set.
 pub(super) fn set_key(item: &Value) -> Outcome<String> {
     match item {
         Value::List(_) | Value::Map(_) => fail("listSet operations are only supported on lists of scalar values"),
@@ -169,14 +169,14 @@ pub(super) fn set_key(item: &Value) -> Outcome<String> {
     }
 }
 
-/// What tells the element of a list by keys apart.
+/// The key of an element of a list by keys.
 pub(super) fn item_key(item: &Value, keys: &[String]) -> String {
     let Value::Map(map) = item else { return format!("{item:?}") };
     let parts: Vec<Option<Value>> = keys.iter().map(|key| map.find_field(key)).collect();
     format!("{parts:?}")
 }
 
-/// The index that a number is.
+/// The index for a numeric value.
 pub(crate) fn position(index: &Value) -> Outcome<i64> {
     let found = match index {
         Value::Int(i) => return Ok(*i),

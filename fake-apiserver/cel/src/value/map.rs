@@ -1,4 +1,4 @@
-//! Maps: those that expressions make, and objects.
+//! Maps: those made by expressions, and objects.
 //!
 //! Port of `common/types/map.go` of cel-go v0.29.2 and `pkg/cel/common/valuesunstructured.go` of k8s.io/apiserver v0.37.1.
 
@@ -16,14 +16,14 @@ pub enum Map {
     Object(Arc<Object>),
 }
 
-/// The entries of a map, in the order in which they were made.
+/// The entries of a map, in the order of insertion.
 #[derive(Debug, Clone, Default)]
 pub struct Entries {
     entries: Vec<(Value, Value)>,
     places: HashMap<Key, usize>,
 }
 
-/// A key as it is looked up.
+/// A key for look-ups.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     Bool(bool),
@@ -31,7 +31,7 @@ pub(crate) enum Key {
     Uint(u64),
     Double(u64),
     String(Arc<str>),
-    /// A key that is found by no other.
+    /// A key that equals no other.
     Other(String),
 }
 
@@ -48,14 +48,14 @@ impl Key {
     }
 }
 
-/// An object, or a map of an object, with what its schema says of it.
+/// An object, or a map of an object, with values by its schema.
 #[derive(Debug)]
 pub struct Object {
-    /// The values that have a schema, by their names in the data.
+    /// The values with a schema, by their names in the data.
     pub(crate) fields: HashMap<Arc<str>, Value>,
     /// The data.
     pub(crate) data: serde_json::Map<String, serde_json::Value>,
-    /// Whether names are escaped, and null is nothing.
+    /// Whether names are escaped, and null fields count as missing.
     pub(crate) has_properties: bool,
 }
 
@@ -91,7 +91,7 @@ impl Entries {
 }
 
 impl Map {
-    /// A map as expressions make it.
+    /// A map made by an expression.
     #[must_use]
     pub fn new(entries: impl IntoIterator<Item = (Value, Value)>) -> Self {
         let mut all = Entries::default();
@@ -113,7 +113,7 @@ impl Map {
         }
     }
 
-    /// The value of a key, if there is one.
+    /// The value of a key.
     pub(crate) fn find(&self, key: &Value) -> Outcome<Option<Value>> {
         match self {
             Self::Plain(entries) => entries.find(key).cloned().map(Value::looked_at).transpose(),
@@ -133,13 +133,13 @@ impl Map {
         }
     }
 
-    /// The keys that can be looked up.
+    /// The keys.
     #[must_use]
     pub fn keys(&self) -> Vec<Value> {
         self.entries().into_iter().map(|(key, _)| key).collect()
     }
 
-    /// Keys and values.
+    /// The keys and values.
     #[must_use]
     pub fn entries(&self) -> Vec<(Value, Value)> {
         match self {

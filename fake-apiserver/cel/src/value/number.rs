@@ -1,6 +1,6 @@
-//! Numbers as Go shows them, and conversions between them.
+//! Numbers as formatted by Go, and conversions between them.
 
-/// `%g`: as few digits as tell the number apart, with an exponent if it is below -4 or above 5.
+/// `%g`: the shortest digits that identify the number, with an exponent if that is below -4 or above 5.
 pub(crate) fn general(d: f64) -> String {
     if let Some(special) = special(d) {
         return special.to_owned();
@@ -18,7 +18,7 @@ fn special(d: f64) -> Option<&'static str> {
     }
 }
 
-/// Go's exponent, of at least two digits and with a sign.
+/// The number with Go's exponent, of at least two digits and with a sign.
 pub(crate) fn scientific(rust: &str) -> String {
     match rust.split_once('e') {
         Some((digits, exponent)) => {
@@ -32,7 +32,7 @@ pub(crate) fn scientific(rust: &str) -> String {
     }
 }
 
-/// The integer that a double is exactly.
+/// The integer that exactly equals a double.
 pub(crate) fn whole(d: f64) -> Option<i64> {
     to_int(d).filter(|i| *i as f64 == d)
 }
@@ -41,7 +41,7 @@ pub(crate) fn whole_unsigned(d: f64) -> Option<u64> {
     to_uint(d).filter(|u| *u as f64 == d)
 }
 
-/// The integer part of a double that is in range.
+/// The integer part of a double, if it is in range.
 pub(crate) fn to_int(d: f64) -> Option<i64> {
     (d.is_finite() && d > i64::MIN as f64 && d < i64::MAX as f64).then_some(d as i64)
 }

@@ -1,4 +1,4 @@
-//! Points and lengths of time, with the texts that Go has for them.
+//! Timestamps and durations, with Go's texts.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ pub(crate) const MAX_SECONDS: i64 = 253_402_300_799;
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 
-/// A point in time, seen in a time zone.
+/// A point in time, in a time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timestamp {
     seconds: i64,
@@ -17,7 +17,7 @@ pub struct Timestamp {
     offset: i32,
 }
 
-/// The parts of a point in time, in its time zone.
+/// The parts of a timestamp, in its time zone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Civil {
     pub(crate) year: i64,
@@ -35,7 +35,7 @@ pub(crate) struct Civil {
 }
 
 impl Timestamp {
-    /// A point in time by the seconds since 1970, seen in UTC.
+    /// The timestamp of seconds since 1970, in UTC.
     #[must_use]
     pub fn from_unix(seconds: i64, nanos: u32) -> Self {
         Self { seconds, nanos, offset: 0 }
@@ -85,7 +85,7 @@ impl Timestamp {
         }
     }
 
-    /// RFC 3339, with as many decimals as there are.
+    /// The timestamp in RFC 3339, with as many decimals as needed.
     #[must_use]
     pub fn to_rfc3339(&self) -> String {
         let Civil { year, month, day, hour, minute, second, .. } = self.civil();
@@ -118,7 +118,7 @@ impl Timestamp {
         text
     }
 
-    /// This time and a duration later.
+    /// The timestamp a duration later.
     pub(crate) fn plus(self, nanos: i64) -> Option<Self> {
         let total = i128::from(self.seconds) * i128::from(SECOND) + i128::from(self.nanos) + i128::from(nanos);
         let seconds = i64::try_from(total.div_euclid(i128::from(SECOND))).ok()?;
@@ -126,13 +126,13 @@ impl Timestamp {
         (MIN_SECONDS..=MAX_SECONDS).contains(&seconds).then_some(Self { seconds, nanos, ..self })
     }
 
-    /// The nanoseconds since another time, if they are an integer of 64 bits at all steps.
+    /// The nanoseconds since another timestamp, if no step of the calculation overflows an `i64`.
     pub(crate) fn since(self, other: Self) -> Option<i64> {
         let seconds = self.seconds.checked_sub(other.seconds)?.checked_mul(SECOND)?;
         seconds.checked_add(i64::from(self.nanos) - i64::from(other.nanos))
     }
 
-    /// Reads RFC 3339, as Go's `time.Parse` does.
+    /// Parses RFC 3339, as Go's `time.Parse`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (date, rest) = text.split_at_checked(10)?;
         let rest = rest.strip_prefix('T')?;
@@ -144,7 +144,7 @@ impl Timestamp {
         Some(Self { seconds: days * 86_400 + seconds - i64::from(offset), nanos, offset })
     }
 
-    /// Reads a date.
+    /// Parses a date.
     pub(crate) fn parse_day(text: &str) -> Option<Self> {
         parse_date(text).map(|days| Self::from_unix(days * 86_400, 0))
     }
@@ -228,7 +228,7 @@ fn civil_of(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Reads a duration such as `1h30m`, as Go's `time.ParseDuration` does.
+/// Parses a duration such as `1h30m`, as Go's `time.ParseDuration`.
 pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -286,7 +286,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
     }
 }
 
-/// The seconds of a duration with as many decimals as needed, and an `s`.
+/// The seconds of a duration, with as many decimals as needed and an `s`.
 pub(crate) fn seconds_text(nanos: i64) -> String {
     format!("{}s", seconds_of(nanos))
 }

@@ -1,4 +1,4 @@
-//! What comprehensions can cost.
+//! Estimates of the costs of comprehensions.
 
 use super::super::size::Range;
 use super::{Coster, Local};
@@ -7,7 +7,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 impl Coster<'_> {
-    /// The variable of a comprehension: `key` for keys or indices, or for values or elements.
+    /// Adds the variable of a comprehension: with `key` for keys or indices, otherwise for values or elements.
     fn iterate(&mut self, name: &str, range: &Expr, key: bool, single: bool) {
         let entries = self.entries(range);
         let is_list = match entries {

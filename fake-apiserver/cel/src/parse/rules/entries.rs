@@ -1,4 +1,4 @@
-//! The rules of what stands between brackets, of names and of literals.
+//! The rules of bracketed lists, of names and of literals.
 
 use super::super::lexer::*;
 use super::super::recover::{Parser, Stop};
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A key, a colon and a value.
+    /// Parses a key, a colon and a value.
     fn pair(
         &mut self,
         n: NodeId,
