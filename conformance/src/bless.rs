@@ -78,7 +78,7 @@ async fn bless_one(
     Ok(true)
 }
 
-/// The scenario's text with what was observed in place of what was expected.
+/// The scenario's text, with the observed in place of the expected results.
 fn retold(scenario: &Scenario, dialogue: &Dialogue) -> Text {
     let mut text = scenario.text.clone();
     for step in scenario.steps.iter().filter(|step| step.expectation.is_some()) {

@@ -94,7 +94,7 @@ impl Places {
         Ok(secrets.iter().map(Secret::name_any).collect())
     }
 
-    /// Makes a write; tells whether it changed a secret.
+    /// Makes a write. Returns whether it changed a secret.
     pub(super) async fn make(&self, write: Write) -> Result<bool> {
         let result = match write {
             Write::CreateAccount(name) => {

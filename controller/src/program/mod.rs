@@ -22,7 +22,7 @@ pub fn start_logging(verbosity: u8) {
     };
     let ansi = std::io::stderr().is_terminal();
     let logs = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(ansi).with_max_level(level);
-    // It would be said on the standard error, which panics.
+    // They would be printed to stderr, which panics if it is closed.
     logs.log_internal_errors(false).init();
 }
 
@@ -37,7 +37,7 @@ pub fn exit_code(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-/// Says something on stderr, whatever is logged. If that is closed or full, there is nowhere else to say it.
+/// Prints to stderr, whatever the log level. Errors are ignored, as they could only be reported there.
 pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

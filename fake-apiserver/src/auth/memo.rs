@@ -16,7 +16,7 @@ struct Generations<K, V> {
     /// Values, each with the bytes that it takes.
     current: HashMap<K, (V, usize)>,
     previous: HashMap<K, (V, usize)>,
-    /// What the current values take.
+    /// The bytes of the current values.
     bytes: usize,
 }
 

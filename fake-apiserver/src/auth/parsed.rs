@@ -5,7 +5,7 @@ use crate::store::{Entry, Key};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How much larger a tree may be than its JSON: a value of some bytes in an array takes 32.
+/// The greatest ratio of a tree's size to that of its JSON: a short value in an array takes 32 bytes.
 const TREE: usize = 16;
 
 /// A cache of parsed objects, with the revision that each was parsed at.

@@ -92,7 +92,7 @@ impl ServiceAccountTokens {
         let Some(parsed) = Parsed::new(token) else { return Ok(None) };
         let claims = parsed.verify(&self.keys)?;
         let verified = Arc::new(self.read(&claims)?);
-        // What was verified says what the token says.
+        // Its size is estimated by that of the token, which has the same claims.
         self.verified.insert(token, Arc::clone(&verified), size_of::<Verified>() + 2 * token.len());
         Ok(Some(verified))
     }

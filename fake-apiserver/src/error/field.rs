@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// The length of the beginning of a value by which findings are told apart before they are compared, in bytes.
+/// The most bytes of a value that are hashed.
 const HASHED_BYTES: usize = 4096;
 
 /// One finding of validation: `field.Error` of apimachinery.
@@ -177,13 +177,13 @@ impl FieldError {
         text
     }
 
-    /// The finding as a `Status` tells it.
+    /// The finding as a cause in a `Status`.
     pub(crate) fn cause(&self) -> Cause {
         Cause { reason: self.kind.reason().into(), message: self.text(), field: self.path.clone() }
     }
 }
 
-/// Of a long value, which several findings may show, only the beginning is hashed.
+/// Hashes only the beginning of a long value, which several findings may show.
 impl Hash for FieldError {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let FieldError { path, kind, value, detail, privileged } = self;

@@ -109,7 +109,7 @@ impl fmt::Display for Qualified<'_> {
     }
 }
 
-/// The most bytes that a message tells of findings. Some show the whole list that they are about, once for each of its items.
+/// The most bytes of findings in a message. Some findings show their whole list, once for each of its items.
 const MAX_TOLD_BYTES: usize = 10 << 20;
 
 /// Text of the conflict that every optimistic client retries.
@@ -175,8 +175,8 @@ impl ApiError {
         Self::conflict(what, name, MODIFIED)
     }
 
-    /// 422: the object does not validate. `what` holds the Kind here, not the resource. Of very many findings the first are told,
-    /// and how many more there are.
+    /// 422: the object does not validate. `what` holds the Kind here, not the resource. Of very many findings, only the
+    /// first are shown, with the number of the others.
     pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
         let mut room = MAX_TOLD_BYTES;
         let fits = |error: &&FieldError| {

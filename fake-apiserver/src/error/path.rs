@@ -34,7 +34,7 @@ impl<'p> Path<'p> {
         Path { up: None, at: At::Field(field) }
     }
 
-    /// A field of what is here; dots descend.
+    /// A field of the value here; dots descend.
     #[must_use]
     pub const fn child<'c>(&'c self, field: &'c str) -> Path<'c> {
         Path { up: Some(self), at: At::Field(field) }
@@ -46,7 +46,7 @@ impl<'p> Path<'p> {
         Path { up: Some(self), at: At::Index(index) }
     }
 
-    /// An item of the list in a field of what is here.
+    /// An item of the list in a field of the value here.
     #[must_use]
     pub const fn item<'c>(&'c self, field: &'c str, index: usize) -> Path<'c> {
         Path { up: Some(self), at: At::Item(field, index) }

@@ -1,6 +1,6 @@
 //! URLs as Go reads them.
 //!
-//! Follows `net/url` of Go 1.26: what is refused, and in which words. Not ported: Go's words about what is wrong with an IPv6 address.
+//! Follows `net/url` of Go 1.26: its errors and their messages. Not ported: its messages about IPv6 addresses.
 
 use crate::schema::quote;
 use std::net::Ipv6Addr;
@@ -23,7 +23,7 @@ pub(crate) struct Url {
 /// `url.Parse`.
 ///
 /// # Errors
-/// If it is no URL.
+/// If it is not a URL.
 pub(crate) fn parse(text: &str) -> Result<Url, String> {
     let (rest, fragment) = text.split_once('#').unwrap_or((text, ""));
     let url = read(rest, false).map_err(|error| format!("parse {}: {error}", quote(rest)))?;
@@ -143,7 +143,7 @@ fn host(scheme: &str, host: &str) -> Result<String, String> {
     unescaped(host, Part::Host)
 }
 
-/// `unescape`; what is not text then is replaced.
+/// `unescape`; invalid UTF-8 in the result is replaced.
 fn unescaped(text: &str, part: Part) -> Result<String, String> {
     let bytes = text.as_bytes();
     let in_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&byte);

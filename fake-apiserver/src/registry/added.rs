@@ -145,7 +145,7 @@ impl Description {
 
     fn version(&self, number: u32, version: &VersionDescription, storage: &str) -> Version {
         let api_version = api_version(&self.group, &version.name);
-        // What was stored before a default was defined gets it when it is read.
+        // Objects stored before a default was defined get it when they are read.
         let is_converted = api_version != storage || version.schema.is_some();
         let conversion = is_converted.then(|| Conversion {
             storage: storage.to_owned().into(),

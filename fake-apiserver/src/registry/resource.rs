@@ -97,7 +97,7 @@ pub struct Version {
     pub(super) validate: Option<Validate>,
     /// The schema of a custom resource.
     pub(super) schema: Option<Arc<Structural>>,
-    /// What the scale of a custom resource shows.
+    /// The paths of the scale of a custom resource.
     pub(crate) scale: Option<ScalePaths>,
     /// The warning about requests to this version.
     pub(crate) deprecation: Option<String>,

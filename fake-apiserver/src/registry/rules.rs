@@ -1,4 +1,4 @@
-//! The rules of a kind: its parts in upstream's Go code, which the real server's answers do not tell. The rest is in the
+//! The rules of a kind: its parts in upstream's Go code, which the real server's answers do not show. The rest is in the
 //! [record](super::record).
 
 use super::conversion::Functions;
@@ -64,7 +64,7 @@ pub(super) type FieldText = for<'a> fn(&'a Value) -> Cow<'a, str>;
 /// The cell of an object in a table, at a time (for ages).
 pub(super) type Cell = fn(&Value, Timestamp) -> Value;
 
-/// `metav1.TableRowCondition`: by it clients tell rows that are done with.
+/// `metav1.TableRowCondition`: marks rows of objects that are completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RowCondition {
     /// The type of the condition: `Completed`.

@@ -43,7 +43,7 @@ pub fn encode_protobuf(api_version: &str, kind: &str, message: &[u8]) -> Vec<u8>
     [&head, message, &end].concat()
 }
 
-/// What stands before such a message of `length` bytes, and behind it.
+/// The prefix and the suffix of such a body with a message of `length` bytes.
 pub fn protobuf_ends(api_version: &str, kind: &str, length: usize) -> (Vec<u8>, [u8; 4]) {
     let mut writer = Writer { written: MAGIC.to_vec() };
     writer.message(1, |type_meta| {

@@ -177,7 +177,7 @@ impl Decimal {
         self.normalize();
     }
 
-    /// Drops what is finer than `exponent`, away from zero.
+    /// Rounds to a multiple of ten to the `exponent`, away from zero.
     fn round_up(&mut self, exponent: i64) {
         if self.exponent >= exponent || self.digits.is_empty() {
             return;

@@ -305,7 +305,7 @@ impl<'t> TypeRef<'t> {
         }
     }
 
-    /// The variant of a union of this type that JSON of some kind stands for.
+    /// The variant of a union of this type for JSON that begins with `token`.
     pub(super) fn variant(self, union: &'t Union, token: Token) -> Option<&'t Variant> {
         union.variants.iter().find(|variant| {
             matches!(
@@ -317,7 +317,7 @@ impl<'t> TypeRef<'t> {
 }
 
 impl OwnedType {
-    /// The type of custom resources: their metadata, and whatever else they have.
+    /// The type of custom resources: their metadata, and any other fields.
     ///
     /// # Panics
     /// Never: the definition is compiled in, and the tests use it.

@@ -51,7 +51,7 @@ impl<'a> Run<'a> {
             self.frames[i].accu = Some(init);
         }
         let frame = &mut self.frames[i];
-        // What a macro collects is looked at once a round, to be replaced: it is handed over, so that it can grow in place.
+        // A macro reads its accumulator once a round, to replace it: it is moved out, so that it can grow in place.
         if frame.fold.accu == ACCUMULATOR
             && let Some(Ok(collected @ (Value::List(_) | Value::Map(_)))) = &mut frame.accu
         {

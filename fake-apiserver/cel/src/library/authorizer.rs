@@ -70,7 +70,7 @@ pub trait Authorizer: fmt::Debug + Send + Sync {
 /// The user of an authorization check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum User {
-    /// The user of the evaluated request, whom the authorizer knows.
+    /// The user of the evaluated request, known to the authorizer.
     Requester,
     /// A service account.
     ServiceAccount {

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 /// A group, resource and name (`None` for all names) of a rule.
 type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 
-/// The most bytes that are told of permissions. A rule of a few lines can stand for millions of them.
+/// The most bytes of listed permissions: a rule of a few lines can mean millions.
 const MAX_TOLD_BYTES: usize = 16 << 20;
 
 /// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking. Of very many,
@@ -23,19 +23,19 @@ pub(super) fn missing(owned: &[&Rule], wanted: &[Rule], deadline: &Deadline) -> 
     missing.descriptions()
 }
 
-/// What was found to be lacking.
+/// The permissions found lacking.
 struct Missing<'r> {
-    /// `CompactRules`: what differs in its verbs alone is shown as one, but for paths.
+    /// Resources, each with its verbs: `CompactRules` merges rules that differ only in these, but not those for paths.
     verbs: HashMap<Object<'r>, Vec<&'r str>>,
     /// Paths, each with a verb.
     paths: Vec<(&'r str, &'r str)>,
-    /// How many more bytes are told.
+    /// The bytes left for the list.
     room: usize,
     deadline: &'r Deadline,
 }
 
 impl<'r> Missing<'r> {
-    /// `BreakdownRule` and `ruleCovers`; breaks when enough is told.
+    /// `BreakdownRule` and `ruleCovers`; breaks when the list is full.
     fn look_at(&mut self, owned: &[&Rule], rule: &'r Rule) -> ControlFlow<()> {
         for group in &rule.api_groups {
             let owned = narrowed(owned, |owned| has(&owned.api_groups, group));

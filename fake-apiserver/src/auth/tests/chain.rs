@@ -84,7 +84,7 @@ fn bound_users_say_what_they_are_bound_to() {
     );
 }
 
-/// As a real server: the order and repetitions of what was asked for stay.
+/// As on a real server, with the order and the repetitions of the requested audiences.
 #[test]
 fn audiences_are_intersected() {
     let several = sign(&with(bound_claims(), json!({"aud": ["a", "b", "a"]})));

@@ -42,7 +42,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
     let mut copied_bytes = 0;
     for operation in operations {
         deadline.check()?;
-        // The real server does not tell the reason.
+        // The real server does not give the reason.
         step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
     Ok((root.into(), findings))

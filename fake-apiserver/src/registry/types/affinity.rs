@@ -67,7 +67,7 @@ fn weight(at: Path<'_>, term: &Value, errors: &mut Errors) {
     }
 }
 
-/// `ValidateNodeSelectorTerm`. What is only preferred may have values that no label has.
+/// `ValidateNodeSelectorTerm`. In preferred terms, values need not be valid for labels.
 fn node_selector_term(at: Path<'_>, term: &Value, strict: bool, errors: &mut Errors) {
     for (index, requirement) in items(term, "/matchExpressions").iter().enumerate() {
         let at = at.item("matchExpressions", index);

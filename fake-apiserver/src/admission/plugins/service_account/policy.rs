@@ -10,14 +10,14 @@ use std::collections::HashSet;
 /// `EnforceMountableSecretsAnnotation`.
 const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
 
-/// What a pod may mention.
+/// The secrets that a pod may mention.
 struct Allowed<'a> {
     account: &'a str,
     secrets: HashSet<&'a str>,
 }
 
 impl<'a> Allowed<'a> {
-    /// If the account limits what its pods mention: the names in a list of its.
+    /// The names in a list of the account, if it limits its pods to these.
     fn by(account: &'a Value, list: &str) -> Option<Allowed<'a>> {
         let secrets = || items(account, list).iter().map(|reference| text(reference, "/name")).collect();
         enforced(account).then(|| Allowed { account: meta::name(account), secrets: secrets() })
