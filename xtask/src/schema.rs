@@ -7,12 +7,17 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
-const PROGRAMS: [(&str, &str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &str, &[&str]); 6] = [
     ("xtask/schema", ".", &["fake-apiserver/src/schema/types.txt"]),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl"]),
+    (
+        "conformance/control-plane",
+        "./openapi",
+        &["fake-apiserver/src/discovery/openapi/template.txt", "fixtures/custom/openapi.jsonl"],
+    ),
 ];
 
 /// Runs the generators. The output depends on nothing but their pinned modules.

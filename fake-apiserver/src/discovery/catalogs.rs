@@ -1,6 +1,7 @@
 //! The catalog of a cluster: one at a time, replaced as a whole when resources come, change and go.
 
 use super::Catalog;
+use super::openapi::Hashes;
 use crate::registry::{Description, Registry, Resource, Version};
 use crate::store::ResourceId;
 use arc_swap::ArcSwap;
@@ -13,6 +14,8 @@ const FIRST_ADDED: u32 = 0x1_0000;
 /// The catalogs of a cluster, one after the other.
 pub(crate) struct Catalogs {
     current: ArcSwap<Catalog>,
+    /// The hashes of documents, which most changes leave as they are.
+    hashes: Arc<Hashes>,
     /// The number of resources that were ever added.
     added: AtomicU32,
     /// The number of versions that were ever described; each has a number of its own.
@@ -22,7 +25,12 @@ pub(crate) struct Catalogs {
 impl Catalogs {
     /// A cluster's first catalog: the built-in resources.
     pub(crate) fn new() -> Self {
-        Catalogs { current: ArcSwap::from(Catalog::built_in()), added: AtomicU32::new(0), described: AtomicU32::new(0) }
+        Catalogs {
+            current: ArcSwap::from(Catalog::built_in()),
+            hashes: Arc::default(),
+            added: AtomicU32::new(0),
+            described: AtomicU32::new(0),
+        }
     }
 
     /// The catalog of the served resources.
@@ -51,7 +59,7 @@ impl Catalogs {
             taken = is_taken(&catalog.registry, &resource);
             match taken {
                 true => catalog.clone(),
-                false => Catalog::new(catalog.registry.with(resource.clone())).into(),
+                false => Catalog::after(&self.hashes, catalog.registry.with(resource.clone())).into(),
             }
         });
         !taken
@@ -63,7 +71,7 @@ impl Catalogs {
     /// If the resource is built in.
     pub(crate) fn remove(&self, id: ResourceId) {
         assert!(Self::is_added(id), "built-in resources are always served");
-        self.current.rcu(|catalog| Catalog::new(catalog.registry.without(id)));
+        self.current.rcu(|catalog| Catalog::after(&self.hashes, catalog.registry.without(id)));
     }
 }
 

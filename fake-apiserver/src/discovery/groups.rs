@@ -43,8 +43,17 @@ pub(super) struct GroupVersion<'r> {
 
 /// The registry by group and version.
 pub(super) fn of(registry: &Registry) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for served in registry.versions() {
+    sorted(registry.versions())
+}
+
+/// One group by version.
+pub(super) fn of_group<'r>(registry: &'r Registry, name: &str) -> Option<Group<'r>> {
+    sorted(registry.versions().filter(|served| served.version.group == name)).pop()
+}
+
+fn sorted<'r>(versions: impl Iterator<Item = Served<'r>>) -> Vec<Group<'r>> {
+    let mut groups: Vec<Group<'r>> = Vec::new();
+    for served in versions {
         let version = served.version;
         let group = find_or_push(
             &mut groups,

@@ -13,11 +13,15 @@ pub(crate) mod samples;
 
 pub(crate) use aggregated::{AGGREGATED, Aggregated};
 pub(crate) use catalogs::Catalogs;
-pub(crate) use openapi::OpenApi;
+pub(crate) use openapi::{Hashed, OpenApi};
 pub(crate) use plain::{Plain, api_versions};
 
 use crate::registry::Registry;
+use openapi::Hashes;
 use std::sync::{Arc, LazyLock, OnceLock};
+
+/// The number of resources from which on their schemas take long to describe.
+const MANY: usize = 100;
 
 /// A registry, and the documents that describe it.
 #[derive(Default)]
@@ -25,6 +29,7 @@ pub(crate) struct Catalog {
     pub(crate) registry: Registry,
     /// Made when first requested: most tests never ask for them.
     documents: OnceLock<Documents>,
+    hashes: Arc<Hashes>,
 }
 
 /// The documents about a registry.
@@ -40,7 +45,12 @@ pub(crate) struct Documents {
 impl Catalog {
     /// A catalog without documents yet.
     pub(crate) fn new(registry: Registry) -> Catalog {
-        Catalog { registry, documents: OnceLock::new() }
+        Catalog { registry, ..Catalog::default() }
+    }
+
+    /// A catalog of a cluster, whose earlier ones had those hashes.
+    fn after(hashes: &Arc<Hashes>, registry: Registry) -> Catalog {
+        Catalog { hashes: hashes.clone(), ..Catalog::new(registry) }
     }
 
     /// The built-in resources; all clusters begin with this one.
@@ -49,18 +59,23 @@ impl Catalog {
         BUILT_IN.clone()
     }
 
+    /// Whether the document at a path takes longer to make than others should wait.
+    pub(crate) fn takes_long(&self, path: &str) -> bool {
+        path.starts_with("/openapi/") && self.registry.resources().nth(MANY).is_some()
+    }
+
     /// The documents of discovery and OpenAPI.
     pub(crate) fn documents(&self) -> &Documents {
-        self.documents.get_or_init(|| Documents::of(&self.registry))
+        self.documents.get_or_init(|| Documents::of(&self.registry, &self.hashes))
     }
 }
 
 impl Documents {
-    fn of(registry: &Registry) -> Documents {
+    fn of(registry: &Registry, hashes: &Arc<Hashes>) -> Documents {
         let (core, named): (Vec<_>, Vec<_>) = groups::of(registry).into_iter().partition(|group| group.name.is_empty());
         Documents {
             plain: Plain::of(&core, &named),
-            openapi: OpenApi::of(core.iter().chain(&named)),
+            openapi: OpenApi::of(registry, hashes),
             core: Aggregated::of(&core),
             groups: Aggregated::of(&named),
         }

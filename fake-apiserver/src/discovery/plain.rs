@@ -200,6 +200,7 @@ fn storage_version_hash(version: &Version) -> String {
 mod tests {
     use super::*;
     use crate::discovery::{Documents, samples};
+    use std::sync::Arc;
 
     fn text(json: &[u8]) -> &str {
         std::str::from_utf8(json).unwrap()
@@ -208,7 +209,7 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn documents() {
-        let discovery = Documents::of(&samples::registry());
+        let discovery = Documents::of(&samples::registry(), &Arc::default());
         for (path, expected) in [
             (
                 "/apis",
@@ -243,7 +244,7 @@ mod tests {
     /// As kube-apiserver 1.37 sends them.
     #[test]
     fn aggregated() {
-        let discovery = Documents::of(&samples::registry());
+        let discovery = Documents::of(&samples::registry(), &Arc::default());
         let core = &discovery.core;
         assert_eq!(
             text(&core.json),

@@ -20,6 +20,7 @@ const OTHER_PATHS: &[&str] = &[
     "/.well-known/openid-configuration",
     "/api",
     "/apis/",
+    "/openapi/v2",
     "/openapi/v3",
     "/openapi/v3/",
     "/openid/v1/jwks",
@@ -45,23 +46,23 @@ pub(crate) struct DocumentRequest<'r> {
 pub(super) fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
         "/" => Ok(json_text(root(documents))),
+        "/openapi/v2" => Ok(openapi::v2(&documents.openapi, &openapi_request(request))),
         "/openapi/v3" => Ok(openapi::index(&documents.openapi)),
         path => match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
-            (Some(document), _) => Ok(openapi_document(documents, document, request)),
+            (Some(document), _) => Ok(openapi::v3(&documents.openapi, document, &openapi_request(request))),
             (None, Some(response)) => Ok(response),
             (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
         },
     }
 }
 
-fn openapi_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>) -> Response<Bytes> {
-    let request = OpenApiRequest {
+fn openapi_request<'r>(request: &'r DocumentRequest<'_>) -> OpenApiRequest<'r> {
+    OpenApiRequest {
         hash: request.query.get("hash"),
         if_none_match: request.header(IF_NONE_MATCH),
         takes_json: request.preferences().takes_json(),
         now: request.now,
-    };
-    openapi::answer(&documents.openapi, path, &request)
+    }
 }
 
 /// Discovery and version: negotiated, read-only documents.
@@ -229,7 +230,8 @@ mod tests {
             ("/openapi/v3/apis/coordination.k8s.io/v1", (200, JSON)),
             ("/openapi/v3/", (404, "")),
             ("/openapi/v3/apis/nope/v1", (404, "")),
-            ("/openapi/v2", (404, TEXT)),
+            ("/openapi/v2", (200, JSON)),
+            ("/openapi/v2/", (404, TEXT)),
             ("/openapi", (404, TEXT)),
             ("/nope", (404, TEXT)),
             ("/healthz/", (404, TEXT)),

@@ -202,7 +202,12 @@ impl<'r> Exchange<'r> {
             return Err(fault);
         }
         let catalog = self.replica.cluster.catalog();
-        let Some(path) = &self.resource else { return self.document(&catalog) };
+        let Some(path) = &self.resource else {
+            if catalog.takes_long(self.parts.uri.path()) {
+                self.leave(offload, limit).await;
+            }
+            return self.document(&catalog);
+        };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
             Some(served) if is_elsewhere(served, path, self.verb) => return self.document(&catalog),
             Some(served) => target(served, path, self.verb)?,
@@ -235,11 +240,8 @@ impl<'r> Exchange<'r> {
             annotations: std::mem::take(&mut trace.annotations),
             shutdown: &self.replica.shutdown,
         };
-        if let Some(limit) = limit
-            && api::is_long(&request, self.verb)
-        {
-            let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
-            offload.leave(|| Late { after: limit.duration, answer: answer() }).await;
+        if api::is_long(&request, self.verb) {
+            self.leave(offload, limit).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;
         let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
@@ -250,6 +252,14 @@ impl<'r> Exchange<'r> {
         warnings::add(response.headers_mut(), &request.warnings);
         trace.annotations = request.annotations;
         Ok(response)
+    }
+
+    /// Goes on on a thread of its own, if the request has a limit of time.
+    async fn leave(&self, offload: &Offload, limit: Option<TimeLimit>) {
+        if let Some(limit) = limit {
+            let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
+            offload.leave(|| Late { after: limit.duration, answer: answer() }).await;
+        }
     }
 
     /// The response for a refusal before the verb.

@@ -13,6 +13,7 @@ use crate::object::selector::SelectableField;
 use crate::object::validate::MetaRules;
 use crate::schema::OwnedType;
 use crate::store::ResourceId;
+use bytes::Bytes;
 use std::sync::Arc;
 
 /// The description of a resource.
@@ -54,6 +55,8 @@ pub struct VersionDescription {
     pub ty: OwnedType,
     /// The schema of a custom resource.
     pub(crate) schema: Option<Arc<Structural>>,
+    /// The stored definition of a custom resource, as JSON.
+    pub(crate) definition: Option<Bytes>,
     /// Columns of tables besides the name; without any, the age.
     pub(crate) columns: Vec<ColumnDescription>,
     /// JSONPaths of fields that selectors may name.
@@ -86,6 +89,7 @@ impl VersionDescription {
             verbs,
             ty,
             schema: None,
+            definition: None,
             columns: Vec::new(),
             selectable: Vec::new(),
             status: false,
@@ -173,6 +177,7 @@ impl Description {
             conversion,
             validate: None,
             schema: version.schema.clone(),
+            definition: version.definition.clone(),
             scale: version.scale.clone(),
             deprecation: version.deprecation.clone(),
         }

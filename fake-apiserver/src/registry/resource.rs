@@ -14,6 +14,7 @@ use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{ObjectType, TypeRef};
 use crate::store::ResourceId;
+use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -97,6 +98,8 @@ pub struct Version {
     pub(super) validate: Option<Validate>,
     /// The schema of a custom resource.
     pub(super) schema: Option<Arc<Structural>>,
+    /// The stored definition of a custom resource, as JSON.
+    pub(crate) definition: Option<Bytes>,
     /// The paths of the scale of a custom resource.
     pub(crate) scale: Option<ScalePaths>,
     /// The warning about requests to this version.
@@ -323,6 +326,7 @@ impl Version {
             conversion: None,
             validate: None,
             schema: None,
+            definition: None,
             scale: None,
             deprecation: None,
         }

@@ -4,17 +4,18 @@ use crate::custom::schema::Structural;
 use crate::object::{meta, version_order};
 use crate::registry::{ColumnDescription, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
+use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The verbs, in the real server's order.
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// The resource of a definition, by its accepted names.
+/// The resource of a definition, by its accepted names. `json` is the stored definition.
 ///
 /// # Errors
 /// If one of its schemas is malformed.
-pub(super) fn of(definition: &Value, ty: &OwnedType) -> Result<Description, String> {
+pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Description, String> {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
     let terminating = meta::deletion_timestamp(definition).is_some();
@@ -23,6 +24,8 @@ pub(super) fn of(definition: &Value, ty: &OwnedType) -> Result<Description, Stri
     versions.sort_by_key(|version| version["storage"] != true);
     let versions =
         versions.into_iter().map(|version| self::version(version, items(spec, "/versions"), &group, names, ty));
+    let mut versions = versions.collect::<Result<Vec<_>, _>>()?;
+    versions.iter_mut().for_each(|version| version.definition = Some(json.clone()));
     Ok(Description {
         resource: text(&names["plural"]),
         singular: text(&names["singular"]),
@@ -32,7 +35,7 @@ pub(super) fn of(definition: &Value, ty: &OwnedType) -> Result<Description, Stri
         categories: texts(&names["categories"]),
         namespaced: spec["scope"] == "Namespaced",
         terminating,
-        versions: versions.collect::<Result<_, _>>()?,
+        versions,
         group,
     })
 }

@@ -20,6 +20,7 @@ use crate::object::meta;
 use crate::registry::ids;
 use crate::schema::OwnedType;
 use crate::store::{Key, ResourceId, Scope};
+use bytes::Bytes;
 use jiff::Timestamp;
 use names::{Naming, Taken};
 use serde_json::Value;
@@ -40,8 +41,18 @@ struct Served {
     /// The definition's uid.
     uid: String,
     resource: ResourceId,
-    /// The parts of the definition that its resource depends on.
-    content: Value,
+    /// The stored definition that the resource was made from; the resource shares it.
+    definition: Bytes,
+}
+
+impl Served {
+    /// Whether another definition describes the same resource.
+    fn is_like(&self, other: &Value) -> bool {
+        let definition: Value = serde_json::from_slice(&self.definition).unwrap_or_default();
+        definition["spec"] == other["spec"]
+            && definition["status"]["acceptedNames"] == other["status"]["acceptedNames"]
+            && meta::deletion_timestamp(&definition).is_some() == meta::deletion_timestamp(other).is_some()
+    }
 }
 
 fn key(name: &str) -> Key {
@@ -62,8 +73,9 @@ impl Definitions {
         };
         accept_names(cluster, &definition, now).await?;
         establish(cluster, name, now).await?;
-        if let Some(definition) = read(cluster, name) {
-            self.serve(cluster, name, &definition);
+        if let Some(entry) = cluster.store.get(&key(name)) {
+            let definition = entry.object();
+            self.serve(cluster, name, &definition, entry.line());
             self.finalize(cluster, name, &definition, now).await?;
         }
         Ok(())
@@ -78,20 +90,15 @@ impl Definitions {
         }
     }
 
-    /// Serves the resource, unless it is already served with the same description.
-    fn serve(&mut self, cluster: &Reconcilers, name: &str, definition: &Value) {
+    /// Serves the resource, unless it is already served with the same description. `json` is the stored definition.
+    fn serve(&mut self, cluster: &Reconcilers, name: &str, definition: &Value, json: &Bytes) {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
         }
-        let content = serde_json::json!([
-            definition["spec"],
-            definition["status"]["acceptedNames"],
-            meta::deletion_timestamp(definition).is_some(),
-        ]);
-        if self.served.get(name).is_some_and(|served| served.content == content) {
+        if self.served.get(name).is_some_and(|served| served.is_like(definition)) {
             return;
         }
-        let description = match description::of(definition, &OwnedType::custom_resource()) {
+        let description = match description::of(definition, json, &OwnedType::custom_resource()) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };
@@ -102,7 +109,7 @@ impl Definitions {
         match id {
             Some(resource) => {
                 let uid = meta::uid(definition).to_owned();
-                self.served.insert(name.into(), Served { uid, resource, content });
+                self.served.insert(name.into(), Served { uid, resource, definition: json.clone() });
             }
             None => tracing::warn!(name, "A custom resource is not served: another resource has its paths or its kind"),
         }

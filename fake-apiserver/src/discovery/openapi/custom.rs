@@ -1,0 +1,81 @@
+//! What a version of a custom resource adds to a document: its paths, and the schemas that they refer to.
+//!
+//! Follows `pkg/controller/openapi/builder/builder.go` of k8s.io/apiextensions-apiserver (v0.37.1).
+
+use super::document::Document;
+use super::template::{Form, Names, Template};
+use super::{schema, simplify};
+use crate::registry::{Served, items};
+use crate::schema::parse_json;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// The schemas that only a scale needs.
+const SCALE_MODELS: &str = "io.k8s.api.autoscaling.";
+/// An extension of the schemas of a kind and its list.
+const KINDS: &str = "x-kubernetes-group-version-kind";
+/// Another one.
+const SELECTABLE: &str = "x-kubernetes-selectable-fields";
+
+/// Adds a version of a resource to a document, given the JSON of its definition.
+pub(super) fn add(document: &mut Document, served: Served<'_>, definition: &[u8], form: Form) {
+    let template = Template::of(form);
+    let names = Names::of(served);
+    let Served { resource, version, .. } = served;
+    for (path, operations) in &template.paths {
+        let is_there = match path.rsplit_once("{name}/") {
+            Some((_, "scale")) => version.scale.is_some(),
+            Some(_) => version.has_status(),
+            // The objects of all namespaces have the path of those in none.
+            None => resource.meta.namespaced || path.contains("⟨in namespace⟩"),
+        };
+        if is_there {
+            document.paths.insert(template.fill(path, &names), template.fill(operations, &names));
+        }
+    }
+    let definition = parse_json(definition).map(|parsed| parsed.object).unwrap_or_default();
+    let described = items(&definition, "/spec/versions").iter().find(|described| described["name"] == *version.name);
+    let described = described.unwrap_or(&Value::Null);
+    let selectable = selectable(described);
+    for (name, model) in &template.models {
+        if !name.contains('⟨') && (version.scale.is_some() || !name.starts_with(SCALE_MODELS)) {
+            document.models.entry((*name).to_owned()).or_insert(Cow::Borrowed(model));
+        } else if name.contains('⟨') {
+            let mut list = template.fill(model, &names);
+            if !selectable.is_empty() {
+                list.truncate(list.len() - 1);
+                list += &format!(r#","{SELECTABLE}":{}}}"#, Value::from(selectable.clone()));
+            }
+            document.models.insert(template.fill(name, &names), Cow::Owned(list));
+        }
+    }
+    let mut kind = described["schema"]["openAPIV3Schema"].clone();
+    kind[KINDS] = json!([{"group": version.group, "version": version.name, "kind": version.kind}]);
+    if !selectable.is_empty() {
+        kind[SELECTABLE] = selectable.into();
+    }
+    document.models.insert(names.model(), Cow::Owned(self::kind(kind, form)));
+}
+
+/// The fields that selectors may name.
+fn selectable(version: &Value) -> Vec<Value> {
+    let path = |field: &Value| field["jsonPath"].as_str().map(|path| path.strip_prefix('.').unwrap_or(path).to_owned());
+    items(version, "/selectableFields").iter().map(|field| json!({ "fieldPath": path(field) })).collect()
+}
+
+/// The schema of a kind, given that of its definition with the extensions.
+pub(super) fn kind(mut schema: Value, form: Form) -> String {
+    simplify::unfold(&mut schema);
+    // Clients would take other fields for unknown if some were named.
+    if form == Form::V2 && schema[simplify::PRESERVES_UNKNOWN] == true {
+        let extensions = [KINDS, SELECTABLE].into_iter();
+        let extensions = extensions.filter_map(|name| Some((name.to_owned(), schema.get(name)?.clone())));
+        schema = std::iter::once(("type".to_owned(), "object".into())).chain(extensions).collect();
+        return schema::write(&schema, form);
+    }
+    if form == Form::V2 {
+        simplify::to_v2(&mut schema);
+    }
+    simplify::set_standard(&mut schema, form);
+    schema::write(&schema, form)
+}

@@ -1,0 +1,68 @@
+//! A document, in the order of keys that Go writes.
+
+use super::custom;
+use super::template::{Form, Template};
+use crate::registry::Served;
+use crate::version::{MAJOR, MINOR};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A document in the making.
+#[derive(Default)]
+pub(super) struct Document {
+    /// The operations by path, as JSON.
+    pub(super) paths: BTreeMap<String, String>,
+    /// The schemas by name, as JSON.
+    pub(super) models: BTreeMap<String, Cow<'static, str>>,
+    /// Whether it is about resources that are not custom, too.
+    pub(super) describes_built_in: bool,
+}
+
+impl Document {
+    /// Adds a custom resource; others are left out.
+    pub(super) fn add(&mut self, served: Served<'_>, form: Form) {
+        if let Some(definition) = &served.version.definition {
+            custom::add(self, served, definition, form);
+        }
+    }
+
+    /// The document of a version of a group.
+    pub(super) fn v3(&self) -> String {
+        let (title, version) = match self.describes_built_in {
+            true => ("Kubernetes", format!("{MAJOR}.{MINOR}")),
+            false => ("Kubernetes CRD Swagger", "v0.1.0".to_owned()),
+        };
+        let mut json = format!(r#"{{"openapi":"3.0.0","info":{{"title":"{title}","version":"{version}"}},"paths":"#);
+        object(&mut json, &self.paths);
+        json.push_str(r#","components":{"schemas":"#);
+        object(&mut json, &self.models);
+        json.push_str("}}");
+        json
+    }
+
+    /// The document of all groups.
+    pub(super) fn v2(&self) -> String {
+        let mut json =
+            format!(r#"{{"swagger":"2.0","info":{{"title":"Kubernetes","version":"{MAJOR}.{MINOR}"}},"paths":"#);
+        object(&mut json, &self.paths);
+        json.push_str(r#","definitions":"#);
+        object(&mut json, &self.models);
+        json.push_str(r#","parameters":"#);
+        object(&mut json, &Template::of(Form::V2).parameters);
+        json.push_str(
+            r#","securityDefinitions":{"BearerToken":{"description":"Bearer Token authentication","type":"apiKey","name":"authorization","in":"header"}},"security":[{"BearerToken":[]}]}"#,
+        );
+        json
+    }
+}
+
+/// Appends an object, whose keys need no escapes and whose values are JSON.
+pub(super) fn object<K: AsRef<str>, V: AsRef<str>>(json: &mut String, members: &BTreeMap<K, V>) {
+    json.push('{');
+    for (number, (key, value)) in members.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        write!(json, r#"{comma}"{}":{}"#, key.as_ref(), value.as_ref()).expect("writing to a String cannot fail");
+    }
+    json.push('}');
+}
