@@ -1,29 +1,41 @@
 //! The resources that scenarios call by their plural alone. Everything else is reached with `request METHOD /path`.
 //!
-//! The list is fixed, not read from discovery: that is part of what is tested.
+//! The list is fixed, not read from discovery: that is part of what is tested. A scenario adds to it with a line `custom`.
+
+use conformance_judge::scenario::CustomResource;
+use std::borrow::Cow;
 
 /// A resource: its path and its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
     /// The plural: `configmaps`.
-    pub plural: &'static str,
+    pub plural: Cow<'static, str>,
     /// The API version: `v1`, `apps/v1`.
-    pub api_version: &'static str,
+    pub api_version: Cow<'static, str>,
     /// The kind: `ConfigMap`.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// Whether its objects live in namespaces.
     pub namespaced: bool,
 }
 
 const fn namespaced(plural: &'static str, api_version: &'static str, kind: &'static str) -> Resource {
-    Resource { plural, api_version, kind, namespaced: true }
+    resource(plural, api_version, kind, true)
 }
 
 const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static str) -> Resource {
-    Resource { plural, api_version, kind, namespaced: false }
+    resource(plural, api_version, kind, false)
 }
 
-const RESOURCES: [Resource; 28] = [
+const fn resource(plural: &'static str, api_version: &'static str, kind: &'static str, namespaced: bool) -> Resource {
+    Resource {
+        plural: Cow::Borrowed(plural),
+        api_version: Cow::Borrowed(api_version),
+        kind: Cow::Borrowed(kind),
+        namespaced,
+    }
+}
+
+static RESOURCES: [Resource; 27] = [
     namespaced("configmaps", "v1", "ConfigMap"),
     namespaced("endpoints", "v1", "Endpoints"),
     namespaced("events", "v1", "Event"),
@@ -39,8 +51,6 @@ const RESOURCES: [Resource; 28] = [
     namespaced("localsubjectaccessreviews", "authorization.k8s.io/v1", "LocalSubjectAccessReview"),
     namespaced("rolebindings", "rbac.authorization.k8s.io/v1", "RoleBinding"),
     namespaced("roles", "rbac.authorization.k8s.io/v1", "Role"),
-    // A custom resource, which a scenario has to define.
-    namespaced("widgets", "example.com/v1", "Widget"),
     cluster("clusterrolebindings", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     cluster("clusterroles", "rbac.authorization.k8s.io/v1", "ClusterRole"),
     cluster("customresourcedefinitions", "apiextensions.k8s.io/v1", "CustomResourceDefinition"),
@@ -55,6 +65,13 @@ const RESOURCES: [Resource; 28] = [
     // After the core group's, which `events` alone means; this one is `events.events.k8s.io`.
     namespaced("events", "events.k8s.io/v1", "Event"),
 ];
+
+impl From<&CustomResource> for Resource {
+    fn from(custom: &CustomResource) -> Resource {
+        let CustomResource { plural, api_version, kind, namespaced } = custom.clone();
+        Resource { plural: plural.into(), api_version: api_version.into(), kind: kind.into(), namespaced }
+    }
+}
 
 /// The API version and kind of a subresource's body, where they are not those of its parent.
 const SUBRESOURCES: [(&str, &str, &str); 4] = [
@@ -76,37 +93,40 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Reads `resource[.group][/name[/subresource]]`.
-    pub fn parse(word: &str) -> Result<Reference, String> {
+    /// Reads `resource[.group|.version][/name[/subresource]]`, where the resource is one of the list or of `customs`.
+    pub fn parse(word: &str, customs: &[CustomResource]) -> Result<Reference, String> {
         let mut parts = word.splitn(3, '/');
         let called = parts.next().unwrap_or_default();
-        let (plural, group) = called.split_once('.').unwrap_or((called, ""));
-        let is_meant = |resource: &&Resource| {
-            resource.plural == plural && (group.is_empty() || resource.api_version.split('/').next() == Some(group))
+        let (plural, part) = called.split_once('.').unwrap_or((called, ""));
+        let is_meant = |resource: &Resource| {
+            resource.plural == plural && (part.is_empty() || resource.api_version.split('/').any(|name| name == part))
         };
-        let resource = RESOURCES.iter().find(is_meant).ok_or_else(|| {
-            format!("no resource called {called:?} is listed in resources.rs; `request METHOD /path` reaches any")
+        let mut resources = customs.iter().map(Resource::from).chain(RESOURCES.iter().cloned());
+        let resource = resources.find(is_meant).ok_or_else(|| {
+            format!(
+                "no resource called {called:?} is listed in resources.rs or by a line `custom`; `request METHOD /path` reaches any"
+            )
         })?;
         let mut part = || parts.next().map(str::to_owned);
-        Ok(Reference { resource: *resource, name: part(), subresource: part() })
+        Ok(Reference { resource, name: part(), subresource: part() })
     }
 
     /// The path of the collection, in `namespace` (`None`: in all).
     pub fn collection(&self, namespace: Option<&str>) -> String {
-        let Resource { plural, api_version, namespaced, .. } = self.resource;
+        let Resource { plural, api_version, namespaced, .. } = &self.resource;
         let root = if api_version.contains('/') { "apis" } else { "api" };
-        match namespace.filter(|_| namespaced) {
+        match namespace.filter(|_| *namespaced) {
             Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
             None => format!("/{root}/{api_version}/{plural}"),
         }
     }
 
     /// The API version and kind of the bodies sent here.
-    pub fn written_as(&self) -> (&'static str, &'static str) {
+    pub fn written_as(&self) -> (&str, &str) {
         let subresource = self.subresource.as_deref();
         SUBRESOURCES
             .iter()
             .find(|(name, ..)| Some(*name) == subresource)
-            .map_or((self.resource.api_version, self.resource.kind), |(_, api_version, kind)| (api_version, kind))
+            .map_or((&*self.resource.api_version, &*self.resource.kind), |(_, api_version, kind)| (api_version, kind))
     }
 }

@@ -3,7 +3,7 @@
 use crate::verbs::Verb;
 use anyhow::{Context as _, Result};
 use conformance_judge::scenario::text::SyntaxError;
-use conformance_judge::scenario::{Scenario, Step};
+use conformance_judge::scenario::{CustomResource, Scenario, Step};
 
 /// The commands of one scenario, in order.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl<'a> Script<'a> {
     /// # Errors
     /// If a command's verb is unknown, or its arguments are wrong.
     pub fn parse(scenario: &'a Scenario) -> Result<Script<'a>, SyntaxError> {
-        let command = |step: &'a Step| match verb(step) {
+        let command = |step: &'a Step| match verb(step, &scenario.customs) {
             Ok(verb) => Ok(Command { step, verb }),
             Err(problem) => Err(SyntaxError::new(step.line, problem)),
         };
@@ -50,8 +50,8 @@ pub fn check(scenarios: &[Scenario]) -> Result<()> {
     Ok(())
 }
 
-fn verb(step: &Step) -> Result<Verb, String> {
-    let verb = Verb::parse(&step.command)?;
+fn verb(step: &Step, customs: &[CustomResource]) -> Result<Verb, String> {
+    let verb = Verb::parse(&step.command, customs)?;
     if step.prefixes != Default::default() && !verb.takes_prefixes() {
         return Err(format!("{:?} takes no prefixes", step.command.verb));
     }

@@ -1,6 +1,7 @@
 //! The verbs of the scenario language: one family a file, each with its usage at the top. The list is closed.
 
 pub mod controllers;
+pub mod definitions;
 pub mod kubelets;
 pub mod replicas;
 pub mod requests;
@@ -12,6 +13,7 @@ pub mod watches;
 use crate::stage::Stage;
 use anyhow::Result;
 use conformance_judge::observation::Observation;
+use conformance_judge::scenario::CustomResource;
 use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::prefixes::Prefixes;
 
@@ -20,6 +22,8 @@ use conformance_judge::scenario::prefixes::Prefixes;
 pub enum Verb {
     /// Starts, stops, pauses controllers, and reads their calls.
     Controller(controllers::ControllerVerb),
+    /// Defines a custom resource.
+    Define(definitions::Define),
     /// Starts and stops kubelets, and reads their files.
     Kubelet(kubelets::KubeletVerb),
     /// Disrupts an API server.
@@ -37,32 +41,34 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Reads a command.
-    pub fn parse(command: &RawCommand) -> Result<Verb, String> {
+    /// Reads a command of a scenario with these `customs`.
+    pub fn parse(command: &RawCommand, customs: &[CustomResource]) -> Result<Verb, String> {
         match command.verb.as_str() {
             "calls" | "controller" | "tally" => controllers::ControllerVerb::parse(command).map(Verb::Controller),
             "claims" | "sign" => tokens::TokenVerb::parse(command).map(Verb::Token),
             "clock" | "compact" | "fault" | "log" => server::ServerVerb::parse(command).map(Verb::Server),
             "files" | "kubelet" => kubelets::KubeletVerb::parse(command).map(Verb::Kubelet),
             "replica" => replicas::ReplicaVerb::parse(command).map(Verb::Replica),
-            "watch" => watches::Watch::parse(command).map(Verb::Watch),
-            "await" => match waits::Wait::parse(command)? {
+            "watch" => watches::Watch::parse(command, customs).map(Verb::Watch),
+            "await" => match waits::Wait::parse(command, customs)? {
                 Some(wait) => Ok(Verb::Wait(wait)),
-                None => watches::Watch::parse(command).map(Verb::Watch),
+                None => watches::Watch::parse(command, customs).map(Verb::Watch),
             },
-            _ => requests::RequestVerb::parse(command).map(Verb::Request),
+            "define" => definitions::Define::parse(command, customs).map(Verb::Define),
+            _ => requests::RequestVerb::parse(command, customs).map(Verb::Request),
         }
     }
 
     /// Whether it accepts prefixes.
     pub fn takes_prefixes(&self) -> bool {
-        matches!(self, Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
+        matches!(self, Verb::Define(_) | Verb::Request(_) | Verb::Wait(_) | Verb::Watch(_))
     }
 
     /// Carries it out.
     pub async fn play(&self, prefixes: &Prefixes, stage: &mut Stage<'_>) -> Result<Observation> {
         match self {
             Verb::Controller(controller) => controller.play(stage).await,
+            Verb::Define(define) => define.play(prefixes, stage).await,
             Verb::Kubelet(kubelet) => kubelet.play(stage).await,
             Verb::Replica(replica) => replica.play(stage).await,
             Verb::Request(request) => request.play(prefixes, stage).await,

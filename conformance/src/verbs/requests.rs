@@ -23,6 +23,7 @@ use anyhow::{Context as _, Result, bail};
 use conformance_judge::history::{Reply, Request};
 use conformance_judge::names::text;
 use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::CustomResource;
 use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::expectation::header;
 use conformance_judge::scenario::field::{Field, word_value};
@@ -144,7 +145,7 @@ impl Arguments {
 
 impl RequestVerb {
     /// Reads the command.
-    pub fn parse(command: &RawCommand) -> Result<RequestVerb, String> {
+    pub fn parse(command: &RawCommand, customs: &[CustomResource]) -> Result<RequestVerb, String> {
         let words = command.words();
         let (method, body, words) = match (command.verb.as_str(), &words[..]) {
             ("create", rest) => ("POST", Body::Object, rest),
@@ -165,7 +166,7 @@ impl RequestVerb {
         let arguments = Arguments::parse(words, &command.details)?;
         let address = match command.verb.as_str() {
             "request" => Address::Path((*address).to_owned()),
-            verb => reference(verb, Reference::parse(address)?)?,
+            verb => reference(verb, Reference::parse(address, customs)?)?,
         };
         Ok(RequestVerb { method, address, body, arguments, lists: command.verb == "list" })
     }

@@ -24,6 +24,7 @@ use anyhow::{Context as _, Result, ensure};
 use conformance_judge::history::Request;
 use conformance_judge::names::Names;
 use conformance_judge::observation::Observation;
+use conformance_judge::scenario::CustomResource;
 use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::field::Field;
 use conformance_judge::scenario::path::Path;
@@ -47,7 +48,7 @@ type Objects = BTreeMap<(String, String), Value>;
 
 impl Wait {
     /// Reads the command; `None` if it waits for a watch.
-    pub fn parse(command: &RawCommand) -> Result<Option<Wait>, String> {
+    pub fn parse(command: &RawCommand, customs: &[CustomResource]) -> Result<Option<Wait>, String> {
         let words = command.words();
         let (count, reference, rest) = match words[..] {
             [reference, "gone"] if reference.contains('/') => (0, reference, &words[2..]),
@@ -65,7 +66,7 @@ impl Wait {
         let (query, conditions) = Arguments::parse(rest, &command.details)?.condition()?;
         Ok(Some(Wait {
             count,
-            reference: Reference::parse(reference)?,
+            reference: Reference::parse(reference, customs)?,
             query,
             conditions,
             list: list.map(|(pattern, path)| (Value::from(*pattern), path)),
@@ -120,7 +121,7 @@ impl Wait {
         }
         let request = Request {
             method: "GET".to_owned(),
-            path: self.reference.collection(stage.namespace(prefixes)?.as_deref()),
+            path: stage.fill(&self.reference.collection(stage.namespace(prefixes)?.as_deref()))?,
             query,
             headers: [("accept".to_owned(), "application/json".to_owned())].into(),
             ..Request::default()

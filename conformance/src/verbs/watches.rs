@@ -24,6 +24,7 @@ use crate::stage::{Outgoing, Stage, Stream};
 use anyhow::{Context as _, Result};
 use conformance_judge::history::Request;
 use conformance_judge::observation::{Item, Observation};
+use conformance_judge::scenario::CustomResource;
 use conformance_judge::scenario::command::RawCommand;
 use conformance_judge::scenario::prefixes::Prefixes;
 use serde_json::Value;
@@ -66,11 +67,12 @@ const CLOSED: &str = "closed";
 
 impl Watch {
     /// Reads the command.
-    pub fn parse(command: &RawCommand) -> Result<Watch, String> {
+    pub fn parse(command: &RawCommand, customs: &[CustomResource]) -> Result<Watch, String> {
         match (command.verb.as_str(), &command.words()[..]) {
             ("watch", [reference, "as", name, rest @ ..]) => {
                 let (query, headers) = Arguments::parse(rest, &command.details)?.without_body()?;
-                Ok(Watch::Open { reference: Reference::parse(reference)?, name: (*name).to_owned(), query, headers })
+                let reference = Reference::parse(reference, customs)?;
+                Ok(Watch::Open { reference, name: (*name).to_owned(), query, headers })
             }
             ("await", [name, until @ ..]) if !until.is_empty() => {
                 let until = match until {
@@ -133,7 +135,7 @@ pub fn open(
         all.push(("fieldSelector".to_owned(), format!("metadata.name={}", stage.fill(name)?)));
     }
     all.extend(stage.fill_query(query)?);
-    let path = reference.collection(stage.namespace(prefixes)?.as_deref());
+    let path = stage.fill(&reference.collection(stage.namespace(prefixes)?.as_deref()))?;
     let mut headers = headers.clone();
     headers.entry("accept".to_owned()).or_insert_with(|| "application/json".to_owned());
     let request = Request { method: "GET".to_owned(), path, query: all, headers, ..Request::default() };

@@ -32,8 +32,23 @@ pub struct Scenario {
     pub replicas: usize,
     /// The flags that they are started with, beside those that all have.
     pub flags: Vec<String>,
+    /// The custom resources that its commands call by their plural.
+    pub customs: Vec<CustomResource>,
     /// The commands, in order.
     pub steps: Vec<Step>,
+}
+
+/// A resource that the scenario itself defines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomResource {
+    /// The plural: `widgets`.
+    pub plural: String,
+    /// The API version; may have `$names` in it: `$namespace.example.com/v1`.
+    pub api_version: String,
+    /// The kind: `Widget`.
+    pub kind: String,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
 }
 
 /// A command and its expectation.
@@ -59,12 +74,14 @@ impl Scenario {
     pub fn parse(name: &str, source: &str) -> Result<Scenario, SyntaxError> {
         let text = Text::parse(source)?;
         let name = name.to_owned();
-        let mut scenario = Scenario { name, needs: vec![], replicas: 1, flags: vec![], steps: vec![], text };
+        let mut scenario =
+            Scenario { name, needs: vec![], replicas: 1, flags: vec![], customs: vec![], steps: vec![], text };
         for (index, block) in scenario.text.blocks.iter().enumerate() {
             let Some(first) = block.command.first() else { continue };
             let header = match first.split_once(' ') {
                 Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
                 Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
+                Some(("custom", written)) => custom(written).map(|custom| scenario.customs.push(custom)),
                 Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),
                 _ => {
                     scenario.steps.push(step(index, block)?);
@@ -154,6 +171,16 @@ fn flags(written: &str) -> Result<Vec<String>, String> {
         false => Err(format!("{word:?} is no --FLAG=VALUE")),
     };
     written.split(' ').map(flag).collect()
+}
+
+fn custom(written: &str) -> Result<CustomResource, String> {
+    let (plural, api_version, kind, namespaced) = match written.split(' ').collect::<Vec<_>>()[..] {
+        [plural, api_version, kind] => (plural, api_version, kind, true),
+        [plural, api_version, kind, "cluster"] => (plural, api_version, kind, false),
+        _ => return Err(format!("custom {written}: expected `custom PLURAL GROUP/VERSION KIND [cluster]`")),
+    };
+    let (plural, api_version, kind) = (plural.to_owned(), api_version.to_owned(), kind.to_owned());
+    Ok(CustomResource { plural, api_version, kind, namespaced })
 }
 
 fn replicas(count: &str) -> Result<usize, String> {
