@@ -16,7 +16,11 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let update = write::update(request, &options, |request, _, old| {
         let new = patch.apply(request, old)?;
         match changed_uid(&new, old) {
-            Some(error) => Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &[error])),
+            Some(error) => {
+                // Upstream looks for it in two places, and tells it once of kinds that have declarative validation.
+                let times = if request.version.is_custom() { 2 } else { 1 };
+                Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
+            }
             None => Ok(new),
         }
     });

@@ -23,16 +23,19 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     request.warnings.extend(validate::dedup_owner_references(&mut body, false));
     let update = write::update(request, &options, |request, entry, _| {
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&body), Some(entry))?;
-        require_version(request, &body)?;
+        if request.subresource.is_none_or(|subresource| subresource.name == "status") {
+            require_version(request, &body)?;
+        }
         Ok(body.clone())
     });
     update.await
 }
 
 /// 422 for an update without a resource version, where the kind requires one.
-fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
+pub(super) fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
     let blind = matches!(meta::resource_version(body), "" | "0");
-    if !blind || request.kind.rules.unconditional_update || request.subresource.is_some() {
+    let built_in_status = request.subresource.is_some() && !request.version.is_custom();
+    if !blind || request.kind.rules.unconditional_update || built_in_status {
         return Ok(());
     }
     let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");

@@ -159,6 +159,12 @@ impl ApiError {
         error
     }
 
+    /// 405: the resource does not know the verb (`NewMethodNotSupported`).
+    pub fn method_not_supported(what: Qualified<'_>, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind {}", quote(&what.to_string()));
+        Self::new(405, "MethodNotAllowed", message).about(what, "")
+    }
+
     /// 409: the name is taken.
     pub fn already_exists(what: Qualified<'_>, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{what} {} already exists", quote(name))).about(what, name)

@@ -215,7 +215,7 @@ impl<'r> Exchange<'r> {
             None => return self.document(&catalog),
         };
         let Served { resource, version, subresource } = target;
-        if self.parts.method == Method::HEAD {
+        if self.parts.method == Method::HEAD && !version.is_custom() {
             return Err(ApiError::method_not_routed());
         }
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;

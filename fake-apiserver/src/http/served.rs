@@ -4,7 +4,7 @@ use super::negotiate::Endpoint;
 use super::route::ResourcePath;
 use crate::error::{ApiError, ApiResult};
 use crate::object::name::path_segment;
-use crate::registry::{Served, Subresource, Version};
+use crate::registry::{Resource, Served, Subresource, Version};
 
 /// The target of a path to `served`, with its subresource.
 ///
@@ -16,6 +16,26 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
         "" => None,
         name => Some(version.subresource(name).ok_or_else(|| no_such_subresource(version, path))?),
     };
+    match version.is_custom() {
+        true => check_verb(version, subresource, path, verb)?,
+        false => check_route(resource, version, subresource, path, verb)?,
+    }
+    let objections = path_segment(&path.name);
+    if !objections.is_empty() {
+        let name = serde_json::json!(path.name);
+        return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
+    }
+    Ok(Served { subresource, ..served })
+}
+
+/// Whether a built-in resource has a route for the verb.
+fn check_route(
+    resource: &Resource,
+    version: &Version,
+    subresource: Option<&Subresource>,
+    path: &ResourcePath<'_>,
+    verb: &str,
+) -> ApiResult<()> {
     let namespaced = resource.meta.namespaced;
     let everywhere = namespaced && path.namespace.is_empty();
     let on_item = !path.name.is_empty();
@@ -34,12 +54,24 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
     if !routed || !answers(version, subresource, verb) {
         return Err(ApiError::method_not_routed());
     }
-    let objections = path_segment(&path.name);
-    if !objections.is_empty() {
-        let name = serde_json::json!(path.name);
-        return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
+    Ok(())
+}
+
+/// Whether a custom resource answers the verb. There are no routes: one handler reads the path (`crdHandler.ServeHTTP`), so
+/// that the path of an object will do to create another.
+fn check_verb(
+    version: &Version,
+    subresource: Option<&Subresource>,
+    path: &ResourcePath<'_>,
+    verb: &str,
+) -> ApiResult<()> {
+    if !answers(version, subresource, verb) {
+        return Err(ApiError::method_not_supported(version.qualified(), verb));
     }
-    Ok(Served { subresource, ..served })
+    if path.name.is_empty() && matches!(verb, "update" | "patch") {
+        return Err(ApiError::bad_request("name must be provided"));
+    }
+    Ok(())
 }
 
 /// Whether a path has the wrong scope for a custom resource, which then is not found.

@@ -64,6 +64,27 @@ pub fn metadata(object: &Value, rules: &MetaRules) -> Vec<FieldError> {
 /// Findings about a changed object (`validateCommonFields` and `ValidateObjectMetaUpdate`).
 pub fn metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<FieldError> {
     let mut errors = common(new, rules, NameRule::PathSegment);
+    errors.extend(changes(new, old));
+    errors.extend(qualified_finalizers(new, rules));
+    errors
+}
+
+/// Findings about a changed custom resource, each as often as upstream looks for it: `ValidateObjectMetaUpdate` is called by
+/// `validateCommonFields` and once more by the validator of custom resources, and repeats part of what comes before it.
+pub fn custom_metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<FieldError> {
+    let mut errors = common(new, rules, NameRule::PathSegment);
+    for _ in 0..2 {
+        errors.extend(changes(new, old));
+        errors.extend(labels(new));
+        errors.extend(annotations(new));
+        errors.extend(owner_references(new));
+    }
+    errors
+}
+
+/// Findings about what changed.
+fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     if meta::deletion_timestamp(old).is_some() {
         errors.extend(no_new_finalizers(new, old));
     }
@@ -76,7 +97,6 @@ pub fn metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<Field
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
     errors.extend(IMMUTABLE_METADATA.iter().filter_map(|path| immutable(new, old, path)));
-    errors.extend(qualified_finalizers(new, rules));
     errors
 }
 
@@ -149,13 +169,19 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
         let detail = "must be greater than or equal to 0";
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
+    errors.extend(labels(object));
+    errors.extend(annotations(object));
+    errors.extend(owner_references(object));
+    errors.extend(finalizers(object));
+    errors
+}
+
+fn labels(object: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     for (key, value) in meta::labels(object).iter() {
         errors.extend(invalid_each("metadata.labels", key, name::label_key(key)));
         errors.extend(invalid_each("metadata.labels", value, name::label_value(value)));
     }
-    errors.extend(annotations(object));
-    errors.extend(owner_references(object));
-    errors.extend(finalizers(object));
     errors
 }
 

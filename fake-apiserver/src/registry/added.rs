@@ -114,7 +114,7 @@ impl Description {
         let versions = versions.map(|(number, version)| Arc::new(self.version(number, version, &storage))).collect();
         Resource {
             id,
-            storage_prefix: self.resource.clone().into(),
+            storage_prefix: format!("{}/{}", self.group, self.resource).into(),
             meta: MetaRules {
                 namespaced: self.namespaced,
                 name_rule: NameRule::Subdomain,

@@ -129,6 +129,7 @@ pub(super) fn name_and_age() -> [PrinterColumn; 2] {
 /// The cell of a value in a column of a type (`cellForJSONValue`).
 pub(super) fn cell(type_: &str, value: &Value, now: Timestamp) -> Value {
     match (type_, value) {
+        ("string", Value::Null) => "<no value>".into(),
         ("string", value) => go_text(value).into(),
         (_, Value::Null) => Value::Null,
         ("integer", Value::Number(number)) => match (number.as_i64(), number.as_f64()) {

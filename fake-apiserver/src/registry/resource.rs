@@ -288,7 +288,9 @@ impl Resource {
             (None, None) => (self.rules.strategy.validate_update)(new, old),
         };
         let is_status = subresource.is_some_and(|subresource| subresource.name == "status");
-        let own = version.validate_custom(new, Some(old), is_status).unwrap_or(own);
+        if let Some(own) = version.validate_custom(new, Some(old), is_status) {
+            return [validate::custom_metadata_update(new, old, &self.meta), own].concat();
+        }
         unique([validate::metadata_update(new, old, &self.meta), own])
     }
 

@@ -227,8 +227,9 @@ fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decod
     let decoded = schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.told(&why.to_string())))?;
     if api_version != expected.api_version {
-        // No schema is found for it, so its fields are unknown.
-        if group(&api_version) == group(expected.api_version) {
+        // A version that is not served has no schema, so that its fields are unknown.
+        let is_served = expected.served.is_some_and(|(resource, _)| resource.is_served_in(&api_version));
+        if group(&api_version) == group(expected.api_version) && !is_served {
             let known = ["apiVersion", "kind", "metadata"];
             let fields = decoded.object.as_object().into_iter().flat_map(|fields| fields.keys());
             let unknown = fields.filter(|field| !known.contains(&field.as_str()));

@@ -30,11 +30,11 @@ const BODY_FORMATS: &[(&str, BodyFormat)] =
 const PATCH_FORMATS: &[(&str, PatchFormat)] =
     &[(patch::json::MEDIA_TYPE, PatchFormat::Json), (patch::merge::MEDIA_TYPE, PatchFormat::Merge)];
 
-const STRATEGIC: &str = "application/strategic-merge-patch+json";
+const APPLY: &str = "application/apply-patch+yaml";
 
 /// The patches that the real server supports and this one does not.
 const MISSING_PATCHES: &[(&str, &str)] =
-    &[(STRATEGIC, "strategic merge patches"), ("application/apply-patch+yaml", "server-side apply")];
+    &[("application/strategic-merge-patch+json", "strategic merge patches"), (APPLY, "server-side apply")];
 
 /// Parses the `Content-Type` of a request with an object or options.
 ///
@@ -68,8 +68,8 @@ pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<Pat
     if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
         return Ok(*format);
     }
-    if is_custom && media_type == STRATEGIC {
-        let known = [names(PATCH_FORMATS), "application/apply-patch+yaml".into()].join(", ");
+    if is_custom && media_type != APPLY {
+        let known = [&names(PATCH_FORMATS), APPLY].join(", ");
         return Err(ApiError::unsupported_media_type(format!(
             "the body of the request was in an unknown format - accepted media types include: {known}"
         )));

@@ -7,6 +7,7 @@ use crate::api::patch::Patch;
 use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::options::WriteOptions;
+use crate::api::update::require_version;
 use crate::api::{Reply, Request, get, write};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::object::meta;
@@ -14,6 +15,8 @@ use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
 use serde_json::{Value, json};
 
+/// The replicas of a custom resource that has none, in the scale that is written (`invalidSpecReplicas`).
+const UNSET: i32 = i32::MIN;
 const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
 
 fn expected() -> ApiResult<Expected<'static>> {
@@ -26,7 +29,7 @@ fn resource(request: &Request<'_>) -> String {
 }
 
 pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(request, &get::entry(request)?.object())?)
+    reply(&of(request, &get::entry(request)?.object(), None)?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
@@ -34,7 +37,11 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected()?, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.cluster.store.get(&request.key()).is_none() {
-        let qualified = Qualified { group: &request.kind.group, resource: &resource(request) };
+        let resource = resource(request);
+        let qualified = match request.version.is_custom() {
+            true => request.version.qualified(),
+            false => Qualified { group: &request.kind.group, resource: &resource },
+        };
         return Err(ApiError::not_found(qualified, request.name));
     }
     set_replicas(request, &options, |_, _| Ok(body.clone())).await
@@ -54,7 +61,10 @@ async fn set_replicas(
     let resource = resource(request);
     let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
-        let scale = wanted(request, &of(request, workload)?)?;
+        let scale = wanted(request, &of(request, workload, Some(UNSET))?)?;
+        if request.version.is_custom() {
+            check_custom(request, &scale)?;
+        }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
         let errors = Errors::of(|errors| errors.not_negative(Path::new("spec.replicas"), Some(replicas)));
         if !errors.is_empty() && request.version.scale.is_none() {
@@ -79,16 +89,28 @@ async fn set_replicas(
             reply(&of(
                 request,
                 &workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?,
+                Some(0),
             )?)
         }
         _ => Err(ApiError::internal("an update did not answer with an object")),
     }
 }
 
-/// The scale of a workload.
-fn of(request: &Request<'_>, workload: &Value) -> ApiResult<Value> {
+/// What upstream demands of the written scale of a custom resource. Without a revision it may be written whatever the
+/// revision is, but not with none.
+fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
+    if scale["spec"]["replicas"] == UNSET {
+        let path = request.version.scale.as_ref().map_or("", |paths| &paths.replicas);
+        return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
+    }
+    if meta::resource_version(scale).is_empty() { Ok(()) } else { require_version(request, scale) }
+}
+
+/// The scale of a workload. A custom resource may have no replicas yet: `missing` stands for them, without it they have to be
+/// there.
+fn of(request: &Request<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
     let (spec, status) = match &request.version.scale {
-        Some(paths) => of_custom(paths, workload)?,
+        Some(paths) => of_custom(paths, workload, missing)?,
         None => {
             let selector = scale_selector(workload).ok_or_else(|| ApiError::bad_request("invalid label selector"))?;
             let replicas = workload["status"]["replicas"].as_i64().unwrap_or_default();
@@ -109,15 +131,16 @@ fn of(request: &Request<'_>, workload: &Value) -> ApiResult<Value> {
 }
 
 /// The replicas and the status of the scale of a custom resource (`scaleFromCustomResource`).
-fn of_custom(paths: &ScalePaths, object: &Value) -> ApiResult<(Value, Value)> {
-    let missing = || ApiError::internal(format!("the spec replicas field {:?} does not exist", paths.replicas));
-    let replicas = at_path(object, &paths.replicas).filter(|value| value.is_i64()).ok_or_else(missing)?;
+fn of_custom(paths: &ScalePaths, object: &Value, missing: Option<i32>) -> ApiResult<(Value, Value)> {
+    let refused = || ApiError::internal(format!("the spec replicas field {:?} does not exist", paths.replicas));
+    let replicas = at_path(object, &paths.replicas).filter(|value| value.is_i64()).cloned();
+    let replicas = replicas.or(missing.map(Value::from)).ok_or_else(refused)?;
     let mut status = json!({"replicas": at_path(object, &paths.status_replicas).and_then(Value::as_i64).unwrap_or(0)});
     let selector = paths.selector.as_deref().and_then(|path| at_path(object, path)).and_then(Value::as_str);
     if let Some(selector) = selector.filter(|selector| !selector.is_empty()) {
         status["selector"] = selector.into();
     }
-    Ok((replicas.clone(), status))
+    Ok((replicas, status))
 }
 
 fn reply(scale: &Value) -> ApiResult<Reply> {
