@@ -12,7 +12,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 6] = [
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
-    ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl"]),
+    ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),
     (
         "conformance/control-plane",
         "./openapi",

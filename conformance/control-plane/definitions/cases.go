@@ -70,7 +70,7 @@ func values(at string, all ...string) []testCase {
 func cases() []testCase {
 	return slices.Concat(
 		[]testCase{create("the base")},
-		names(), specs(), allVersions(), columns(), subresources(), selectable(), keywords(), lists(), structural(), clauses(), metadata(), rules(), patterns(),
+		names(), specs(), allVersions(), columns(), subresources(), selectable(), keywords(), lists(), structural(), clauses(), metadata(), rules(), expressions(), patterns(),
 		formats(), defaults(), conversions(), approvals(), storedVersions(), changes(), tolerated(),
 	)
 }

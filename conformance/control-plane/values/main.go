@@ -1,10 +1,10 @@
 // Command values writes what the real packages make of custom resources: what schemas say about values.
 //
-// Usage: go run ./values FILE (`cargo xtask schema` knows the path).
+// Usage: go run ./values FILE RULES (`cargo xtask schema` knows the paths).
 //
 // The cases are those of cases.txt, and random ones from a seed. Of each are recorded: what is pruned, coerced and defaulted,
 // and what validation finds in the value as it was sent. Go's maps have no order; lists that come in another order when they are
-// made again are recorded sorted, and named in "unordered".
+// made again are recorded sorted, and named in "unordered". What rules in CEL find in the values of rules.txt is recorded by itself.
 package main
 
 import (
@@ -69,18 +69,24 @@ type vector struct {
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go run ./values FILE")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: go run ./values FILE RULES")
 	}
+	write(os.Args[1], slices.Concat(table("cases.txt", cases), randomCases()), run)
+	write(os.Args[2], table("rules.txt", ruleCases), runRules)
+}
+
+// write writes what becomes of cases, one line each.
+func write[T any](path string, cases []testCase, run func(testCase) T) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	for _, one := range slices.Concat(table(), randomCases()) {
+	for _, one := range cases {
 		if err := encoder.Encode(run(one)); err != nil {
 			log.Fatalf("%s: %v", one.Value, err)
 		}
 	}
-	if err := os.WriteFile(os.Args[1], out.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 //go:embed cases.txt
 var cases string
 
-// table reads cases.txt. Its lines are:
+// table reads a file of cases. Its lines are:
 //
 //	# a comment
 //	root SCHEMA       the schema of the following values
 //	v SCHEMA          the schema of the field "v" of the objects that have the following values in it
 //	VALUE             a value
 //	VALUE <- OLD      a value that replaces another
-func table() []testCase {
+func table(file, cases string) []testCase {
 	var found []testCase
 	var schema json.RawMessage
 	wrap := func(value string) json.RawMessage { return json.RawMessage(value) }
@@ -40,7 +40,7 @@ func table() []testCase {
 			one.Old = wrap(old)
 		}
 		if !json.Valid(one.Schema) || !json.Valid(one.Value) || replaces && !json.Valid(one.Old) {
-			log.Fatalf("cases.txt:%d: not JSON: %s", number+1, line)
+			log.Fatalf("%s:%d: not JSON: %s", file, number+1, line)
 		}
 		found = append(found, one)
 	}

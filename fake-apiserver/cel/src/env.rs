@@ -7,7 +7,7 @@ use crate::eval::Program;
 use crate::functions::Functions;
 use crate::parse::Syntax;
 use crate::plan;
-use crate::schema::{Declared, is_reserved};
+use crate::schema::{Declared, Parts, is_reserved};
 use crate::source::{CompileError, Findings, Source};
 use crate::types::Type;
 use crate::value::EvalError;
@@ -216,6 +216,12 @@ impl Expression {
             .references
             .values()
             .any(|reference| matches!(reference, Reference::Name(name) if name.trim_start_matches('.') == variable))
+    }
+
+    /// The parts of a variable that it reads.
+    #[must_use]
+    pub fn parts_of(&self, variable: &str) -> Parts {
+        deep::with_room(self.goes_deep, || Parts::read(&self.checked.ast.root, variable))
     }
 
     /// The estimated cost of its evaluation, for the given sizes of variables.

@@ -3,10 +3,12 @@
 //! Port of `pkg/cel/common/schemas.go` and `pkg/cel/types.go` of k8s.io/apiserver v0.37.1.
 
 mod escape;
+mod parts;
 mod values;
 
 pub(crate) use escape::is_reserved;
 pub use escape::{escape, unescape};
+pub use parts::Parts;
 
 use crate::types::Type;
 use serde_json::Value as Json;
@@ -14,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// The largest request, in bytes.
 const MAX_REQUEST: i64 = 3 * 1024 * 1024;
+/// The longest name of an object (`DNS1123SubdomainMaxLength`).
+const MAX_NAME: i64 = 253;
 
 /// The parts of a structural schema that matter to expressions.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,7 +70,7 @@ impl Schema {
             max_properties: json["maxProperties"].as_i64(),
             enumeration: json["enum"].as_array().cloned().unwrap_or_default(),
             required: texts("required"),
-            has_default: json.get("default").is_some(),
+            has_default: json.get("default").is_some_and(|default| !default.is_null()),
         }
     }
 
@@ -74,8 +78,9 @@ impl Schema {
         Self { kind: kind.to_owned(), ..Self::default() }
     }
 
-    /// The schema with the fields of every object, for a resource.
-    fn with_object_meta(&self) -> Self {
+    /// The schema with the fields of every object that expressions can see, for a resource (`WithTypeAndObjectMeta`).
+    #[must_use]
+    pub fn with_object_meta(&self) -> Self {
         let mut schema = self.clone();
         let string = || Self::of_kind("string");
         let is_string = |schema: Option<&Schema>| schema.is_some_and(|schema| schema.kind == "string");
@@ -86,7 +91,13 @@ impl Schema {
                 is_string(metadata.properties.get("name")) && is_string(metadata.properties.get("generateName"))
             });
         if !is_complete {
-            let names = [("name".to_owned(), string()), ("generateName".to_owned(), string())];
+            let declared = self.properties.get("metadata").map(|metadata| &metadata.properties);
+            // What is appended to a generated name is a byte at least.
+            let names = [("name", MAX_NAME), ("generateName", MAX_NAME - 1)].map(|(name, max)| {
+                let declared = declared.and_then(|declared| declared.get(name)?.max_length);
+                let max_length = Some(declared.map_or(max, |declared| declared.min(max)));
+                (name.to_owned(), Self { max_length, ..string() })
+            });
             let metadata = Self { properties: names.into(), ..Self::of_kind("object") };
             schema.properties.insert("kind".to_owned(), string());
             schema.properties.insert("apiVersion".to_owned(), string());
@@ -100,7 +111,7 @@ impl Schema {
     #[must_use]
     pub fn declare(&self, is_root: bool) -> Option<Declared> {
         if self.int_or_string {
-            let max_elements = self.max_length.map_or(MAX_REQUEST - 2, |length| length.max(0) * 4);
+            let max_elements = self.max_length.map_or(MAX_REQUEST - 2, |length| length.max(0).wrapping_mul(4));
             return Some(Declared { max_elements, ..Declared::simple(Type::Dyn, 1) });
         }
         if is_root {
@@ -159,7 +170,7 @@ impl Schema {
             _ => {
                 let longest = self.enumeration.iter().filter_map(Json::as_str).map(|text| text.len() as i64).max();
                 let max = match self.max_length {
-                    Some(length) => length.max(0) * 4,
+                    Some(length) => length.max(0).wrapping_mul(4),
                     None if !self.enumeration.is_empty() => longest.unwrap_or(0),
                     None => MAX_REQUEST - 2,
                 };
@@ -221,6 +232,24 @@ impl Declared {
             Shape::List(element) => Type::list(element.to_type()),
             Shape::Map(value) => Type::map(Type::String, value.to_type()),
             Shape::Object(name, _) => Type::object(name),
+        }
+    }
+
+    /// The type of a field, by its escaped name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Declared> {
+        match &self.shape {
+            Shape::Object(_, fields) => fields.get(name),
+            _ => None,
+        }
+    }
+
+    /// The type of the elements of a list, or of the values of a map.
+    #[must_use]
+    pub fn element(&self) -> Option<&Declared> {
+        match &self.shape {
+            Shape::List(below) | Shape::Map(below) => Some(below),
+            _ => None,
         }
     }
 

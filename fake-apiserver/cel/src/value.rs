@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub(crate) use list::position;
 pub use list::{List, ListKind};
-pub(crate) use map::{Entries, Key};
+pub(crate) use map::{Entries, Key, Member};
 pub use map::{Map, Object};
 pub use time::Timestamp;
 

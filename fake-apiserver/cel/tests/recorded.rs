@@ -1,8 +1,8 @@
 //! The results of this crate for expressions, compared with those of Kubernetes' own CEL, recorded by `cargo xtask schema`.
 
 use kubernetes_cel::{
-    Authorizer, Bindings, Budget, Decision, Declarations, Declared, Environment, EvalError, PER_CALL_LIMIT, Request,
-    Schema, Sizes, Stage, Type, UnknownSizes, User, Value, authorizer,
+    Authorizer, Bindings, Budget, Decision, Declarations, Declared, Environment, EvalError, Expression, PER_CALL_LIMIT,
+    Request, Schema, Sizes, Stage, Type, UnknownSizes, User, Value, authorizer,
 };
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -24,6 +24,26 @@ struct Setting {
     declarations: Declarations,
     declared: Option<Declared>,
     bindings: Bindings,
+    schema: Schema,
+    value: Json,
+    old: Option<Json>,
+}
+
+impl Setting {
+    /// The bindings, with as much of the resource as the expression reads.
+    fn bound(&self, expression: &Expression) -> Bindings {
+        let mut bindings = self.bindings.clone();
+        if self.declared.is_none() {
+            return bindings;
+        }
+        bindings.set("self", self.schema.part(&self.value, &expression.parts_of("self")));
+        let old = |variable| Some(self.schema.part(self.old.as_ref()?, &expression.parts_of(variable)));
+        bindings.set("optionalOldSelf", Value::Optional(old("optionalOldSelf").map(Arc::new)));
+        if let Some(old) = old("oldSelf") {
+            bindings.set("oldSelf", old);
+        }
+        bindings
+    }
 }
 
 fn setting(resource: Option<&Json>) -> Setting {
@@ -31,7 +51,10 @@ fn setting(resource: Option<&Json>) -> Setting {
         Declarations::new().variable("authorizer", Type::object("kubernetes.authorization.Authorizer"));
     let mut bindings = Bindings::new();
     bindings.set("authorizer", authorizer(Arc::new(Judge)));
-    let Some(resource) = resource else { return Setting { declarations, declared: None, bindings } };
+    let Some(resource) = resource else {
+        let (schema, value) = (Schema::default(), Json::Null);
+        return Setting { declarations, declared: None, bindings, schema, value, old: None };
+    };
     let schema = Schema::from_json(&resource["schema"]);
     let root = resource["root"].as_bool().unwrap_or(false);
     let declared = schema.declare(root).expect("a type").named("selfType");
@@ -41,14 +64,8 @@ fn setting(resource: Option<&Json>) -> Setting {
         .variable("self", t.clone())
         .variable("oldSelf", t.clone())
         .variable("optionalOldSelf", Type::optional(t));
-    bindings.set("self", schema.value(&resource["value"]));
-    bindings.set("optionalOldSelf", Value::Optional(None));
-    if let Some(old) = resource.get("old") {
-        let old = schema.value(old);
-        bindings.set("oldSelf", old.clone());
-        bindings.set("optionalOldSelf", Value::Optional(Some(Arc::new(old))));
-    }
-    Setting { declarations, declared: Some(declared), bindings }
+    let (value, old) = (resource["value"].clone(), resource.get("old").cloned());
+    Setting { declarations, declared: Some(declared), bindings, schema, value, old }
 }
 
 /// The authorizer of the recordings: allows names that begin with an a, and fails for those that begin with an e.
@@ -139,7 +156,7 @@ fn run(environment: &Environment, setting: &Setting, record: &Json) -> BTreeMap<
     };
     let limit = record["limit"].as_str().map_or(PER_CALL_LIMIT, |limit| limit.parse().expect("a number"));
     let mut budget = Budget::new(limit);
-    let result = program.evaluate(&setting.bindings, &mut budget);
+    let result = program.evaluate(&setting.bound(&expression), &mut budget);
     match result {
         Ok(value) => out.insert("result", render(&value)),
         Err(error) => out.insert("failure", json!(error.to_string())),

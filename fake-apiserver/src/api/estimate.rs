@@ -2,6 +2,7 @@
 
 use super::Request;
 use crate::registry::RBAC_GROUP;
+use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
 use crate::schema;
 use crate::store::Scope;
 
@@ -18,11 +19,14 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
     let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
+    // Rules are compiled with their definition, and some evaluations take their time whatever the object.
+    let evaluates = || request.kind.id == CUSTOM_RESOURCE_DEFINITIONS || request.version.takes_long();
     let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));
     match verb {
-        "create" => long_body() || escalates(),
+        "create" => long_body() || escalates() || evaluates(),
         "patch" if many_operations() => true,
+        "update" | "patch" if evaluates() => true,
         "update" | "patch" | "delete" => long_body() || escalates() || long_object(),
         "list" => selects() && is_many(request),
         "deletecollection" => is_many(request),

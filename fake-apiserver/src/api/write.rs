@@ -11,9 +11,9 @@ use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft, namespace};
-use crate::error::{ApiError, ApiResult, FieldError};
+use crate::error::{ApiError, ApiResult};
 use crate::object::{generation, meta, validate};
-use crate::registry::Strategy;
+use crate::registry::{Findings, Strategy};
 use crate::store::{CreateError, Entry};
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,7 +53,8 @@ async fn create_named(
 ) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
     prepare_create(request, object);
-    refuse(request, meta::name(object), kind.validate_create(request.version, object))?;
+    let findings = kind.validate_create(request.version, object, &request.deadline);
+    refuse(request, meta::name(object), findings)?;
     authorize_create(request)?;
     admission::validate(request, object, None)?;
     // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
@@ -100,8 +101,11 @@ fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     request.warnings.extend(validate::dedup_owner_references(object, false));
 }
 
-/// 422 if there are findings, except for those that the server's options allow.
-fn refuse(request: &Request<'_>, name: &str, mut errors: Vec<FieldError>) -> ApiResult<()> {
+/// 422 if there are findings, except for those that the server's options allow. 504 if the time for them is up.
+fn refuse(request: &mut Request<'_>, name: &str, findings: Findings) -> ApiResult<()> {
+    request.deadline.check()?;
+    let Findings { mut errors, warnings } = findings;
+    request.warnings.extend(warnings);
     if request.cluster.allow_privileged {
         errors.retain(|error| !error.is_about_privileged());
     }
@@ -154,8 +158,9 @@ pub(super) async fn update(
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.rules.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
-        let errors = request.kind.validate_update(request.version, request.subresource, &new, &old);
-        refuse(request, request.name, errors)?;
+        let (kind, subresource) = (request.kind, request.subresource);
+        let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
+        refuse(request, request.name, findings)?;
         admission::validate(request, &new, Some(&old))?;
         let draft = draft(request.kind, &request.version.stored(&new))?;
         let removes = ends_deletion(request, &new, &old);

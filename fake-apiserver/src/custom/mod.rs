@@ -1,4 +1,6 @@
 //! Custom resources: structural schemas and JSONPath, as pure functions.
 
+pub(crate) mod field_path;
 pub(crate) mod json_path;
+pub(crate) mod rules;
 pub(crate) mod schema;

@@ -33,6 +33,7 @@ enum FieldErrorKind {
     TooLong,
     TooMany,
     TypeInvalid,
+    Internal,
 }
 
 impl FieldErrorKind {
@@ -46,6 +47,7 @@ impl FieldErrorKind {
             Self::NotFound => "Not found",
             Self::TooLong => "Too long",
             Self::TooMany => "Too many",
+            Self::Internal => "Internal error",
         }
     }
 
@@ -60,6 +62,7 @@ impl FieldErrorKind {
             Self::TooLong => "FieldValueTooLong",
             Self::TooMany => "FieldValueTooMany",
             Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::Internal => "InternalError",
         }
     }
 }
@@ -139,6 +142,17 @@ impl FieldError {
         Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
     }
 
+    /// A rule cannot be applied to the value.
+    pub fn internal(path: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(path, FieldErrorKind::Internal, None, detail)
+    }
+
+    /// Whether the value is too far from its schema for the rules in CEL to be applied to it (`hasBlockingErr`).
+    pub fn blocks_rules(&self) -> bool {
+        use FieldErrorKind::{Required, TooLong, TooMany, TypeInvalid, Unsupported};
+        matches!(self.kind, Unsupported | Required | TooLong | TooMany | TypeInvalid)
+    }
+
     /// The same finding about an object that is at `path` in another.
     #[must_use]
     pub fn within(mut self, path: Path<'_>) -> Self {
@@ -152,6 +166,12 @@ impl FieldError {
         FieldError { value: Some(value.into()), ..self }
     }
 
+    /// The same finding, its value not shown (`OmitValueType`).
+    #[must_use]
+    pub fn without_value(self) -> Self {
+        FieldError { value: None, ..self }
+    }
+
     /// The same finding with a detail.
     #[must_use]
     pub fn with_detail(self, detail: impl Into<String>) -> Self {
@@ -159,7 +179,7 @@ impl FieldError {
     }
 
     /// About how many bytes the finding takes up in a message.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.path.len() + self.value.as_ref().map_or(0, |value| value.len()) + self.detail.len() + 32
     }
 

@@ -13,6 +13,7 @@ use super::Reconcilers;
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{Resource, child, ids, text};
@@ -137,7 +138,7 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let errors = kind.validate_update(kind.storage(), None, &new, &old);
+        let errors = kind.validate_update(kind.storage(), None, &new, &old, &Deadline::default()).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
         }

@@ -8,6 +8,7 @@ use super::custom::{self, ScalePaths};
 use super::resource::{CellSource, PrinterColumn, Resource, StoredField, Str, Subresource, Version, api_version};
 use super::rules::{NameRule, Rules, Strategy};
 use crate::custom::json_path::JsonPath;
+use crate::custom::rules::Rules as CelRules;
 use crate::custom::schema::Structural;
 use crate::object::selector::SelectableField;
 use crate::object::validate::MetaRules;
@@ -57,6 +58,8 @@ pub struct VersionDescription {
     pub(crate) schema: Option<Arc<Structural>>,
     /// The stored definition of a custom resource, as JSON.
     pub(crate) definition: Option<Bytes>,
+    /// The rules in that schema.
+    pub(crate) rules: Option<Arc<CelRules>>,
     /// Columns of tables besides the name; without any, the age.
     pub(crate) columns: Vec<ColumnDescription>,
     /// JSONPaths of fields that selectors may name.
@@ -90,6 +93,7 @@ impl VersionDescription {
             ty,
             schema: None,
             definition: None,
+            rules: None,
             columns: Vec::new(),
             selectable: Vec::new(),
             status: false,
@@ -178,6 +182,7 @@ impl Description {
             validate: None,
             schema: version.schema.clone(),
             definition: version.definition.clone(),
+            rules: version.rules.clone(),
             scale: version.scale.clone(),
             deprecation: version.deprecation.clone(),
         }

@@ -34,7 +34,7 @@ pub use kinds::ids;
 pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
-pub use resource::{PrinterColumn, Resource, Str, Subresource, Version};
+pub use resource::{Findings, PrinterColumn, Resource, Str, Subresource, Version};
 pub use rules::{RowCondition, Strategy};
 
 use serde_json::{Map, Value};

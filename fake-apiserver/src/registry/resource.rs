@@ -8,8 +8,10 @@ use super::custom::{self, ScalePaths};
 use super::record::{Record, Recorded};
 use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
 use crate::custom::json_path::JsonPath;
-use crate::custom::schema::Structural;
-use crate::error::{FieldError, Qualified};
+use crate::custom::rules::{Before, Check, Rules as CelRules};
+use crate::custom::schema::{Compared, Old, Structural};
+use crate::deadline::Deadline;
+use crate::error::{FieldError, Path, Qualified};
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{ObjectType, TypeRef};
@@ -100,10 +102,21 @@ pub struct Version {
     pub(super) schema: Option<Arc<Structural>>,
     /// The stored definition of a custom resource, as JSON.
     pub(crate) definition: Option<Bytes>,
+    /// The rules in that schema.
+    pub(super) rules: Option<Arc<CelRules>>,
     /// The paths of the scale of a custom resource.
     pub(crate) scale: Option<ScalePaths>,
     /// The warning about requests to this version.
     pub(crate) deprecation: Option<String>,
+}
+
+/// What validation finds in an object.
+#[derive(Debug)]
+pub struct Findings {
+    /// What is wrong, in order.
+    pub errors: Vec<FieldError>,
+    /// What is wrong and has been before.
+    pub warnings: Vec<String>,
 }
 
 /// A field of stored objects that selectors may ask for.
@@ -264,34 +277,44 @@ impl Resource {
         Qualified { group: &self.group, resource: &self.kind }
     }
 
-    /// Findings about a new object that came in `version`, each once, in the real server's order.
-    pub fn validate_create(&self, version: &Version, object: &Value) -> Vec<FieldError> {
+    /// Findings about a new object that came in `version`, each once, in the real server's order. If the time is up they may be too
+    /// few.
+    pub fn validate_create(&self, version: &Version, object: &Value, deadline: &Deadline) -> Findings {
         let own = match version.validate {
             Some(validate) => validate(object, None),
             None => (self.rules.strategy.validate)(object),
         };
-        let own = version.validate_custom(object, None, false).unwrap_or(own);
-        unique([validate::metadata(object, &self.meta), own])
+        let mut own = version.validate_custom(object, None, false).unwrap_or(own);
+        let metadata = validate::metadata(object, &self.meta);
+        let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
+        let warnings = version.check_rules(object, None, blocked, deadline, &mut own);
+        Findings { errors: unique([metadata, own]), warnings }
     }
 
-    /// Findings about a change that came in `version`, through the object itself or a subresource.
+    /// Findings about a change that came in `version`, through the object itself or a subresource. If the time is up they may be too
+    /// few.
     pub fn validate_update(
         &self,
         version: &Version,
         subresource: Option<&Subresource>,
         new: &Value,
         old: &Value,
-    ) -> Vec<FieldError> {
+        deadline: &Deadline,
+    ) -> Findings {
         let own = match (subresource, version.validate) {
             (Some(subresource), _) => (subresource.strategy.validate_update)(new, old),
             (None, Some(validate)) => validate(new, Some(old)),
             (None, None) => (self.rules.strategy.validate_update)(new, old),
         };
         let is_status = subresource.is_some_and(|subresource| subresource.name == "status");
-        if let Some(own) = version.validate_custom(new, Some(old), is_status) {
-            return [validate::custom_metadata_update(new, old, &self.meta), own].concat();
+        if let Some(mut own) = version.validate_custom(new, Some(old), is_status) {
+            let metadata = validate::custom_metadata_update(new, old, &self.meta);
+            let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
+            let warnings = version.check_rules(new, Some(old), blocked, deadline, &mut own);
+            return Findings { errors: [metadata, own].concat(), warnings };
         }
-        unique([validate::metadata_update(new, old, &self.meta), own])
+        let errors = unique([validate::metadata_update(new, old, &self.meta), own]);
+        Findings { errors, warnings: Vec::new() }
     }
 
     /// Whether it is served in that version, too.
@@ -329,6 +352,7 @@ impl Version {
             validate: None,
             schema: None,
             definition: None,
+            rules: None,
             scale: None,
             deprecation: None,
         }
@@ -378,6 +402,36 @@ impl Version {
             findings.extend(schema.validate_lists(object));
         }
         Some(findings)
+    }
+
+    /// Checks the rules about a custom resource, unless it is `blocked` by other findings. Returns warnings.
+    fn check_rules(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        blocked: bool,
+        deadline: &Deadline,
+        findings: &mut Vec<FieldError>,
+    ) -> Vec<String> {
+        let Some((rules, schema)) = self.rules.as_ref().zip(self.schema.as_ref()) else { return Vec::new() };
+        if blocked {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                          complete validation";
+            findings.push(FieldError::invalid("<nil>", &Value::Null, detail));
+            return Vec::new();
+        }
+        let compared = Compared::default();
+        let node = schema.root();
+        let forgiving = |old| Before::forgiving(Old::new(old, &compared), node, object);
+        let mut check = Check::new(deadline);
+        rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
+        findings.append(&mut check.errors);
+        check.warnings
+    }
+
+    /// Whether writes may take long whatever is written.
+    pub(crate) fn takes_long(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.is_long())
     }
 
     /// Whether the object has a status that only `/status` may write.

@@ -53,6 +53,14 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only { of: FAKE, rooms: &["custom::schema"], may: &["error", "object", "schema"] }],
     },
     Absence {
+        sentence: "`custom/rules/` imports nothing but those three, the rest of `custom/` and `deadline.rs`.",
+        rules: &[Only {
+            of: FAKE,
+            rooms: &["custom::rules"],
+            may: &["custom::field_path", "custom::schema", "deadline", "error", "schema"],
+        }],
+    },
+    Absence {
         sentence: "`auth/`, `admission/`, `registry/`, `error/` and the audit log import neither `http/` nor `api/`.",
         rules: &[Never {
             of: FAKE,

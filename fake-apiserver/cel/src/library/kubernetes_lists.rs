@@ -57,7 +57,7 @@ pub(super) const OVERLOADS: Table = &[
 fn is_sorted(args: &[Value]) -> Outcome {
     let items = list(&args[0])?.items();
     for pair in items.windows(2) {
-        if !pair[1].is_ordered() {
+        if !good(&pair[1])?.is_ordered() {
             return no_such_overload();
         }
         if matches!(pair[0].compare(&pair[1]), Ok(Ordering::Greater)) {
@@ -68,7 +68,15 @@ fn is_sorted(args: &[Value]) -> Outcome {
 }
 
 fn sum(args: &[Value], zero: Value) -> Outcome {
-    list(&args[0])?.items().iter().try_fold(zero, |sum, item| add(&sum, item))
+    list(&args[0])?.items().iter().try_fold(zero, |sum, item| add(&sum, good(item)?))
+}
+
+/// An element that is as its schema says.
+fn good(item: &Value) -> Outcome<&Value> {
+    match item {
+        Value::Fault(message) => fail(message.clone()),
+        item => Ok(item),
+    }
 }
 
 fn max(args: &[Value]) -> Outcome {
@@ -83,7 +91,7 @@ fn min(args: &[Value]) -> Outcome {
 fn extreme(args: &[Value], name: &str, replaced_by: Ordering) -> Outcome {
     let mut found: Option<&Value> = None;
     for item in list(&args[0])?.items() {
-        if !item.is_ordered() {
+        if !good(item)?.is_ordered() {
             return no_such_overload();
         }
         if found.is_none_or(|so_far| matches!(so_far.compare(item), Ok(order) if order == replaced_by)) {

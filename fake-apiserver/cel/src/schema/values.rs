@@ -2,9 +2,9 @@
 //!
 //! Port of `pkg/cel/common/valuesunstructured.go` of k8s.io/apiserver v0.37.1.
 
-use super::{Schema, escape};
+use super::{Parts, Schema, escape, unescape};
 use crate::library::Opaque;
-use crate::value::{List, ListKind, Map, Object, Timestamp, Value, time};
+use crate::value::{List, ListKind, Map, Member, Object, Timestamp, Value, time};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
@@ -12,6 +12,12 @@ impl Schema {
     /// The value of data. Where the data is not as the schema says, to look at it is an error.
     #[must_use]
     pub fn value(&self, data: &Json) -> Value {
+        self.part(data, &Parts::Whole)
+    }
+
+    /// The value of data, for expressions that read no more than these parts of it: the rest is not copied, and is not there.
+    #[must_use]
+    pub fn part(&self, data: &Json, parts: &Parts) -> Value {
         if data.is_null() {
             return match self.nullable {
                 true => Value::Null,
@@ -27,11 +33,14 @@ impl Schema {
         }
         match self.kind.as_str() {
             "object" => match data {
-                Json::Object(map) => self.object(map),
+                Json::Object(map) => self.object(map, parts),
                 _ => fault("invalid data, expected a map for the provided schema with type=object"),
             },
             "array" => match (data, &self.items) {
-                (Json::Array(items), Some(schema)) => self.list(items, schema),
+                (Json::Array(items), Some(schema)) => match parts.is_nothing() {
+                    true => self.list(&[], schema),
+                    false => self.list(items, schema),
+                },
                 (Json::Array(_), None) => fault("invalid array type, expected Items with a non-empty Schema"),
                 _ => fault("invalid data, expected an array for the provided schema with type=array"),
             },
@@ -59,7 +68,7 @@ impl Schema {
         }
     }
 
-    fn object(&self, map: &serde_json::Map<String, Json>) -> Value {
+    fn object(&self, map: &serde_json::Map<String, Json>, parts: &Parts) -> Value {
         let with_meta;
         let schema = if self.embedded_resource {
             with_meta = self.with_object_meta();
@@ -72,11 +81,24 @@ impl Schema {
             true => schema.properties.get(name),
             false => schema.additional.as_deref(),
         };
-        let fields = map.iter().filter_map(|(name, data)| {
-            let value = of_field(name)?.value(data);
-            Some((Arc::from(name.as_str()), value))
-        });
-        let object = Object { fields: fields.collect(), data: map.clone(), has_properties };
+        let member = |name: &str, data: &Json, parts: &Parts| {
+            let member = match of_field(name) {
+                Some(schema) => Member::Known { value: schema.part(data, parts), is_null: data.is_null() },
+                None => Member::Unknown(data.clone()),
+            };
+            (Arc::from(name), member)
+        };
+        let fields = match parts {
+            Parts::Whole => map.iter().map(|(name, data)| member(name, data, parts)).collect(),
+            Parts::Fields(fields) => {
+                let read = fields.iter().filter_map(|(name, parts)| {
+                    let name = if has_properties { unescape(name)? } else { name.clone() };
+                    Some(member(&name, map.get(&name)?, parts))
+                });
+                read.collect()
+            }
+        };
+        let object = Object { fields, has_properties };
         Value::Map(Map::Object(Arc::new(object)))
     }
 

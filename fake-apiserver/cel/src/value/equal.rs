@@ -1,7 +1,7 @@
 //! Equality of values.
 
 use super::list::{item_key, set_key};
-use super::{List, ListKind, Map, Outcome, Value, no_such_overload};
+use super::{List, ListKind, Map, Member, Outcome, Value, no_such_overload};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -125,23 +125,25 @@ impl Map {
             }
             return Ok(true);
         };
-        for (name, data) in &object.data {
-            if object.fields.contains_key(name.as_str()) {
-                let key = Value::from(name.as_str());
-                match (self.find(&key)?, other.find(&key)?) {
-                    (None, None) => {}
-                    (Some(mine), Some(theirs)) => {
-                        if !mine.equals(&theirs)? {
-                            return Ok(false);
-                        }
-                    }
-                    _ => return Ok(false),
-                }
-            } else {
+        for (name, member) in &object.fields {
+            if let Member::Unknown(data) = member {
                 let Self::Object(theirs) = other else { return no_such_overload() };
-                if theirs.data.get(name).is_some_and(|theirs| theirs != data) {
-                    return Ok(false);
+                match theirs.fields.get(name) {
+                    Some(Member::Unknown(theirs)) if theirs == data => {}
+                    None => {}
+                    Some(_) => return Ok(false),
                 }
+                continue;
+            }
+            let key = Value::String(name.clone());
+            match (self.find(&key)?, other.find(&key)?) {
+                (None, None) => {}
+                (Some(mine), Some(theirs)) => {
+                    if !mine.equals(&theirs)? {
+                        return Ok(false);
+                    }
+                }
+                _ => return Ok(false),
             }
         }
         Ok(true)

@@ -4,7 +4,7 @@
 
 use super::{Outcome, Value, fail, no_such_overload, number};
 use crate::schema::unescape;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A map or an object.
@@ -51,12 +51,19 @@ impl Key {
 /// An object, or a map of an object, with values by its schema.
 #[derive(Debug)]
 pub struct Object {
-    /// The values with a schema, by their names in the data.
-    pub(crate) fields: HashMap<Arc<str>, Value>,
-    /// The data.
-    pub(crate) data: serde_json::Map<String, serde_json::Value>,
+    /// The fields by their names in the data, or those of them that expressions read.
+    pub(crate) fields: BTreeMap<Arc<str>, Member>,
     /// Whether names are escaped, and null fields count as missing.
     pub(crate) has_properties: bool,
+}
+
+/// A field of an object.
+#[derive(Debug)]
+pub(crate) enum Member {
+    /// One that has a schema.
+    Known { value: Value, is_null: bool },
+    /// One that has none.
+    Unknown(serde_json::Value),
 }
 
 impl Entries {
@@ -109,7 +116,7 @@ impl Map {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Plain(entries) => entries.entries.len(),
-            Self::Object(object) => object.data.len(),
+            Self::Object(object) => object.fields.len(),
         }
     }
 
@@ -129,7 +136,7 @@ impl Map {
     pub(super) fn find_field(&self, name: &str) -> Option<Value> {
         match self {
             Self::Plain(entries) => entries.find(&Value::from(name)).cloned(),
-            Self::Object(object) => object.fields.get(name).cloned(),
+            Self::Object(object) => object.known(name).map(|(value, _)| value.clone()),
         }
     }
 
@@ -145,15 +152,12 @@ impl Map {
         match self {
             Self::Plain(entries) => entries.entries.clone(),
             Self::Object(object) => object
-                .data
+                .fields
                 .keys()
                 .filter_map(|name| {
-                    let value = object.fields.get(name.as_str())?;
-                    let key = match object.has_properties {
-                        true => crate::schema::escape(name).map_or_else(|| Value::from(name.as_str()), Value::from),
-                        false => Value::from(name.as_str()),
-                    };
-                    Some((key, value.clone()))
+                    let (value, _) = object.known(name)?;
+                    let escaped = if object.has_properties { crate::schema::escape(name) } else { None };
+                    Some((escaped.map_or_else(|| Value::String(name.clone()), Value::from), value.clone()))
                 })
                 .collect(),
         }
@@ -183,12 +187,17 @@ impl Map {
 impl Object {
     pub(crate) fn find(&self, name: &str) -> Option<&Value> {
         if !self.has_properties {
-            return self.fields.get(name);
+            return self.known(name).map(|(value, _)| value);
         }
-        let name = unescape(name)?;
-        if self.data.get(&name).is_some_and(serde_json::Value::is_null) {
-            return None;
+        let found = self.known(&unescape(name)?);
+        found.filter(|(_, is_null)| !is_null).map(|(value, _)| value)
+    }
+
+    /// The value of a field that has a schema, and whether it is null.
+    fn known(&self, name: &str) -> Option<(&Value, bool)> {
+        match self.fields.get(name)? {
+            Member::Known { value, is_null } => Some((value, *is_null)),
+            Member::Unknown(_) => None,
         }
-        self.fields.get(name.as_str())
     }
 }

@@ -13,8 +13,7 @@
 //! iterates over a Go map, in no order, fields are in the order of their names. All findings are returned; the number that
 //! fits into a response is limited elsewhere.
 //!
-//! Not supported: `uniqueItems`, which no definition may set. The rules in `x-kubernetes-validations` are kept, not evaluated
-//! ([`Node::rules`]).
+//! Not supported: `uniqueItems`, which no definition may set. The rules in `x-kubernetes-validations` are evaluated elsewhere.
 
 mod defaults;
 mod embedded;
@@ -33,21 +32,28 @@ mod validate;
 #[cfg(test)]
 mod vectors;
 
+pub use node::Node;
+pub use own_defaults::OwnDefault;
+pub use ratchet::{Compared, Old};
+
 use crate::error::{Errors, FieldError, Path};
 use embedded::Mode;
-use node::{Node, Purpose};
-use ratchet::{Compared, Old};
+use node::Purpose;
 use report::Where;
 use serde_json::Value;
 
 /// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown
-/// fields (`ValidateDefaults`).
+/// fields (`ValidateDefaults`). Those that satisfy it are passed to `judge`, which says whether to go on.
 ///
 /// # Errors
 /// As [`Structural::new`].
-pub fn validate_defaults(schema: &Value, at: Path<'_>) -> Result<Vec<FieldError>, String> {
+pub fn validate_defaults(
+    schema: &Value,
+    at: Path<'_>,
+    judge: &mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
+) -> Result<Vec<FieldError>, String> {
     let root = Node::read(schema, Purpose::Defaults)?;
-    Ok(Errors::of(|errors| own_defaults::check(&root, at, errors)))
+    Ok(Errors::of(|errors| own_defaults::check(&root, schema, at, judge, errors)))
 }
 
 /// Whether a format of texts is checked; others are ignored.
@@ -127,9 +133,7 @@ impl Structural {
         Errors::of(check)
     }
 
-    /// The schema of the whole object, the root of the others. Rules (`x-kubernetes-validations`) are in the schema of their
-    /// value.
-    #[expect(dead_code, reason = "rules in CEL are not evaluated yet")]
+    /// The schema of the whole object, the root of the others.
     pub fn root(&self) -> &Node {
         &self.root
     }

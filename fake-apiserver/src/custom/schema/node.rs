@@ -37,9 +37,6 @@ pub struct Node {
     pub list_type: ListType,
     /// The default, if it is not null.
     pub default: Option<Value>,
-    /// The rules in `x-kubernetes-validations`, as they are in the schema.
-    #[expect(dead_code, reason = "rules in CEL are not evaluated yet")]
-    pub rules: Vec<Value>,
 }
 
 /// `additionalProperties`.
@@ -173,7 +170,6 @@ impl Node {
                 _ => ListType::Atomic,
             },
             default: fields.get("default").cloned(),
-            rules: fields.list("x-kubernetes-validations").to_vec(),
         })
     }
 

@@ -10,10 +10,29 @@ use super::report::Where;
 use super::validate;
 use crate::error::{Errors, FieldError, Path, aggregate};
 use serde_json::Value;
+use std::ops::ControlFlow;
+
+/// A default that satisfies its schema.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnDefault<'d> {
+    /// The schema, as it is in the definition.
+    pub schema: &'d Value,
+    pub node: &'d Node,
+    /// Whether its values are objects of some kind.
+    pub is_root: bool,
+    pub at: Path<'d>,
+    pub value: &'d Value,
+}
 
 /// Validates the defaults of the schema at `at`, which is that of a whole object.
-pub(super) fn check(root: &Node, at: Path<'_>, errors: &mut Errors) {
-    Walk { root, place: Vec::new(), errors }.node(root, at, true, false);
+pub(super) fn check(
+    root: &Node,
+    schema: &Value,
+    at: Path<'_>,
+    judge: &mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
+    errors: &mut Errors,
+) {
+    _ = Walk { root, place: Vec::new(), judge, errors }.node(root, schema, at, true, false);
 }
 
 /// A walk through the schemas of an object, whose metadata is of that object.
@@ -21,37 +40,43 @@ struct Walk<'w> {
     root: &'w Node,
     /// The place of the current schema in that of the object.
     place: Vec<Child>,
+    judge: &'w mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
     errors: &'w mut Errors,
 }
 
 impl Walk<'_> {
-    fn node(&mut self, node: &Node, at: Path<'_>, is_root: bool, in_metadata: bool) {
+    /// Goes through a node, which was read from `schema`.
+    fn node(&mut self, node: &Node, schema: &Value, at: Path<'_>, is_root: bool, in_metadata: bool) -> ControlFlow<()> {
         if node.embedded && !is_root {
-            return Walk { root: node, place: Vec::new(), errors: &mut *self.errors }.node(node, at, true, false);
+            let mut walk = Walk { root: node, place: Vec::new(), judge: &mut *self.judge, errors: &mut *self.errors };
+            return walk.node(node, schema, at, true, false);
         }
-        if let Some(default) = &node.default {
+        if let Some(value) = &node.default {
             let at = at.child("default");
+            let default = OwnDefault { schema, node, is_root, at, value };
             match in_metadata {
-                true => self.in_metadata(node, at, default),
-                false => self.outside(node, at, default, is_root),
+                true => self.in_metadata(default)?,
+                false => self.outside(default)?,
             }
         }
         if let Some(items) = &node.items {
             self.place.push(Child::Item);
-            self.node(items, at.child("items"), false, in_metadata);
+            self.node(items, &schema["items"], at.child("items"), false, in_metadata)?;
             self.place.pop();
         }
         for (name, field) in &node.properties {
             let in_metadata = in_metadata || is_root && META_FIELDS.contains(&name.as_str());
             self.place.push(Child::Property(name.clone()));
-            self.node(field, at.child("properties").key(name), false, in_metadata);
+            let schema = &schema["properties"][name.as_str()];
+            self.node(field, schema, at.child("properties").key(name), false, in_metadata)?;
             self.place.pop();
         }
+        ControlFlow::Continue(())
     }
 
     /// Validates a default in `apiVersion`, `kind` or `metadata`: an object with it must have valid ones.
-    fn in_metadata(&mut self, node: &Node, at: Path<'_>, default: &Value) {
-        let mut object = around(&self.place, default.clone());
+    fn in_metadata(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
+        let mut object = around(&self.place, default.value.clone());
         for (name, value) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
             if object.get(name).is_none() {
                 object[name] = value.into();
@@ -66,31 +91,39 @@ impl Walk<'_> {
         };
         match problem {
             Some(problem) => {
-                self.errors.invalid(at, default.clone(), format!("must result in valid metadata: {problem}"))
+                let detail = format!("must result in valid metadata: {problem}");
+                self.errors.invalid(default.at, default.value.clone(), detail);
+                ControlFlow::Continue(())
             }
-            None => self.value(node, at, default),
+            None => self.value(default),
         }
     }
 
-    fn outside(&mut self, node: &Node, at: Path<'_>, default: &Value, is_root: bool) {
-        let mut pruned = default.clone();
+    fn outside(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
+        let OwnDefault { node, is_root, at, value, .. } = default;
+        let mut pruned = value.clone();
         prune::prune(node, &mut pruned, is_root);
-        if pruned != *default {
-            self.errors.invalid(at, default.clone(), "must not have unknown fields");
+        if pruned != *value {
+            self.errors.invalid(at, value.clone(), "must not have unknown fields");
         }
-        let mut coerced = default.clone();
+        let mut coerced = value.clone();
         if let Err(error) = embedded::coerce(node, at, &mut coerced, is_root, Mode::RefuseMalformed) {
-            return self.errors.push(error);
+            self.errors.push(error);
+            return ControlFlow::Continue(());
         }
         let before = self.errors.len();
         embedded::check(node, at, &coerced, is_root, self.errors);
-        if self.errors.len() == before {
-            self.value(node, at, &coerced);
+        if self.errors.len() > before {
+            return ControlFlow::Continue(());
         }
+        self.value(OwnDefault { value: &coerced, ..default })
     }
 
-    fn value(&mut self, node: &Node, at: Path<'_>, value: &Value) {
-        let path = at.to_string();
-        self.errors.extend(validate::check(node, &Where::root(Some(&path)), value, None).into_findings());
+    fn value(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
+        let path = default.at.to_string();
+        let findings = validate::check(default.node, &Where::root(Some(&path)), default.value, None).into_findings();
+        let goes_on = !findings.is_empty() || (self.judge)(default, self.errors);
+        self.errors.extend(findings);
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }

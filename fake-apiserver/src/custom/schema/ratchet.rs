@@ -13,17 +13,17 @@ use std::collections::HashMap;
 /// The results of comparing objects and lists of a new value with the old ones, by their addresses in memory, so that each
 /// is compared once, however many values around it have findings.
 #[derive(Debug, Default)]
-pub(super) struct Compared(RefCell<HashMap<usize, bool>>);
+pub struct Compared(RefCell<HashMap<usize, bool>>);
 
 /// The value that another one replaces.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Old<'v> {
+pub struct Old<'v> {
     value: &'v Value,
     compared: &'v Compared,
 }
 
 impl<'v> Old<'v> {
-    pub(super) fn new(value: &'v Value, compared: &'v Compared) -> Self {
+    pub fn new(value: &'v Value, compared: &'v Compared) -> Self {
         Old { value, compared }
     }
 
@@ -31,8 +31,18 @@ impl<'v> Old<'v> {
         Old { value, ..self }
     }
 
+    /// The value itself.
+    pub fn value(self) -> &'v Value {
+        self.value
+    }
+
+    /// Whether the value is null.
+    pub fn is_null(self) -> bool {
+        self.value.is_null()
+    }
+
     /// Whether the value has not changed (`CachedDeepEqual`).
-    pub(super) fn equals(self, node: &Node, new: &Value) -> bool {
+    pub fn equals(self, node: &Node, new: &Value) -> bool {
         if !new.is_object() && !new.is_array() {
             return self.value == new;
         }
@@ -67,12 +77,12 @@ impl<'v> Old<'v> {
     }
 
     /// The old value of a field.
-    pub(super) fn field(self, name: &str) -> Option<Old<'v>> {
+    pub fn field(self, name: &str) -> Option<Old<'v>> {
         Some(self.part(self.value.as_object()?.get(name)?))
     }
 
     /// The old items of a list by their keys.
-    pub(super) fn list(self, node: &Node) -> OldItems<'v, '_> {
+    pub fn list<'s>(self, node: &'s Node) -> OldItems<'v, 's> {
         let keys = keys_of(node).unwrap_or_default();
         let mut items = HashMap::new();
         if !keys.is_empty() {
@@ -87,14 +97,14 @@ impl<'v> Old<'v> {
 }
 
 /// The old items of a list; none if it has no keys.
-pub(super) struct OldItems<'v, 's> {
+pub struct OldItems<'v, 's> {
     keys: &'s [String],
     items: HashMap<String, Old<'v>>,
 }
 
 impl<'v> OldItems<'v, '_> {
     /// The old item that a new one replaces.
-    pub(super) fn of(&self, new: &Value) -> Option<Old<'v>> {
+    pub fn of(&self, new: &Value) -> Option<Old<'v>> {
         if self.items.is_empty() {
             return None;
         }

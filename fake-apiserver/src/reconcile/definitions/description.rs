@@ -1,5 +1,6 @@
 //! The description of the resource that a definition defines.
 
+use crate::custom::rules::Rules;
 use crate::custom::schema::Structural;
 use crate::object::{meta, version_order};
 use crate::registry::{ColumnDescription, Description, ScalePaths, VersionDescription, items};
@@ -53,9 +54,11 @@ fn version(
         Some(text) => text.to_owned(),
         None => deprecation(versions, group, &name, &text(&names["kind"])),
     });
+    let schema = &version["schema"]["openAPIV3Schema"];
     Ok(VersionDescription {
         served: version["served"] == true,
-        schema: Some(Arc::new(Structural::new(&version["schema"]["openAPIV3Schema"])?)),
+        schema: Some(Arc::new(Structural::new(schema)?)),
+        rules: Rules::new(schema, true).map(Arc::new),
         columns: items(version, "/additionalPrinterColumns").iter().map(column).collect(),
         selectable: items(version, "/selectableFields").iter().map(|field| text(&field["jsonPath"])).collect(),
         status: subresources["status"].is_object(),

@@ -1,14 +1,18 @@
-//! The rules in CEL: the shape of their entries. What they say is not looked at.
+//! The rules in CEL: the shape of their entries, what they say, and what they may cost.
 //!
 //! Follows `ValidateCustomResourceDefinitionOpenAPISchema` of `pkg/apis/apiextensions/validation/validation.go` of
 //! `k8s.io/apiextensions-apiserver` (v0.37.1).
 
+use super::context::Context;
+use super::cost::{self, TotalCost};
+use super::old::Leniency;
+use super::schema::{Found, Place};
 use super::visit::word;
-use super::{field_path, items, structural, version};
+use super::{items, printed, structural, version};
+use crate::custom::field_path;
+use crate::custom::rules::{NO_TYPE, RULES, Scope};
 use crate::error::{Errors, FieldError, Path};
 use serde_json::Value;
-
-pub(super) const RULES: &str = "x-kubernetes-validations";
 
 /// `supportedValidationReason`, sorted.
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -59,5 +63,74 @@ fn shape(at: Path<'_>, schema: &Value, rule: &Value, errors: &mut Errors) {
     let is_good = || structural::refusal(schema).is_some() || field_path::find(path, schema, true).is_ok();
     if !path.is_empty() && !is_good() {
         errors.invalid(here, path, "must be a valid path");
+    }
+}
+
+/// Findings about what the rules of a schema say. They are compiled only if nothing else is wrong with it.
+pub(super) fn meanings(at: Path<'_>, context: &Context<'_>, place: Place<'_>, leniency: &Leniency, found: &mut Found) {
+    let rules = of(context.schema());
+    if rules.is_empty() {
+        return;
+    }
+    let declared = match context.typed() {
+        Ok(Some(declared)) => declared,
+        Ok(None) => return found.rules.push(FieldError::internal(at.child(RULES), NO_TYPE)),
+        Err(error) => {
+            let detail = format!(
+                "internal error: failed to construct type information for x-kubernetes-validations rules: {error}"
+            );
+            return found.rules.push(FieldError::internal(at.child(RULES), detail));
+        }
+    };
+    let scope = Scope::new(declared);
+    let judge = Judge { scope: &scope, cardinality: context.cardinality(declared), place, leniency };
+    for (index, rule) in rules.iter().enumerate() {
+        judge.rule(at.item(RULES, index), rule, &mut found.rules, &mut found.cost);
+    }
+}
+
+/// What rules of one schema are judged by.
+struct Judge<'j> {
+    scope: &'j Scope,
+    /// How many values they can be about.
+    cardinality: u64,
+    place: Place<'j>,
+    leniency: &'j Leniency,
+}
+
+impl Judge<'_> {
+    fn rule(&self, at: Path<'_>, rule: &Value, errors: &mut Errors, total: &mut TotalCost) {
+        let Some(compiled) = self.scope.compile(rule, |field, text| self.leniency.stage(field, text)) else { return };
+        let cost = compiled.code.as_ref().map_or(0, |code| self.scope.max_cost(code));
+        let here = at.child("rule");
+        self.cost(here, "estimated rule cost", cost.saturating_mul(self.cardinality), errors, total);
+        if let Err(error) = compiled.code {
+            errors.push(FieldError::invalid_printed(here, printed::rule(rule), error));
+        }
+        let at_message = at.child("messageExpression");
+        match compiled.message {
+            Some(Ok(code)) => {
+                let cost = self.scope.max_cost(&code);
+                self.cost(at_message, "estimated messageExpression cost", cost, errors, total);
+            }
+            Some(Err(error)) => errors.push(FieldError::invalid_printed(at_message, printed::rule(rule), error)),
+            None => {}
+        }
+        if !compiled.uses_old_self {
+            if let Some(optional) = rule.get("optionalOldSelf") {
+                let detail = "may not be set if oldSelf is not used in rule";
+                errors.invalid(at.child("optionalOldSelf"), optional.clone(), detail);
+            }
+        } else if let Some(within) = self.place.uncorrelatable() {
+            let detail = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
+            errors.invalid(here, word(rule, "rule"), detail);
+        }
+    }
+
+    fn cost(&self, at: Path<'_>, name: &str, cost: u64, errors: &mut Errors, total: &mut TotalCost) {
+        if cost > cost::LIMIT && !self.leniency.any_cost {
+            errors.forbidden(at, cost::message(name, cost, cost::LIMIT));
+        }
+        total.add(at, cost);
     }
 }

@@ -6,9 +6,10 @@
 //! value.
 
 mod completeness;
+mod context;
 mod conversion;
+mod cost;
 mod expressions;
-mod field_path;
 mod lists;
 mod meta;
 mod names;

@@ -5,9 +5,12 @@
 //! accepted.
 
 use super::visit::{self, of_versions, word};
-use super::{conversion, is_true, items, lists, schema, spec, structural};
+use super::{conversion, expressions, is_true, items, lists, schema, spec, structural};
 use crate::error::Path;
+use kubernetes_cel::Stage;
 use serde_json::Value;
+use std::collections::HashSet;
+use std::rc::Rc;
 
 /// `validationOptions`: the requirements, which may exempt an old definition.
 #[derive(Debug, Clone)]
@@ -28,6 +31,18 @@ pub(super) struct Leniency {
     pub(super) certificates: bool,
     /// The versions that may have too many selectable fields, "" for all of them.
     pub(super) selectable_fields: Vec<String>,
+    /// Rules may cost whatever they do (`suppressPerExpressionCost`).
+    pub(super) any_cost: bool,
+    pub(super) stored: Option<Rc<Stored>>,
+}
+
+/// What was stored before.
+#[derive(Debug)]
+pub(super) struct Stored {
+    rules: HashSet<String>,
+    message_expressions: HashSet<String>,
+    /// The versions whose schemas are the same as before.
+    versions: Vec<String>,
 }
 
 impl Leniency {
@@ -41,6 +56,8 @@ impl Leniency {
         keys: true,
         certificates: false,
         selectable_fields: Vec::new(),
+        any_cost: false,
+        stored: None,
     };
 
     /// The requirements on a definition that replaces another.
@@ -57,12 +74,51 @@ impl Leniency {
             keys: !visit::any(old, |schema| !lists::keys(Path::ROOT, schema).is_empty()),
             certificates: is_true(old, "Established") && !conversion::has_bad_certificates(old),
             selectable_fields: too_many(new, old),
+            any_cost: false,
+            stored: Some(Rc::new(Stored::of(new, old))),
         }
+    }
+
+    /// What is required of a version.
+    pub(super) fn of_version(&self, name: &str) -> Self {
+        let is_unchanged = |stored: &Rc<Stored>| stored.versions.iter().any(|version| version == name);
+        Leniency { any_cost: self.stored.as_ref().is_some_and(is_unchanged), ..self.clone() }
+    }
+
+    /// What an expression in a field of a rule may call: more, if it was there before.
+    pub(super) fn stage(&self, field: &str, expression: &str) -> Stage {
+        let was_there = |stored: &Rc<Stored>| match field {
+            "rule" => stored.rules.contains(expression),
+            _ => stored.message_expressions.contains(expression),
+        };
+        if self.stored.as_ref().is_some_and(was_there) { Stage::Stored } else { Stage::New }
     }
 
     /// Whether a version, or "" for all of them, may have too many selectable fields.
     pub(super) fn may_have_too_many(&self, version: &str) -> bool {
         self.selectable_fields.iter().any(|name| name == version)
+    }
+}
+
+impl Stored {
+    fn of(new: &Value, old: &Value) -> Self {
+        let (mut rules, mut message_expressions) = (HashSet::new(), HashSet::new());
+        for schema in of_versions(old) {
+            visit::each(schema, &mut |schema| {
+                for rule in expressions::of(schema) {
+                    rules.insert(word(rule, "rule").to_owned());
+                    message_expressions.insert(word(rule, "messageExpression").to_owned());
+                }
+            });
+        }
+        let named =
+            |definition, name: &str| spec::versions(definition).iter().find(|version| word(version, "name") == name);
+        let is_unchanged = |name: &&str| {
+            let (Some(new), Some(old)) = (named(new, name), named(old, name)) else { return false };
+            new.get("schema") == old.get("schema")
+        };
+        let names = spec::versions(new).iter().map(|version| word(version, "name"));
+        Stored { rules, message_expressions, versions: names.filter(is_unchanged).map(str::to_owned).collect() }
     }
 }
 

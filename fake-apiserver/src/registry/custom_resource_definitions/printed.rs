@@ -131,6 +131,11 @@ pub(super) fn schema(schema: &Value) -> String {
     print(|text| one(text, SCHEMA, schema))
 }
 
+/// A rule.
+pub(super) fn rule(rule: &Value) -> String {
+    print(|text| one(text, RULE, rule))
+}
+
 /// The schemas of a list's items.
 pub(super) fn items(items: &Value) -> String {
     print(|text| value(text, Holds::SchemaOrSchemas, Some(items)))

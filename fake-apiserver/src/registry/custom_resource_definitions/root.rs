@@ -5,11 +5,14 @@
 //! that passes the other rules and has it. Upstream the validation of defaults of embedded objects also removes unknown
 //! fields from their metadata, and that is stored.
 
+use super::context::Context;
 use super::old::Leniency;
-use super::schema::{self, Place};
+use super::schema::{self, Found, Place};
 use super::visit::{is_set, word};
 use super::{printed, structural};
+use crate::custom::rules::{Check, Rules};
 use crate::custom::schema::validate_defaults;
+use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Path};
 use serde_json::Value;
 
@@ -50,10 +53,12 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
     }
     let here = at.child("openAPIV3Schema");
     let conversion = if leniency.structural { structural::refusal(schema) } else { None };
+    let mut context = None;
     if leniency.structural && conversion.is_none() {
         let findings = structural::findings(here, schema);
         if findings.is_empty() {
-            match validate_defaults(schema, here) {
+            match defaults(here, schema) {
+                Ok(findings) if findings.is_empty() => context = Some(Context::root(schema)),
                 Ok(findings) => own.extend(findings),
                 Err(error) => own.invalid(here, "", error),
             }
@@ -61,12 +66,29 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
             own.extend(findings);
         }
     }
-    schema::schema(here, schema, Place::ROOT, leniency, &mut own);
+    let mut found = Found::default();
+    schema::schema(here, schema, Place::ROOT, leniency, context.as_ref(), &mut found);
+    own.extend(found.errors);
+    own.extend(found.rules);
     // Mostly the rules above have found it already.
     if let Some(refusal) = conversion.filter(|_| own.len() == 0) {
         own.invalid(here, "", refusal);
     }
+    found.cost.check(here, &mut own);
     errors.extend(own);
+}
+
+/// Findings about the defaults, which must also obey the rules that are about them.
+fn defaults(at: Path<'_>, schema: &Value) -> Result<Vec<FieldError>, String> {
+    let deadline = Deadline::default();
+    let mut check = Check::new(&deadline);
+    validate_defaults(schema, at, &mut |default, errors| {
+        if let Some(rules) = Rules::new(default.schema, default.is_root) {
+            rules.check_default(default.node, default.at, default.value, &mut check);
+            errors.extend(check.errors.drain(..));
+        }
+        !check.has_ended()
+    })
 }
 
 /// With the status subresource, only some fields may be set at the root, as rules about the status would be lost. Only the

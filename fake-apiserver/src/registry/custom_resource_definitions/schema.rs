@@ -4,6 +4,8 @@
 //! `pkg/apis/apiextensions/validation/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1). The findings about entries of
 //! a map come sorted, where Go's order is random.
 
+use super::context::{Context, Step};
+use super::cost::TotalCost;
 use super::old::Leniency;
 use super::visit::{entries, is_set, schema_in, word};
 use super::{expressions, lists};
@@ -18,25 +20,46 @@ const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "d
 
 /// The place of a schema, as the rules distinguish it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Place<'p> {
     /// Whether it is that of the whole object.
     is_root: bool,
     /// Whether it is within that of `metadata`, `kind` or `apiVersion` of an object.
     in_meta: bool,
     /// The reason why it cannot have defaults.
     no_defaults: Option<&'static str>,
+    /// The outermost schema around it in whose values it is not known which part replaces which.
+    uncorrelatable: Option<Path<'p>>,
 }
 
-impl Place {
-    pub(super) const ROOT: Place = Place { is_root: true, in_meta: false, no_defaults: None };
+impl Place<'_> {
+    pub(super) const ROOT: Place<'static> =
+        Place { is_root: true, in_meta: false, no_defaults: None, uncorrelatable: None };
+}
+
+/// What is found out about a schema (`OpenAPISchemaErrorList`).
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) errors: Errors,
+    /// Findings about what rules say, which come last.
+    pub(super) rules: Errors,
+    pub(super) cost: TotalCost,
 }
 
 pub(super) fn is_unknown_type(type_: &str) -> bool {
     !type_.is_empty() && !TYPES.contains(&type_)
 }
 
-/// `ValidateCustomResourceDefinitionOpenAPISchema`.
-pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Leniency, errors: &mut Errors) {
+/// `ValidateCustomResourceDefinitionOpenAPISchema`. Without a context, rules are not compiled.
+pub(super) fn schema(
+    at: Path<'_>,
+    node: &Value,
+    place: Place<'_>,
+    leniency: &Leniency,
+    context: Option<&Context<'_>>,
+    found: &mut Found,
+) {
+    let before = found.errors.len();
+    let errors = &mut found.errors;
     keywords(at, node, place, leniency, errors);
     if is_set(node, "uniqueItems") {
         let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
@@ -48,36 +71,46 @@ pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Lenien
         errors.forbidden(at.child("additionalProperties"), detail);
     }
     let inner = Place { is_root: false, ..place };
-    let mut below = |at: Path<'_>, node: &Value, place: Place| schema(at, node, place, leniency, errors);
+    let mut below = |at: Path<'_>, node: &Value, place: Place<'_>, step: Option<Step<'_>>| {
+        let context = context.zip(step).map(|(context, step)| context.below(node, step));
+        schema(at, node, place, leniency, context.as_ref(), found);
+    };
     if let Some(additional) = schema_in(node, "additionalProperties") {
         // Without a value it is unknown which fields would be pruned.
         let reason = "inside additionalProperties applying to object metadata";
         let place = if place.in_meta { Place { no_defaults: Some(reason), ..inner } } else { inner };
-        below(at.child("additionalProperties"), additional, place);
+        below(at.child("additionalProperties"), additional, place, Some(Step::Entry));
     }
     for (name, property) in entries(node, "properties") {
-        below(at.child("properties").key(name), property, place.of_property(node, name));
+        let inner = match word(node, "x-kubernetes-map-type") {
+            "" | "granular" | "atomic" => place.of_property(node, name),
+            _ => place.of_property(node, name).within(at),
+        };
+        below(at.child("properties").key(name), property, inner, Some(Step::Property(name)));
     }
     if let Some(not) = schema_in(node, "not") {
-        below(at.child("not"), not, inner);
+        below(at.child("not"), not, inner, None);
     }
     for field in ["allOf", "oneOf", "anyOf"] {
         let clauses = node.get(field).and_then(Value::as_array).into_iter().flatten();
-        clauses.enumerate().for_each(|(index, clause)| below(at.item(field, index), clause, inner));
+        clauses.enumerate().for_each(|(index, clause)| below(at.item(field, index), clause, inner, None));
     }
     for (name, definition) in entries(node, "definitions") {
-        below(at.child("definitions").key(name), definition, inner);
+        below(at.child("definitions").key(name), definition, inner, None);
     }
+    let is_map = word(node, "x-kubernetes-list-type") == "map";
+    let item_place = if is_map { inner } else { inner.within(at) };
     match node.get("items") {
-        Some(Value::Array(items)) => {
-            items.iter().enumerate().for_each(|(index, item)| below(at.item("items", index), item, inner));
-        }
-        Some(item) => below(at.child("items"), item, inner),
+        Some(Value::Array(items)) => items.iter().enumerate().for_each(|(index, item)| {
+            below(at.item("items", index), item, item_place, Some(Step::Item));
+        }),
+        Some(item) => below(at.child("items"), item, item_place, Some(Step::Item)),
         None => {}
     }
     for (name, dependency) in entries(node, "dependencies").filter(|(_, dependency)| dependency.is_object()) {
-        below(at.child("dependencies").key(name), dependency, inner);
+        below(at.child("dependencies").key(name), dependency, inner, None);
     }
+    let errors = &mut found.errors;
     if node.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
         errors.invalid(at.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined");
     }
@@ -87,11 +120,27 @@ pub(super) fn schema(at: Path<'_>, node: &Value, place: Place, leniency: &Lenien
         errors.extend(lists::keys(at, node));
     }
     expressions::shapes(at, node, errors);
+    if let Some(context) = context.filter(|_| found.errors.len() == before) {
+        expressions::meanings(at, context, place, leniency, found);
+    }
 }
 
-impl Place {
+impl<'p> Place<'p> {
+    /// The schema within which it is not known which value replaces which.
+    pub(super) fn uncorrelatable(&self) -> Option<Path<'p>> {
+        self.uncorrelatable
+    }
+
+    /// The same place, within such a schema.
+    fn within<'w>(self, at: Path<'w>) -> Place<'w>
+    where
+        'p: 'w,
+    {
+        Place { uncorrelatable: self.uncorrelatable.or(Some(at)), ..self }
+    }
+
     /// The place of a property of a schema at this place.
-    fn of_property(self, schema: &Value, name: &str) -> Place {
+    fn of_property(self, schema: &Value, name: &str) -> Self {
         let inner = Place { is_root: false, ..self };
         let reason = match name {
             "metadata" => "in top-level metadata",
@@ -108,7 +157,7 @@ impl Place {
 }
 
 /// `specStandardValidatorV3.validate`.
-fn keywords(at: Path<'_>, schema: &Value, place: Place, leniency: &Leniency, errors: &mut Errors) {
+fn keywords(at: Path<'_>, schema: &Value, place: Place<'_>, leniency: &Leniency, errors: &mut Errors) {
     let type_ = word(schema, "type");
     if leniency.types && is_unknown_type(type_) {
         errors.push(FieldError::unsupported(at.child("type"), &type_.into(), &TYPES));

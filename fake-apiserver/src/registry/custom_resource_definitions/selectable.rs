@@ -3,8 +3,9 @@
 //! Follows `ValidateCustomResourceSelectableFields` of `pkg/apis/apiextensions/validation/validation.go` of
 //! `k8s.io/apiextensions-apiserver` (v0.37.1). Of a schema without a structural form, which panics there, only that is reported.
 
+use super::structural;
 use super::visit::word;
-use super::{field_path, structural};
+use crate::custom::field_path;
 use crate::error::{Errors, FieldError, Path};
 use serde_json::Value;
 use std::collections::HashSet;

@@ -89,7 +89,9 @@ fn schemas_are_there(versions: &Versions<'_>, leniency: &Leniency, preserve: boo
 fn shared(versions: &Versions<'_>, leniency: &Leniency, errors: &mut Errors) {
     let schema = versions.shared(Shared::Schema);
     if let Some(schema) = schema {
-        version::validation(SPEC.child("validation"), schema, versions.any_status(), leniency, errors);
+        let name = versions.all().first().map_or("", |version| visit::word(version, "name"));
+        let leniency = leniency.of_version(name);
+        version::validation(SPEC.child("validation"), schema, versions.any_status(), &leniency, errors);
     }
     version::subresources(SPEC.child("subresources"), versions.shared(Shared::Subresources), errors);
     version::columns(SPEC.child("additionalPrinterColumns"), versions.shared(Shared::Columns), errors);

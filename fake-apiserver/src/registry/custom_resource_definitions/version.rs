@@ -100,7 +100,8 @@ pub(super) fn version(
     let namesake = versions.all().iter().find(|version| word(version, "name") == name).unwrap_or(version);
     let schema = versions.own(version, Shared::Schema);
     if let Some(schema) = schema {
-        validation(at.child("schema"), schema, has_status(namesake), leniency, errors);
+        let leniency = leniency.of_version(name);
+        validation(at.child("schema"), schema, has_status(namesake), &leniency, errors);
     }
     subresources(at.child("subresources"), versions.own(version, Shared::Subresources), errors);
     columns(at.child("additionalPrinterColumns"), versions.own(version, Shared::Columns), errors);

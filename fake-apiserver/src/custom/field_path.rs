@@ -3,17 +3,16 @@
 //! Follows `ValidFieldPath` of `pkg/apiserver/schema/cel/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), which
 //! panics where a path leads through `additionalProperties: true`; here it refers to no valid field then.
 
-use super::visit::schema_in;
 use serde_json::Value;
 
 /// A path and the schema there.
-pub(super) struct Found<'a> {
+pub struct Found<'a> {
     /// The first field.
-    pub(super) root: String,
+    pub root: String,
     /// The path as in findings.
-    pub(super) path: String,
+    pub path: String,
     /// The schema there, unless it is `true`.
-    pub(super) schema: Option<&'a Value>,
+    pub schema: Option<&'a Value>,
 }
 
 const NO_FIELD: &str = "does not refer to a valid field";
@@ -23,7 +22,7 @@ const END: &str = "unexpected end of JSON path";
 ///
 /// # Errors
 /// If the path is malformed, or the schema has no such field.
-pub(super) fn find<'a>(path: &str, schema: &'a Value, brackets: bool) -> Result<Found<'a>, String> {
+pub fn find<'a>(path: &str, schema: &'a Value, brackets: bool) -> Result<Found<'a>, String> {
     let mut found = Found { root: String::new(), path: String::new(), schema: Some(schema) };
     let mut tokens = tokens(path);
     while let Some(token) = tokens.next() {
@@ -53,7 +52,7 @@ impl Found<'_> {
             let dot = if self.path.is_empty() { "" } else { "." };
             (format!("{dot}{name}"), Some(properties.get(name).ok_or(NO_FIELD)?))
         } else if schema.get("additionalProperties").is_some() {
-            (format!("[{name}]"), schema_in(schema, "additionalProperties"))
+            (format!("[{name}]"), schema.get("additionalProperties").filter(|schema| schema.is_object()))
         } else {
             return Err(NO_FIELD.into());
         };

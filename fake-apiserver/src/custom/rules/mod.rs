@@ -1,0 +1,71 @@
+//! The rules in `x-kubernetes-validations`: expressions of CEL about values.
+//!
+//! [`Rules`] are compiled once a definition. [`Check`] evaluates them, for one value, with what that may cost at most. Definitions
+//! compile each rule by itself in a [`Scope`], to say what is wrong with it.
+//!
+//! Upstream goes through the entries of a map in no order, here they are taken by name: that decides which rules are evaluated
+//! before the budget runs out.
+//!
+//! Not supported: rules within `allOf`, which no definition may have.
+
+mod check;
+mod compile;
+mod message;
+mod tree;
+#[cfg(test)]
+mod vectors;
+
+pub use check::{Before, Check};
+pub use compile::Scope;
+pub use tree::RULES;
+
+use tree::has_rules;
+
+use crate::custom::schema::{Compared, Node, Old};
+use crate::error::Path;
+use kubernetes_cel::Schema;
+use serde_json::Value;
+
+/// Why there are no rules about values that expressions cannot see.
+pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
+
+/// The most that one evaluation may be estimated to cost if it is to hold up others. It takes about a millisecond.
+const LONG: u64 = 20_000;
+
+/// The rules of a schema.
+#[derive(Debug)]
+pub struct Rules {
+    root: tree::Node,
+    is_long: bool,
+}
+
+impl Rules {
+    /// Compiles the rules of a schema that passed validation; `is_root` says that its values are resources. `None` if there are none.
+    pub fn new(schema: &Value, is_root: bool) -> Option<Rules> {
+        if !has_rules(schema) {
+            return None;
+        }
+        let declared = Schema::from_json(schema).declare(is_root);
+        let root = tree::Node::compile(schema, is_root, declared.as_ref())?;
+        Some(Rules { is_long: root.max_cost() > LONG, root })
+    }
+
+    /// Whether evaluating them may take long even for a short object.
+    pub fn is_long(&self) -> bool {
+        self.is_long
+    }
+
+    /// Checks a value with that schema, which is at `at`.
+    pub fn check(&self, node: &Node, at: Path<'_>, value: &Value, before: Before<'_>, check: &mut Check<'_>) {
+        check.all(&self.root, node, at, value, before);
+    }
+
+    /// Checks a default: as what takes its own place, and as what is new.
+    pub fn check_default(&self, node: &Node, at: Path<'_>, default: &Value, check: &mut Check<'_>) {
+        let compared = Compared::default();
+        check.cheaper_of(
+            |check| self.check(node, at, default, Before::strict(Old::new(default, &compared)), check),
+            |check| self.check(node, at, default, Before::NOTHING, check),
+        );
+    }
+}
