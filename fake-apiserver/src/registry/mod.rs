@@ -14,6 +14,7 @@ mod apps;
 mod columns;
 mod config_maps;
 mod custom_resource_definitions;
+mod custom_versions;
 mod events;
 mod leases;
 mod namespaces;

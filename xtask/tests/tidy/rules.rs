@@ -57,7 +57,7 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only {
             of: FAKE,
             rooms: &["custom::rules"],
-            may: &["custom::field_path", "custom::schema", "deadline", "error", "schema"],
+            may: &["custom::field_path", "custom::schema", "deadline", "error", "object", "schema"],
         }],
     },
     Absence {

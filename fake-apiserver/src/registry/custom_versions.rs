@@ -1,0 +1,83 @@
+//! Versions of custom resources: what their schemas, and the rules in these, do to objects and find in them.
+//!
+//! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
+
+use super::resource::Version;
+use crate::custom::rules::{Before, Check};
+use crate::custom::schema::{Compared, Old};
+use crate::deadline::Deadline;
+use crate::error::{FieldError, Path};
+use serde_json::Value;
+
+impl Version {
+    /// Whether objects are custom resources.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.schema.is_some()
+    }
+
+    /// Removes what the schema of a custom resource does not know from what a client sent, and fills in its defaults. Returns findings
+    /// about what was removed.
+    ///
+    /// # Errors
+    /// If the metadata of an embedded object cannot be read.
+    pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        let mut unknown = schema.prune(object);
+        schema.prune_nulls(object);
+        unknown.extend(schema.coerce_embedded(object)?);
+        schema.set_defaults(object);
+        Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())
+    }
+
+    /// Findings about a custom resource, but for its metadata; `None` for others.
+    pub(super) fn validate_custom(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        is_status: bool,
+    ) -> Option<Vec<FieldError>> {
+        let schema = self.schema.as_ref()?;
+        let mut findings = match old {
+            Some(old) if is_status => schema.validate_status(object, old),
+            _ => schema.validate(object, old),
+        };
+        findings.extend(self.scale.iter().flat_map(|scale| scale.validate(object, is_status)));
+        if !is_status {
+            findings.extend(schema.validate_embedded(object));
+        }
+        if old.is_none_or(|old| schema.validate_lists(old).is_empty()) {
+            findings.extend(schema.validate_lists(object));
+        }
+        Some(findings)
+    }
+
+    /// Checks the rules about a custom resource, unless it is `blocked` by other findings. Returns warnings.
+    pub(super) fn check_rules(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        blocked: bool,
+        deadline: &Deadline,
+        findings: &mut Vec<FieldError>,
+    ) -> Vec<String> {
+        let Some((rules, schema)) = self.rules.as_ref().zip(self.schema.as_ref()) else { return Vec::new() };
+        if blocked {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                          complete validation";
+            findings.push(FieldError::invalid("<nil>", &Value::Null, detail));
+            return Vec::new();
+        }
+        let compared = Compared::default();
+        let node = schema.root();
+        let forgiving = |old| Before::forgiving(Old::new(old, &compared), node, object);
+        let mut check = Check::new(deadline);
+        rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
+        findings.append(&mut check.errors);
+        check.warnings
+    }
+
+    /// Whether writes may take long whatever is written.
+    pub(crate) fn takes_long(&self) -> bool {
+        self.rules.as_ref().is_some_and(|rules| rules.is_long())
+    }
+}
