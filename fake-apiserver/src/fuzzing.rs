@@ -4,6 +4,8 @@ use crate::api::continue_token::ContinueToken as Token;
 use crate::api::request::Query;
 use crate::api::request::options::{ListOptions, WriteOptions};
 use crate::commit::deletion::DeleteOptions;
+use crate::custom::rules::{Before, Check, Rules};
+use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::http::{Route, route};
 use crate::object::{name, patch};
@@ -123,4 +125,25 @@ pub fn merge_patch(document: Value, patch: Value, checked: bool) -> ApiResult<Va
 /// Serves a connection as if the replica had accepted it on its plain HTTP port.
 pub async fn serve_connection(replica: &RunningReplica, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
     replica.serve_connection(stream).await;
+}
+
+/// What the rules of a schema find in a value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BrokenRules {
+    /// What is wrong, in order.
+    pub errors: Vec<String>,
+    /// What is tolerated because it has not changed.
+    pub warnings: Vec<String>,
+}
+
+/// Evaluates the rules of a schema of custom resources about a value, which may replace another. `None` if the schema is not
+/// structural or has no rules.
+pub fn broken_rules(schema: &Value, value: &Value, old: Option<&Value>) -> Option<BrokenRules> {
+    let structural = Structural::new(schema).ok()?;
+    let rules = Rules::new(schema, true)?;
+    let (deadline, compared, node) = (Deadline::default(), Compared::default(), structural.root());
+    let before = old.map_or(Before::NOTHING, |old| Before::forgiving(Old::new(old, &compared), node, value));
+    let mut check = Check::new(&deadline);
+    rules.check(node, crate::error::Path::ROOT, value, before, &mut check);
+    Some(BrokenRules { errors: check.errors.iter().map(ToString::to_string).collect(), warnings: check.warnings })
 }

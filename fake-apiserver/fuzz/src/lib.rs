@@ -9,6 +9,7 @@ mod credentials;
 mod documents;
 mod patches;
 mod request;
+mod rules;
 mod scenarios;
 pub mod seeds;
 mod texts;
@@ -27,7 +28,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target { name: "bearer-token", run: credentials::bearer_token },
     Target { name: "certificate", run: credentials::certificate },
     Target { name: "continue-token", run: texts::continue_token },
@@ -43,6 +44,7 @@ pub const TARGETS: [Target; 19] = [
     Target { name: "quantity", run: texts::quantity },
     Target { name: "query", run: texts::query },
     Target { name: "request", run: request::request },
+    Target { name: "rules", run: rules::rules },
     Target { name: "scenario", run: scenarios::scenario },
     Target { name: "time", run: texts::time },
     Target { name: "token-file", run: credentials::token_file },
