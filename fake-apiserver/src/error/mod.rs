@@ -151,6 +151,11 @@ impl ApiError {
         error
     }
 
+    /// 400: the path of an object has no namespace (`NamespaceKeyFunc`).
+    pub fn namespace_required() -> Self {
+        Self::bad_request("Namespace parameter required.")
+    }
+
     /// 405: the path does not support the method.
     pub fn method_not_routed() -> Self {
         let mut error =

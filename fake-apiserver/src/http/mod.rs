@@ -2,6 +2,7 @@
 
 mod body;
 mod documents;
+mod head;
 mod health;
 mod issuer;
 mod items;

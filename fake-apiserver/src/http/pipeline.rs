@@ -7,12 +7,13 @@
 
 use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
+use super::head;
 use super::issuer;
 use super::negotiate::Preferences;
 use super::offload::{self, Late, Offload};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal};
-use super::route::{ResourcePath, Route, route, verb};
+use super::route::{ResourcePath, Route, decoded, route, verb};
 use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
@@ -46,6 +47,8 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 struct Exchange<'r> {
     replica: &'r Arc<Replica>,
     parts: &'r Parts,
+    /// The path, without escapes.
+    path: &'r str,
     certificate: Option<&'r ClientCertificate>,
     now: Timestamp,
     audit_id: HeaderValue,
@@ -77,6 +80,9 @@ pub(crate) async fn serve(
     request: Request<Incoming>,
 ) -> Response<ReplyBody> {
     let (parts, incoming) = request.into_parts();
+    if let Some(answer) = head::answer(&parts) {
+        return answer;
+    }
     if !offload::may_be_long(&parts) {
         return exchange(replica, certificate, parts, incoming, Offload::default()).await;
     }
@@ -93,7 +99,8 @@ async fn exchange(
     offload: Offload,
 ) -> Response<ReplyBody> {
     let mut incoming = RequestBody::new(&parts.headers, incoming);
-    let exchange = Exchange::new(&replica, &parts, certificate.as_deref());
+    let path = decoded(parts.uri.path());
+    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
@@ -113,9 +120,14 @@ async fn exchange(
 }
 
 impl<'r> Exchange<'r> {
-    fn new(replica: &'r Arc<Replica>, parts: &'r Parts, certificate: Option<&'r ClientCertificate>) -> Self {
+    fn new(
+        replica: &'r Arc<Replica>,
+        parts: &'r Parts,
+        path: &'r str,
+        certificate: Option<&'r ClientCertificate>,
+    ) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
-        let resource = match route(parts.uri.path()) {
+        let resource = match route(path) {
             Route::Resource(path) => Some(path),
             Route::Other => None,
         };
@@ -128,6 +140,7 @@ impl<'r> Exchange<'r> {
         Exchange {
             replica,
             parts,
+            path,
             certificate,
             now: replica.clock.now(),
             audit_id: audit_id(parts),
@@ -140,7 +153,7 @@ impl<'r> Exchange<'r> {
 
     /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
     fn name(&self) -> &str {
-        let name = self.resource.as_ref().map(|path| &*path.name).unwrap_or_default();
+        let name = self.resource.as_ref().map(|path| path.name).unwrap_or_default();
         if !name.is_empty() || self.verb == "deletecollection" {
             return name;
         }
@@ -230,8 +243,8 @@ impl<'r> Exchange<'r> {
             user,
             kind: resource,
             version,
-            namespace: &path.namespace,
-            name: &path.name,
+            namespace: path.namespace,
+            name: path.name,
             subresource,
             query: &self.query,
             body,
@@ -276,7 +289,7 @@ impl<'r> Exchange<'r> {
     }
 
     fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
-        let (method, path) = (&self.parts.method, self.parts.uri.path());
+        let (method, path) = (&self.parts.method, self.path);
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return Ok(answer?.map(ReplyBody::whole));
         }
@@ -345,7 +358,7 @@ impl<'r> Exchange<'r> {
                 namespace: path.namespace(),
                 name: self.name(),
             },
-            None => Target::Path(self.parts.uri.path()),
+            None => Target::Path(self.path),
         };
         Attributes { user, verb, target, fields: &self.fields }
     }
@@ -370,8 +383,8 @@ impl<'r> Exchange<'r> {
         if let Some(path) = &self.resource {
             target.resource = path.resource;
             target.subresource = path.subresource;
-            target.namespace = &path.namespace;
-            target.name = &path.name;
+            target.namespace = path.namespace;
+            target.name = path.name;
         }
         match self.replica.cluster.faults.next_match(&target) {
             None => Ok(()),

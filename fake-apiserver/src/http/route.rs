@@ -18,10 +18,12 @@ pub(crate) enum Route<'p> {
 pub(crate) struct ResourcePath<'p> {
     pub(crate) group: &'p str,
     pub(crate) version: &'p str,
-    pub(crate) namespace: Cow<'p, str>,
+    pub(crate) namespace: &'p str,
     pub(crate) resource: &'p str,
-    pub(crate) name: Cow<'p, str>,
+    pub(crate) name: &'p str,
     pub(crate) subresource: &'p str,
+    /// Whether it is in a namespace, even if that is empty.
+    pub(crate) in_namespace: bool,
     /// Whether it has more elements than any resource's path.
     pub(crate) overlong: bool,
     /// Whether it has the deprecated prefix `/watch/`.
@@ -31,12 +33,16 @@ pub(crate) struct ResourcePath<'p> {
 impl ResourcePath<'_> {
     /// The namespace for authorizers and auditors: a namespace is in itself.
     pub(crate) fn namespace(&self) -> &str {
-        if self.group.is_empty() && self.resource == "namespaces" { &self.name } else { &self.namespace }
+        if self.group.is_empty() && self.resource == "namespaces" { self.name } else { self.namespace }
     }
 }
 
-/// Splits a path. Only names are percent-decoded; an encoded `/` in one makes the path overlong, as the real server decodes
-/// before it splits.
+/// A path without its escapes; what is not UTF-8 then is replaced.
+pub(super) fn decoded(path: &str) -> Cow<'_, str> {
+    if path.contains('%') { percent_decode_str(path).decode_utf8_lossy() } else { path.into() }
+}
+
+/// Splits a path whose escapes are decoded.
 pub(crate) fn route(path: &str) -> Route<'_> {
     let mut parts = path.trim_start_matches('/').trim_end_matches('/').split('/');
     let (group, version) = match parts.next() {
@@ -57,22 +63,17 @@ pub(crate) fn route(path: &str) -> Route<'_> {
     }
     let mut rest: Vec<&str> = parts.collect();
     // `namespaces/{ns}/{resource}/…`, unless it is an object `namespaces/{name}` or one of its subresources.
-    let in_namespace = resource == "namespaces" && rest.len() >= 2 && !matches!(rest[1], "status" | "finalize");
-    if in_namespace {
-        found.namespace = decode(rest[0]);
+    found.in_namespace = resource == "namespaces" && rest.len() >= 2 && !matches!(rest[1], "status" | "finalize");
+    if found.in_namespace {
+        found.namespace = rest[0];
         resource = rest[1];
         rest.drain(..2);
     }
     found.resource = resource;
-    found.name = rest.first().map(|name| decode(name)).unwrap_or_default();
+    found.name = rest.first().copied().unwrap_or_default();
     found.subresource = rest.get(1).copied().unwrap_or_default();
-    found.overlong = rest.len() > 2 || found.name.contains('/') || (rest.len() == 2 && rest[0].is_empty());
+    found.overlong = rest.len() > 2;
     Route::Resource(found)
-}
-
-/// Percent-decodes a part of a path; malformed escapes stay as they are.
-fn decode(part: &str) -> Cow<'_, str> {
-    percent_decode_str(part).decode_utf8_lossy()
 }
 
 /// The verb for authorization, auditing and faults.
@@ -99,7 +100,7 @@ mod tests {
         match route(path) {
             Route::Other => "-".into(),
             Route::Resource(found) => format!(
-                "{}/{} {} {} {} {}{}{}",
+                "{}/{} {} {} {} {}{}{}{}",
                 found.group,
                 found.version,
                 found.namespace,
@@ -108,6 +109,7 @@ mod tests {
                 found.subresource,
                 if found.overlong { " overlong" } else { "" },
                 if found.watch_prefix { " watch" } else { "" },
+                if found.in_namespace && found.namespace.is_empty() { " namespaced" } else { "" },
             ),
         }
     }
@@ -132,21 +134,13 @@ mod tests {
             ("/api/v1/namespaces/a/pods/p", "/v1 a pods p "),
             ("/api/v1/namespaces/a/pods/p/status", "/v1 a pods p status"),
             ("/api/v1/namespaces/a/pods/p/x/y", "/v1 a pods p x overlong"),
-            ("/api/v1/namespaces/a/pods/p%2Fq", "/v1 a pods p/q  overlong"),
-            ("/api/v1/namespaces/a/pods/p%25q", "/v1 a pods p%q "),
-            ("/api/v1/namespaces/a/pods//q", "/v1 a pods  q overlong"),
+            ("/api/v1/namespaces/a/pods//q", "/v1 a pods  q"),
+            ("/api/v1/namespaces//pods/p", "/v1  pods p  namespaced"),
             ("/api/v1/watch/namespaces/a/pods", "/v1 a pods   watch"),
             ("/apis/g/v1/namespaces/a/leases/l", "g/v1 a leases l "),
         ];
         for (path, expected) in cases {
             assert_eq!(describe(path), expected, "{path}");
         }
-    }
-
-    #[test]
-    fn malformed_escapes_stay() {
-        assert_eq!(decode("a%2"), "a%2");
-        assert_eq!(decode("a%zz%41"), "a%zzA");
-        assert_eq!(decode("a%+1b"), "a%+1b");
     }
 }

@@ -9,7 +9,8 @@ use crate::registry::{Resource, Served, Subresource, Version};
 /// The target of a path to `served`, with its subresource.
 ///
 /// # Errors
-/// 404 if there is no such subresource, 405 if the verb has no route there, 400 for an invalid name.
+/// 404 if there is no such subresource, 405 if the verb has no route there, 400 for an object without a name or a namespace, or with
+/// an invalid name.
 pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str) -> ApiResult<Served<'r>> {
     let Served { resource, version, .. } = served;
     let subresource = match path.subresource {
@@ -20,7 +21,7 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
         true => check_verb(version, subresource, path, verb)?,
         false => check_route(resource, version, subresource, path, verb)?,
     }
-    let objections = path_segment(&path.name);
+    let objections = path_segment(path.name);
     if !objections.is_empty() {
         let name = serde_json::json!(path.name);
         return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
@@ -37,13 +38,16 @@ fn check_route(
     verb: &str,
 ) -> ApiResult<()> {
     let namespaced = resource.meta.namespaced;
-    let everywhere = namespaced && path.namespace.is_empty();
-    let on_item = !path.name.is_empty();
-    let misplaced = !namespaced && !path.namespace.is_empty() || everywhere && on_item;
+    let everywhere = namespaced && !path.in_namespace;
+    let on_item = !path.name.is_empty() || !path.subresource.is_empty();
+    let misplaced = !namespaced && path.in_namespace || everywhere && on_item;
     // A resource that supports only create has neither objects nor a list across namespaces.
     let stored = resource.is_stored();
     if path.overlong || misplaced || !stored && (on_item || everywhere) {
         return Err(ApiError::no_such_path());
+    }
+    if on_item && path.name.is_empty() {
+        return Err(ApiError::bad_request("name must be provided"));
     }
     let routed = match verb {
         "create" => on_item == subresource.is_some() && !everywhere,
@@ -53,6 +57,9 @@ fn check_route(
     };
     if !routed || !answers(version, subresource, verb) {
         return Err(ApiError::method_not_routed());
+    }
+    if on_item && namespaced && path.namespace.is_empty() {
+        return Err(ApiError::namespace_required());
     }
     Ok(())
 }
@@ -76,17 +83,16 @@ fn check_verb(
 
 /// Whether a path has the wrong scope for a custom resource, which then is not found.
 pub(super) fn is_elsewhere(served: Served<'_>, path: &ResourcePath<'_>, verb: &str) -> bool {
-    let in_namespace = !path.namespace.is_empty();
     served.version.is_custom()
         && match served.resource.meta.namespaced {
-            true => !in_namespace && !matches!(verb, "list" | "watch"),
-            false => in_namespace,
+            true => path.namespace.is_empty() && !matches!(verb, "list" | "watch"),
+            false => !path.namespace.is_empty(),
         }
 }
 
 fn no_such_subresource(version: &Version, path: &ResourcePath<'_>) -> ApiError {
     match version.is_custom() {
-        true => ApiError::not_found(version.qualified(), &path.name),
+        true => ApiError::not_found(version.qualified(), path.name),
         false => ApiError::no_such_path(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::selector_syntax::Selector;
 use crate::history::{Event, History, Reply, Request};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -201,16 +202,17 @@ impl<'a> WatchEvent<'a> {
 impl Place {
     /// The place that `path` addresses: `/api/v1/namespaces/x/pods/a/status`, `/apis/apps/v1/deployments`, …
     pub fn of(path: &str) -> Place {
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         let version_parts = if parts.first() == Some(&"apis") { 3 } else { 2 };
         let (root, rest) = parts.split_at(version_parts.min(parts.len()));
         let (namespace, rest) = match rest {
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() && !["status", "finalize"].contains(&rest[0]) => {
-                (Some((*namespace).to_owned()), rest)
+                (Some((*namespace).to_owned()).filter(|namespace| !namespace.is_empty()), rest)
             }
             rest => (None, rest),
         };
-        let part = |index: usize| rest.get(index).map(|part| (*part).to_owned());
+        let part = |index: usize| rest.get(index).filter(|part| !part.is_empty()).map(|part| (*part).to_owned());
         let collection = format!("/{}/{}", root.join("/"), part(0).unwrap_or_default());
         Place { collection, namespace, name: part(1), subresource: part(2) }
     }
