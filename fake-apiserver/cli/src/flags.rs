@@ -112,6 +112,9 @@ pub struct Flags {
     /// 100)
     #[arg(long, value_name = "N")]
     http2_max_streams_per_connection: Option<u32>,
+    /// Number of connections of each port at a time; others wait until one ends. No limit by default, and with 0
+    #[arg(long, value_name = "N")]
+    max_connections: Option<usize>,
 
     /// Append all requests to this file, one audit.k8s.io/v1 Event a line
     #[arg(long, value_name = "FILE")]
@@ -212,6 +215,7 @@ impl Flags {
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
         builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
         builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);
+        builder = given(builder, self.max_connections, Builder::max_connections);
         builder = given(builder, self.replicas, Builder::replicas);
         builder = given(builder, self.history, Builder::history);
         builder = given(builder, self.request_timeout, Builder::request_timeout);

@@ -23,12 +23,19 @@ pub(crate) struct Limits {
     pub(crate) mutating_requests: usize,
     /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) streams: u32,
+    /// The most concurrent connections of each port; 0 is no limit.
+    pub(crate) connections: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { requests: 0, mutating_requests: 0, streams: DEFAULT_STREAMS }
+        Limits { requests: 0, mutating_requests: 0, streams: DEFAULT_STREAMS, connections: 0 }
     }
+}
+
+/// A semaphore with that many permits; `None` for 0, which is no limit.
+pub(crate) fn places(limit: usize) -> Option<Semaphore> {
+    (limit > 0).then(|| Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))
 }
 
 /// The requests of a server that are in flight.
@@ -39,7 +46,6 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     pub(super) fn new(limits: &Limits) -> Self {
-        let places = |limit: usize| (limit > 0).then(|| Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
         InFlight { requests: places(limits.requests), mutating_requests: places(limits.mutating_requests) }
     }
 

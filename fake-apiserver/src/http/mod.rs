@@ -25,7 +25,7 @@ mod warnings;
 
 use crate::json;
 
-pub(crate) use limits::Limits;
+pub(crate) use limits::{Limits, places};
 pub(crate) use offload::workers;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;

@@ -22,6 +22,8 @@ pub(crate) struct Replica {
     pub(super) in_flight: InFlight,
     /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) max_streams: u32,
+    /// The most concurrent connections of each port; 0 is no limit.
+    pub(crate) max_connections: usize,
     /// The token that ends the open watches; it is replaced for later ones.
     watches: Mutex<CancellationToken>,
     /// Cache of the last impersonation decision per requester.
@@ -45,6 +47,7 @@ impl Replica {
             cluster: cluster.clone(),
             in_flight: InFlight::new(limits),
             max_streams: limits.streams,
+            max_connections: limits.connections,
             clock: Arc::new(clock.clone()),
             address: address.to_string(),
             view: View::default(),

@@ -4,7 +4,7 @@ use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use crate::auth::ClientCertificate;
-use crate::http::{Replica, serve};
+use crate::http::{Replica, places, serve};
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;
@@ -25,14 +25,22 @@ pub(super) struct Listener {
     pub(super) tls: Option<Arc<ServerConfig>>,
 }
 
-/// Accepts connections until `stop`.
+/// Accepts connections until `stop`, up to the limit at a time; others wait in the kernel's queue.
 pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: CancellationToken, tasks: TaskTracker) {
     let acceptor = listener.tls.map(TlsAcceptor::from);
+    let places = places(replica.max_connections).map(Arc::new);
     loop {
-        let stream = tokio::select! {
+        let next = async {
+            let place = match &places {
+                Some(places) => places.clone().acquire_owned().await.ok(),
+                None => None,
+            };
+            listener.listener.accept().await.map(|(stream, _)| (stream, place))
+        };
+        let (stream, place) = tokio::select! {
             () = stop.cancelled() => return,
-            accepted = listener.listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+            accepted = next => match accepted {
+                Ok(accepted) => accepted,
                 // The connection was closed before it was accepted, or no descriptors are left: others may still come.
                 Err(error) => {
                     tracing::warn!(%error, "unable to accept a connection");
@@ -41,7 +49,11 @@ pub(super) async fn accept(listener: Listener, replica: Arc<Replica>, stop: Canc
                 }
             },
         };
-        tasks.spawn(handshake(stream, acceptor.clone(), replica.clone(), stop.clone()));
+        let connection = handshake(stream, acceptor.clone(), replica.clone(), stop.clone());
+        tasks.spawn(async move {
+            let _place = place;
+            connection.await;
+        });
     }
 }
 

@@ -102,3 +102,26 @@ async fn clients_are_told_how_many_streams_a_connection_has() {
         assert_eq!(streams[2..], u32::to_be_bytes(expected), "{limit:?}");
     }
 }
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_until_one_ends() {
+    let server = start_with(FakeApiServer::builder().max_connections(1)).await;
+    let mut first = Client::new(&server).await;
+    first.get(CONFIG_MAPS).await.expect(200);
+    let body = r#"{"metadata": {"name": "late"}}"#;
+    let request = format!(
+        "POST {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        server.admin_token(),
+        body.len()
+    );
+    let mut second = TcpStream::connect(server.replica(0).address()).await.expect("the kernel accepts it");
+    second.write_all(request.as_bytes()).await.expect("written");
+    for _ in 0..100 {
+        first.get(&format!("{CONFIG_MAPS}/late")).await.expect(404);
+    }
+    drop(first);
+    let mut answer = String::new();
+    soon(second.read_to_string(&mut answer)).await.expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 201 Created\r\n"), "{answer}");
+}

@@ -26,4 +26,11 @@ impl Builder {
         self.limits.streams = if streams == 0 { Limits::default().streams } else { streams };
         self
     }
+    /// The number of connections that each port of a replica serves at a time; 0, the default, is no limit. Others wait until one of
+    /// these ends, as they do for Go's `netutil.LimitListener`; an idle one ends after 90 s.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.limits.connections = connections;
+        self
+    }
 }
