@@ -12,10 +12,10 @@ use crate::ids::Ids;
 use crate::reconcile::Reconcilers;
 use crate::registry::Description;
 use crate::store::{Key, ResourceId, Store};
+use crate::workers::Workers;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 
 pub(crate) struct Cluster {
     /// The store, for reads; writes go through `commits`.
@@ -27,8 +27,8 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     /// The time limit of requests other than watches.
     pub(crate) request_timeout: Duration,
-    /// The permits for long computations.
-    pub(crate) workers: Arc<Semaphore>,
+    /// The threads for long computations.
+    pub(crate) workers: Arc<Workers>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
     /// The RBAC authorizer, if the mode is on.

@@ -79,6 +79,7 @@ mod store;
 mod sync;
 mod version;
 mod view;
+mod workers;
 
 pub use admission::PluginError;
 pub use audit::{RequestLog, RequestRecord};

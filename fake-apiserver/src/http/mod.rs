@@ -26,7 +26,6 @@ mod warnings;
 use crate::json;
 
 pub(crate) use limits::{Limits, places};
-pub(crate) use offload::workers;
 pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;
 #[cfg(feature = "fuzzing")]

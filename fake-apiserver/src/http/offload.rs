@@ -1,7 +1,7 @@
 //! Long computations, moved off the threads that serve connections.
 //!
 //! ```text
-//!   head ── may be long ──▶ body read ── is long ──▶ waits for a worker ──▶ computed on a thread of its own
+//!   head ── may be long ──▶ body read ── is long ──▶ waits for a worker ──▶ computed there
 //!     │                         │                          │                        │
 //!     └─ is short ──────────────┴──▶ computed where        └── time is up: 504 ─────┘ which then ends at its next check
 //!                                    connections are served
@@ -11,29 +11,17 @@
 use super::body::ReplyBody;
 use crate::api::LONG_BODY;
 use crate::deadline::Deadline;
+use crate::workers::Workers;
 use http::header::{ACCEPT, CONTENT_LENGTH};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
-use std::future::{Future, pending, poll_fn};
-use std::num::NonZero;
+use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
-use std::thread::available_parallelism;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
-use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, timeout_at};
-
-/// The minimum limit of concurrent long computations, whatever the number of processors.
-const LEAST_WORKERS: usize = 2;
-
-/// The permits for long computations.
-pub(crate) fn workers() -> Arc<Semaphore> {
-    let processors = available_parallelism().map_or(1, NonZero::get);
-    Arc::new(Semaphore::new(processors.max(LEAST_WORKERS)))
-}
 
 /// Whether a request may take long, judged by its head.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
@@ -91,11 +79,11 @@ impl Drop for Waiting {
     }
 }
 
-/// Runs a request here until it leaves, then on a thread of its own, once it has a permit of `workers`.
+/// Runs a request here until it leaves, then on one of the `workers`.
 pub(super) async fn drive(
     request: impl Future<Output = Response<ReplyBody>> + Send + 'static,
     offload: Offload,
-    workers: Arc<Semaphore>,
+    workers: Arc<Workers>,
 ) -> Response<ReplyBody> {
     let begin = Instant::now();
     let mut request = Box::pin(request);
@@ -109,19 +97,8 @@ pub(super) async fn drive(
     };
     let _waiting = Waiting(offload.deadline);
     let there = async {
-        let worker = workers.acquire_owned().await.expect("it is never closed");
         let runtime = Handle::current();
-        let computed = spawn_blocking(move || {
-            let response = runtime.block_on(request);
-            drop(worker);
-            response
-        });
-        match computed.await.map_err(JoinError::try_into_panic) {
-            Ok(response) => response,
-            Err(Ok(panic)) => resume_unwind(panic),
-            // The runtime ends.
-            Err(Err(_)) => pending().await,
-        }
+        workers.compute(move || runtime.block_on(request)).await.unwrap_or_else(|panic| resume_unwind(panic))
     };
     timeout_at(begin + late.after, there).await.unwrap_or(late.answer)
 }

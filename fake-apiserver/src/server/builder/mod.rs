@@ -24,10 +24,11 @@ use crate::commit::Commits;
 use crate::controllers::Settings;
 use crate::discovery::Catalogs;
 use crate::fault::Faults;
-use crate::http::{self, Limits, Replica};
+use crate::http::{Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::store::Store;
+use crate::workers::Workers;
 use error::MOST_REPLICAS;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -290,7 +291,7 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
             request_timeout: self.request_timeout,
-            workers: http::workers(),
+            workers: Arc::new(Workers::new()),
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
