@@ -8,8 +8,7 @@
 //!
 //! Lookups by namespace need no index of their own: the store is ordered by namespace.
 
-use futures::StreamExt;
-use kube::runtime::utils::Backoff;
+use super::reflector::Reflector;
 use kube::runtime::watcher;
 use kube::{Api, Resource, ResourceExt};
 use serde::de::DeserializeOwned;
@@ -17,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
-use tokio::time::sleep;
 use tracing::warn;
 
 /// The namespace and name of an object.
@@ -213,29 +211,19 @@ impl<K> Informer<K>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
 {
-    /// Lists and watches `api` for ever, and starts over when the watch is lost, with growing pauses (0.8 s up to 30 s)
-    /// while there are errors.
+    /// Lists and watches `api` for ever, as a [`Reflector`] does.
     pub async fn run(&self, api: Api<K>) {
-        let watch = || Box::pin(watcher(api.clone(), watcher::Config::default()));
-        let (mut events, mut backoff) = (watch(), watcher::DefaultBackoff::default());
+        let mut events = Reflector::new(api, watcher::Config::default());
         let mut listed = Vec::new();
-        while let Some(event) = events.next().await {
-            match event {
+        loop {
+            match events.next().await {
                 Ok(watcher::Event::Init) => listed.clear(),
                 Ok(watcher::Event::InitApply(object)) => listed.push(object),
                 Ok(watcher::Event::InitDone) => self.replace(std::mem::take(&mut listed)),
                 Ok(watcher::Event::Apply(object)) => self.apply(object),
                 Ok(watcher::Event::Delete(object)) => self.delete(object),
-                Err(error) => {
-                    warn!(kind = %K::kind(&()), %error, "watch failed, trying again");
-                    sleep(backoff.next().unwrap_or_default()).await;
-                    if !may_resume(&error) {
-                        events = watch();
-                    }
-                    continue;
-                }
+                Err(error) => warn!(kind = %K::kind(&()), %error, "watch failed, trying again"),
             }
-            backoff.reset();
         }
     }
 
@@ -257,15 +245,6 @@ where
             }
             changes.changed().await.expect("self holds the sender");
         }
-    }
-}
-
-/// Whether a watch may be retried from the same revision. If the server refuses it, it may never have had that revision;
-/// so all objects are listed anew, unless it answers 429, as in `Reflector.watch` of client-go.
-fn may_resume(error: &watcher::Error) -> bool {
-    match error {
-        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 429,
-        _ => true,
     }
 }
 

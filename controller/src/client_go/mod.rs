@@ -8,5 +8,6 @@ pub mod leader_election;
 pub mod leader_status;
 pub mod mutation_cache;
 pub mod objects;
+pub mod reflector;
 pub mod retry;
 pub mod workqueue;

@@ -30,16 +30,15 @@ use crate::volumes::set_up::Volumes;
 use crate::volumes::sources::Sources;
 use caches::Caches;
 use controller::client_go::objects::Objects;
+use controller::client_go::reflector::Reflector;
 use events::Recorder;
-use futures::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::ListParams;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::watcher;
 use kube::{Api, Client};
 use pods::{Pods, Work};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -255,7 +254,7 @@ struct Actor {
 
 impl Actor {
     async fn run(self, pods: Api<Pod>, selection: String) {
-        let mut events = pin!(watcher(pods, watcher::Config::default().fields(&selection)).default_backoff());
+        let mut events = Reflector::new(pods, watcher::Config::default().fields(&selection));
         let mut listed = Vec::new();
         let mut tasks = JoinSet::new();
         let mut sweep_due = self.state.clock.now() + SWEEP_PERIOD;
@@ -272,10 +271,7 @@ impl Actor {
             self.state.changes.send_replace(());
             let waiting = self.state.pods().next_due().filter(|_| tasks.len() < CONCURRENT_PODS);
             tokio::select! {
-                event = events.next() => match event {
-                    Some(event) => self.observe(event, &mut listed).await,
-                    None => break,
-                },
+                event = events.next() => self.observe(event, &mut listed).await,
                 Some(done) = tasks.join_next() => self.done(done),
                 () = self.until(waiting) => {}
                 () = self.until(Some(sweep_due)) => {

@@ -1,11 +1,10 @@
 //! The TTL of cached objects that a node's annotation states, kept current by a watch.
 
 use crate::objects::{NodeTtl, Strategy, ttl_of_node};
-use futures::StreamExt;
+use controller::client_go::reflector::Reflector;
 use k8s_openapi::api::core::v1::Node;
-use kube::runtime::{WatchStreamExt, watcher};
+use kube::runtime::watcher;
 use kube::{Api, Client};
-use std::pin::pin;
 use std::sync::{Arc, RwLock};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -21,8 +20,8 @@ pub(super) fn of_node(client: &Client, name: &str, strategy: Strategy, stop: &Ca
     let current = ttl.clone();
     let set = move |ttl| *current.write().expect("no holder of this lock can panic") = ttl;
     tokio::spawn(async move {
-        let mut events = pin!(watcher(nodes, config).default_backoff());
-        while let Some(Some(event)) = stop.run_until_cancelled(events.next()).await {
+        let mut events = Reflector::new(nodes, config);
+        while let Some(event) = stop.run_until_cancelled(events.next()).await {
             match event {
                 Ok(watcher::Event::Apply(node) | watcher::Event::InitApply(node)) => set(ttl_of_node(&node)),
                 Ok(watcher::Event::Delete(_)) => set(None),

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
@@ -291,4 +292,15 @@ async fn catching_up_does_not_wait_for_what_was_overtaken() {
     node.sync_now();
     node.settled().await.expect("settled");
     assert_eq!(text(setup.volume(&pod, "secret", "s").join("key")), "3");
+}
+
+/// A revision that the server refuses to watch from may be one that it never had.
+#[tokio::test]
+async fn a_refused_watch_is_followed_by_a_list() {
+    let setup = Setup::new().await;
+    setup.server.faults().add(On::watch("pods").status(400).times(1));
+    let node = Node::start(setup.client(), setup.options(Strategy::Watch));
+    let listed_anew = setup.until_lists_of_pods_exceed(1);
+    tokio::time::timeout(Duration::from_secs(20), listed_anew).await.expect("another list");
+    node.settled().await.expect("settled");
 }
