@@ -52,7 +52,8 @@ impl SyntaxError {
 impl Text {
     /// Reads a scenario's blocks.
     pub fn parse(text: &str) -> Result<Text, SyntaxError> {
-        let lines: Vec<(usize, &str)> = text.lines().enumerate().map(|(index, line)| (index + 1, line)).collect();
+        let lines = text.lines().map(|line| line.trim_end_matches('\r'));
+        let lines: Vec<(usize, &str)> = lines.enumerate().map(|(index, line)| (index + 1, line)).collect();
         let blocks = lines
             .split(|(_, line)| line.trim().is_empty())
             .filter(|lines| !lines.is_empty())
