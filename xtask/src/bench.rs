@@ -5,6 +5,7 @@
 //! be gained, and to a real API server, given by `--against`.
 
 pub(crate) mod bare;
+mod beside;
 mod client;
 mod kubelet;
 mod load;
@@ -29,6 +30,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 use tempfile::NamedTempFile;
+use tokio::task::spawn_blocking;
 use watches::{Audience, Deliveries, ONE, THOUSAND};
 
 /// Number of turns of each server in a figure.
@@ -50,6 +52,7 @@ const MEMORY: &str = "memory at start";
 const RECREATED: &str = "deleted token secret recreated";
 /// The key that signs service account tokens.
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/rsa.key");
+const BESIDE: &str = "get of 1 kB beside two clients that send the worst bodies";
 const WATCHED: &str = "creates kept under 10,000 watches";
 
 /// The arguments: which servers and figures to measure.
@@ -192,6 +195,7 @@ impl Bench<'_> {
         for audience in [&ONE, &THOUSAND] {
             self.deliveries(audience).await?;
         }
+        self.gets_beside_the_worst(programs).await?;
         self.creates_while_watched().await?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;
@@ -302,6 +306,27 @@ impl Bench<'_> {
         own.populate(0).await?;
         own.allow_gets(USER).await?;
         self.load(&RBAC_GETS, &[Arc::new(own.for_user(user)), bare]).await
+    }
+
+    /// Measures gets while other clients ask for long computations, on a server of its own.
+    async fn gets_beside_the_worst(&mut self, programs: &Programs) -> anyhow::Result<()> {
+        let names = [format!("{BESIDE}, median"), format!("{BESIDE}, 99 %")];
+        if !names.iter().any(|name| self.wants(name)) {
+            return Ok(());
+        }
+        let process = Process::start(programs.own().arg("--authorization-mode=RBAC"))?;
+        let [administrator, worst] = [TOKEN, USER].map(|token| Target::new(process.url(), token, None));
+        let (administrator, worst) = (administrator?, worst?);
+        let measured = spawn_blocking(move || beside::measure(&administrator, &worst, USER, TURNS)).await??;
+        ensure!(measured.bodies > 0, "no body was answered");
+        for (name, part) in names.iter().zip([0.5, 0.99]) {
+            let mut samples = self.no_samples();
+            for turn in &measured.turns {
+                samples[OWN].extend(quantile(&turn.iter().copied().map(milliseconds).collect::<Vec<_>>(), part));
+            }
+            self.add(name, Unit::Milliseconds, samples);
+        }
+        Ok(())
     }
 
     /// Measures first pages of a long list, on servers of their own.

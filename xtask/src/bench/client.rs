@@ -31,17 +31,20 @@ pub(super) struct Target {
 }
 
 /// A request to send.
+#[derive(Clone)]
 pub(super) struct Call {
     pub(super) method: Method,
     /// Path and query.
     pub(super) path: String,
+    /// The type of the body.
+    pub(super) content_type: &'static str,
     /// The body: JSON, or empty.
     pub(super) body: Bytes,
 }
 
 impl Call {
     pub(super) fn new(method: Method, path: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        Call { method, path: path.into(), body: body.into() }
+        Call { method, path: path.into(), content_type: "application/json", body: body.into() }
     }
 
     pub(super) fn get(path: impl Into<String>) -> Self {
@@ -96,7 +99,7 @@ impl Target {
         *request.method_mut() = call.method;
         *request.uri_mut() = uri;
         request.headers_mut().insert(AUTHORIZATION, self.authorization.clone());
-        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(call.content_type));
         Ok(request)
     }
 }
@@ -123,13 +126,23 @@ impl Connection {
         Ok(self.send(call).await?.into_body().collect().await?.to_bytes())
     }
 
+    /// Sends a request, which may be refused, and reads the response.
+    pub(super) async fn answer(&mut self, call: Call) -> anyhow::Result<()> {
+        self.ask(call).await?.into_body().collect().await?;
+        Ok(())
+    }
+
     async fn send(&mut self, call: Call) -> anyhow::Result<Response<Incoming>> {
         let what = format!("{} {}", call.method, call.path);
+        succeeded(&what, self.ask(call).await?).await
+    }
+
+    async fn ask(&mut self, call: Call) -> anyhow::Result<Response<Incoming>> {
         let uri = call.path.parse()?;
         let mut request = self.target.request(call, uri)?;
         request.headers_mut().insert(HOST, self.target.authority.clone());
         self.sender.ready().await?;
-        succeeded(&what, self.sender.send_request(request).await?).await
+        Ok(self.sender.send_request(request).await?)
     }
 }
 
