@@ -2,6 +2,7 @@
 
 use crate::attack;
 use crate::control_plane;
+use crate::endurance;
 use crate::soak::Options;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
 use crate::{play, suite};
@@ -62,6 +63,14 @@ enum Command {
         /// Seed of the writes: the same seed gives the same writes
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
+    },
+    /// Writes and watches with many clients while the server is disrupted in every way, and judges what it promises
+    Endurance(endurance::Options),
+    /// The server of an endurance test
+    #[command(hide = true)]
+    EnduranceHost {
+        /// File for what its store says of changes
+        changes: PathBuf,
     },
     /// Attacks a server, and looks whether it stays well
     Attack(attack::cli::Options),
@@ -180,6 +189,15 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
+        Some(Command::Endurance(options)) => {
+            let outcome = endurance::run(*options).await?;
+            println!("{outcome}");
+            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Some(Command::EnduranceHost { changes }) => {
+            endurance::serve(changes).await?;
+            Ok(ExitCode::SUCCESS)
+        }
         Some(Command::Real(task)) => {
             control_plane::cli::run(task, root, &target_folder(root)).await?;
             Ok(ExitCode::SUCCESS)

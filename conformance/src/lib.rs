@@ -4,7 +4,7 @@
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
-//! * [`soak`] is a stress test of a real controller, [`attack`] one of an API server.
+//! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server.
 
 mod answers;
 pub mod attack;
@@ -14,6 +14,7 @@ mod client;
 pub mod control_plane;
 mod credentials;
 mod deadline;
+pub mod endurance;
 pub mod kinds;
 pub mod kubelets;
 pub mod play;

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod cli;
+mod endurance;
 mod html;
 mod language;
 mod real;

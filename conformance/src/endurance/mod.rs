@@ -1,0 +1,309 @@
+//! The endurance test: hundreds of clients and thousands of watches, while watches are cut, replicas stopped and started, caches held
+//! back, history forgotten, and every kind of fault rule is in force for a while. All that was answered and shown is recorded, and a
+//! pure function judges it: what an API server promises holds all the while, and its memory does not grow.
+//!
+//! ```text
+//!   parent: writers, watches, disruptions ──HTTP/2──▶ child: a server of three replicas ──▶ a file of what its store says of changes
+//!      └──────────────── history ──▶ verdict ◀────────────────────────────────────────────────┘
+//! ```
+
+mod faults;
+pub mod history;
+mod host;
+mod link;
+mod names;
+mod verdict;
+mod watcher;
+mod writer;
+
+pub use host::serve;
+pub use verdict::verdict;
+
+use crate::attack::vitals::Patient;
+use anyhow::{Context as _, Result, ensure};
+use faults::FAULTS;
+use futures::future::try_join_all;
+use history::{History, NAMESPACES, Scope, Seen, Watch, Write};
+use host::{REMEMBERED, REPLICAS};
+use http::Method;
+use link::Link;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use watcher::{Goal, Watcher};
+use writer::{OBJECTS, Writer};
+
+/// How long a disruption lasts, and the pause after it.
+const DISRUPTED: Duration = Duration::from_secs(2);
+/// The time in which every watch has to have everything in the end.
+const CATCH_UP: Duration = Duration::from_secs(120);
+/// The time from whose end memory may not grow, and that over which it is looked at, then and in the end.
+const WARM_UP: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_secs(30);
+/// How much more memory there may be in the end, in percent.
+const GROWTH: u64 = 10;
+/// Every so manieth watch begins with a streamed list.
+const STREAMED: u32 = 4;
+
+/// The options of an endurance test.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Options {
+    /// How long it takes, without its beginning and its end
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub seconds: u64,
+    /// Number of clients that write
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub clients: u32,
+    /// Number of watches
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub watches: u32,
+    /// Seed of the writes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// The outcome of an endurance test.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What must not be; nothing, if all is well.
+    pub findings: Vec<String>,
+    writes: usize,
+    unknown: usize,
+    watches: usize,
+    opened: u64,
+    lists: usize,
+    events: usize,
+    bookmarks: usize,
+    expired: usize,
+    disruptions: usize,
+    /// Memory of the server, MiB: after the warm-up, and in the end.
+    memory: (u64, u64),
+    took: Duration,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outcome {
+            findings,
+            writes,
+            unknown,
+            watches,
+            opened,
+            lists,
+            events,
+            bookmarks,
+            expired,
+            disruptions,
+            memory,
+            took,
+        } = self;
+        writeln!(
+            f,
+            "{writes} writes, {unknown} of which nothing was heard; {disruptions} disruptions in {:.0} s",
+            took.as_secs_f64()
+        )?;
+        writeln!(
+            f,
+            "{watches} watches, opened {opened} times, begun with {lists} lists; {expired} times they were told 410"
+        )?;
+        writeln!(f, "{events} events and {bookmarks} bookmarks")?;
+        writeln!(f, "memory of the server: {} MiB after the warm-up, {} MiB in the end", memory.0, memory.1)?;
+        write!(f, "{} findings", findings.len())?;
+        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
+    }
+}
+
+/// Runs the endurance test and judges the server.
+///
+/// # Errors
+/// If the server does not start, ends, or says what cannot be.
+pub async fn run(options: Options) -> Result<Outcome> {
+    let file = tempfile::NamedTempFile::new()?;
+    let mut host = Host::start(file.path()).await?;
+    let begun = Instant::now();
+    let link = |number: u32| Link::new(host.addresses.clone(), host.token.clone(), number as usize);
+    let setup = link(0);
+    for namespace in 0..NAMESPACES {
+        let body = json!({"metadata": {"name": format!("n-{namespace}")}});
+        let (status, _) = setup.ask(Method::POST, "/api/v1/namespaces", &body).await?;
+        ensure!(status == 201, "a namespace: {status}");
+    }
+    let (newest, opened, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)), CancellationToken::new());
+    let (goal, goals) = watch::channel(Goal::default());
+    let links: Vec<Link> = (0..options.clients).map(link).collect();
+    let watches = (0..options.watches).map(|number| {
+        let link = links[(number % options.clients) as usize].clone();
+        let scope = scope(number, options.clients);
+        Watcher::new(link, scope, number % STREAMED == 0, newest.clone(), goals.clone()).run(opened.clone())
+    });
+    let watches: Vec<_> = watches.map(tokio::spawn).collect();
+    let writers = links.iter().zip(0..).map(|(link, number)| {
+        tokio::spawn(Writer::new(link.clone(), number, options.seed, newest.clone()).run(stop.clone()))
+    });
+    let writers: Vec<_> = writers.collect();
+
+    let mut memory = Vec::new();
+    let disruptions = host.disrupt(Duration::from_secs(options.seconds), &mut memory).await?;
+    stop.cancel();
+    let mut clients = try_join_all(writers).await?;
+    clients.push(Writer::new(setup.clone(), options.clients, options.seed, newest.clone()).touch(0..OBJECTS).await);
+    let last = clients.last().into_iter().flatten().filter_map(|write| match write {
+        Write::Stored { shown, .. } => Some((shown.object, shown.revision)),
+        _ => None,
+    });
+    goal.send_replace(Arc::new(last.collect::<BTreeMap<_, _>>()));
+    let watches = tokio::time::timeout(CATCH_UP, try_join_all(watches)).await;
+    let watches = watches.context("not every watch has what there is in the end")??;
+    let watches = watches.into_iter().map(|seen| seen.map(|(scope, seen)| Watch { scope, seen }));
+    let watches = watches.collect::<Result<Vec<_>>>()?;
+    let mut end = Vec::new();
+    for namespace in 0..NAMESPACES {
+        let (_, list) = setup.ask(Method::GET, &names::collection(namespace), &Value::Null).await?;
+        let objects = list["items"].as_array().context("a list has items")?;
+        let objects = objects.iter().filter(|object| object["metadata"]["name"] != "kube-root-ca.crt");
+        end.extend(objects.map(names::shown).collect::<Result<Vec<_>>>()?);
+    }
+    host.end().await?;
+    let changes = host::read(&std::fs::read_to_string(file.path())?)?;
+    let history = History { clients, changes, watches, end };
+    let mut outcome = summary(&history, opened.load(Ordering::Relaxed), disruptions, begun.elapsed());
+    outcome.findings = verdict(&history, REMEMBERED as u64);
+    let (begin, end) =
+        (around(&memory, WARM_UP), around(&memory, Duration::from_secs(options.seconds).saturating_sub(LOOK)));
+    outcome.memory = (begin, end);
+    if Duration::from_secs(options.seconds) >= WARM_UP + 2 * LOOK && end * 100 > begin * (100 + GROWTH) {
+        outcome.findings.push(format!("memory grew from {begin} MiB to {end} MiB, by more than {GROWTH} %"));
+    }
+    Ok(outcome)
+}
+
+/// What the watch of that number is about: the first of each client all of a namespace, the others one object each.
+fn scope(number: u32, clients: u32) -> Scope {
+    let (client, round) = (number % clients, number / clients);
+    let namespace = client % NAMESPACES;
+    let own = (round + client / NAMESPACES * 7) % (OBJECTS / NAMESPACES);
+    Scope { namespace, object: (round > 0).then_some(own * NAMESPACES + namespace) }
+}
+
+/// The median of the samples of memory from a time on, one a second.
+fn around(samples: &[u64], from: Duration) -> u64 {
+    let from = (from.as_secs() as usize).min(samples.len().saturating_sub(1));
+    let mut samples: Vec<u64> = samples[from..].iter().take(LOOK.as_secs() as usize).copied().collect();
+    samples.sort_unstable();
+    samples.get(samples.len() / 2).copied().unwrap_or_default()
+}
+
+fn summary(history: &History, opened: u64, disruptions: usize, took: Duration) -> Outcome {
+    let writes = history.clients.iter().flatten();
+    let seen = |what: fn(&Seen) -> bool| {
+        history.watches.iter().flat_map(|watch| &watch.seen).filter(|seen| what(seen)).count()
+    };
+    Outcome {
+        findings: Vec::new(),
+        writes: writes.clone().count(),
+        unknown: writes.filter(|write| matches!(write, Write::Unknown { .. })).count(),
+        watches: history.watches.len(),
+        opened,
+        lists: seen(|seen| matches!(seen, Seen::Listed { .. })),
+        events: seen(|seen| matches!(seen, Seen::Event { .. })),
+        bookmarks: seen(|seen| matches!(seen, Seen::Bookmark(_))),
+        expired: seen(|seen| matches!(seen, Seen::Expired { .. })),
+        disruptions,
+        memory: (0, 0),
+        took,
+    }
+}
+
+/// The server's process.
+struct Host {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    addresses: Vec<String>,
+    token: String,
+}
+
+impl Host {
+    async fn start(changes: &std::path::Path) -> Result<Host> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("endurance-host").arg(changes).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let stdin = child.stdin.take().context("a pipe")?;
+        let mut lines = BufReader::new(child.stdout.take().context("a pipe")?).lines();
+        let ready = lines.next_line().await?.context("the server did not start")?;
+        let mut words = ready.split(' ').skip(1).map(|word| word.trim_start_matches("http://").to_owned());
+        let token = words.next().context("it says a token")?;
+        let addresses: Vec<String> = words.collect();
+        ensure!(addresses.len() == REPLICAS, "it said {ready:?}");
+        Ok(Host { child, stdin, lines, addresses, token })
+    }
+
+    async fn tell(&mut self, line: &str) -> Result<()> {
+        self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
+        let answer = self.lines.next_line().await?.with_context(|| format!("the server ended at {line:?}"))?;
+        ensure!(answer == "done", "{line:?}: {answer}");
+        Ok(())
+    }
+
+    /// Disrupts the server for so long, in one way after the other; the number of disruptions. A sample of memory is added each second.
+    async fn disrupt(&mut self, time: Duration, memory: &mut Vec<u64>) -> Result<usize> {
+        let patient = Patient::new(self.child.id().context("it runs")?);
+        let begin = Instant::now();
+        let mut ways = ways().into_iter().cycle();
+        let mut count = 0;
+        let mut tick = tokio::time::interval(Duration::from_secs(1));
+        let mut pass = async |seconds: u64| -> Result<()> {
+            for _ in 0..seconds {
+                tick.tick().await;
+                memory.push(patient.vitals()?.memory);
+            }
+            Ok(())
+        };
+        while begin.elapsed() < time {
+            let (first, then) = ways.next().context("there are some")?;
+            self.tell(&first).await?;
+            pass(DISRUPTED.as_secs()).await?;
+            if let Some(then) = then {
+                self.tell(&then).await?;
+            }
+            pass(DISRUPTED.as_secs()).await?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    async fn end(mut self) -> Result<()> {
+        drop(self.stdin);
+        let status = self.child.wait().await?;
+        ensure!(status.success(), "the server ended with {status}");
+        Ok(())
+    }
+}
+
+/// What is done, and what ends it.
+fn ways() -> Vec<(String, Option<String>)> {
+    let with_end = |first: String, then: String| (first, Some(then));
+    let round = |number: usize| {
+        let replica = number % REPLICAS;
+        let held = (replica + 1) % REPLICAS;
+        let mut ways = vec![
+            with_end(format!("fault {number}"), "calm".to_owned()),
+            ("cut".to_owned(), None),
+            with_end(format!("stop {replica}"), format!("start {replica}")),
+            with_end(format!("hold {held}"), format!("release {held}")),
+        ];
+        if number % 5 == 4 {
+            ways.push(("compact".to_owned(), None));
+        }
+        ways
+    };
+    (0..FAULTS.len()).flat_map(round).collect()
+}
