@@ -52,7 +52,7 @@ const MEMORY: &str = "memory at start";
 const RECREATED: &str = "deleted token secret recreated";
 /// The key that signs service account tokens.
 const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/keys/rsa.key");
-const BESIDE: &str = "get of 1 kB beside two clients that send the worst bodies";
+const BESIDE: &str = "get of 1 kB beside the worst bodies";
 const WATCHED: &str = "creates kept under 10,000 watches";
 
 /// The arguments: which servers and figures to measure.

@@ -1,5 +1,6 @@
 //! HTTP: routing, negotiation, framing. It never touches the store's state; `api` makes the replies.
 
+mod audit_id;
 mod body;
 mod documents;
 mod head;

@@ -5,6 +5,7 @@
 //!             401             400, 403       429       403          any       413      api/, discovery
 //! ```
 
+use super::audit_id::{self, AUDIT_ID};
 use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
 use super::head;
@@ -40,8 +41,6 @@ use jiff::Timestamp;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::time::timeout;
-
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// A request with its parsed path.
 struct Exchange<'r> {
@@ -143,7 +142,7 @@ impl<'r> Exchange<'r> {
             path,
             certificate,
             now: replica.clock.now(),
-            audit_id: audit_id(parts),
+            audit_id: audit_id::of(&parts.headers),
             resource,
             verb,
             query,
@@ -432,17 +431,6 @@ impl<'r> Exchange<'r> {
             annotations: trace.annotations,
         });
     }
-}
-
-/// The audit id: the client's, if it sent one, or a random one. It is not one of the cluster's ids, as those must not
-/// depend on requests.
-fn audit_id(parts: &Parts) -> HeaderValue {
-    if let Some(id) = parts.headers.get(AUDIT_ID) {
-        return id.clone();
-    }
-    let bits = fastrand::u128(..);
-    let text = crate::ids::uuid(bits);
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("none"))
 }
 
 fn header(parts: &Parts, name: HeaderName) -> &str {
