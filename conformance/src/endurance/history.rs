@@ -13,6 +13,8 @@ pub struct History {
     pub clients: Vec<Vec<Write>>,
     /// What the store says of each change.
     pub changes: Vec<(Change, Shown)>,
+    /// The revisions up to which history was forgotten on command.
+    pub compactions: Vec<u64>,
     /// What each of the watches saw.
     pub watches: Vec<Watch>,
     /// The objects in the end.

@@ -26,6 +26,8 @@ use tokio::sync::mpsc;
 pub(super) const REMEMBERED: usize = 5000;
 /// The number of replicas.
 pub(super) const REPLICAS: usize = 3;
+/// What a line of the file begins with that is about a compaction.
+const COMPACTED: &str = "compacted";
 /// How often changes are noted.
 const NOTE: Duration = Duration::from_millis(100);
 
@@ -50,6 +52,9 @@ pub async fn serve(path: &Path) -> Result<()> {
                 Some(line) => {
                     changes.note()?;
                     obey(&server, &line).await.with_context(|| line.clone())?;
+                    if line == "compact" {
+                        writeln!(changes.file, "{COMPACTED} {}", internals::store(&server).revision())?;
+                    }
                     println!("done");
                 }
             },
@@ -111,11 +116,11 @@ impl Changes {
     }
 }
 
-/// The changes in a file that was written here.
+/// The changes in a file that was written here, and the revisions up to which history was forgotten.
 ///
 /// # Errors
 /// If it was not.
-pub(super) fn read(text: &str) -> Result<Vec<(Change, Shown)>> {
+pub(super) fn read(text: &str) -> Result<(Vec<(Change, Shown)>, Vec<u64>)> {
     let change = |line: &str| {
         let mut words = line.split(' ');
         let change = match words.next()? {
@@ -126,5 +131,12 @@ pub(super) fn read(text: &str) -> Result<Vec<(Change, Shown)>> {
         let object = words.next()?.parse().ok()?;
         Some((change, Shown { object, uid: names::uid(words.next()?), revision: words.next()?.parse().ok()? }))
     };
-    text.lines().map(|line| change(line).with_context(|| line.to_owned())).collect()
+    let (mut changes, mut compactions) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        match line.strip_prefix(COMPACTED) {
+            Some(revision) => compactions.push(revision.trim().parse()?),
+            None => changes.push(change(line).with_context(|| line.to_owned())?),
+        }
+    }
+    Ok((changes, compactions))
 }

@@ -172,8 +172,8 @@ pub async fn run(options: Options) -> Result<Outcome> {
         end.extend(objects.map(names::shown).collect::<Result<Vec<_>>>()?);
     }
     host.end().await?;
-    let changes = host::read(&std::fs::read_to_string(file.path())?)?;
-    let history = History { clients, changes, watches, end };
+    let (changes, compactions) = host::read(&std::fs::read_to_string(file.path())?)?;
+    let history = History { clients, changes, compactions, watches, end };
     let mut outcome = summary(&history, opened.load(Ordering::Relaxed), disruptions, begun.elapsed());
     outcome.findings = verdict(&history, REMEMBERED as u64);
     let (begin, end) =

@@ -320,6 +320,7 @@ fn expired(history: &History, remembered: u64) -> Vec<String> {
         for seen in &watch.seen {
             if let Seen::Expired { from, newest } = seen
                 && from + remembered > *newest
+                && !history.compactions.iter().any(|compacted| from < compacted)
             {
                 findings.add(|| format!("{:?} could not be resumed from {from} when there was {newest}", watch.scope));
             }

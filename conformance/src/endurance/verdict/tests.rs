@@ -45,6 +45,7 @@ fn good() -> History {
     History {
         clients: vec![first, other],
         changes: vec![(Change::Deleted, shown(16))],
+        compactions: vec![13],
         watches: vec![Watch { scope, seen: all }, Watch { scope: Scope { object: Some(1), ..scope }, seen: one }],
         end: vec![again],
     }
@@ -123,6 +124,15 @@ const MISTAKES: &[Mistake] = &[
         "too early forgotten",
         |history| history.watches[0].seen[4] = Seen::Expired { from: 13, newest: 17 },
         &["could not be resumed from 13 when there was 17"],
+    ),
+    ("forgotten on command", |history| history.watches[0].seen[4] = Seen::Expired { from: 12, newest: 16 }, &[]),
+    (
+        "forgotten without a command",
+        |history| {
+            history.watches[0].seen[4] = Seen::Expired { from: 12, newest: 16 };
+            history.compactions.clear();
+        },
+        &["could not be resumed from 12 when there was 16"],
     ),
     (
         "the end is another",
