@@ -58,7 +58,8 @@ async fn create_named(
     authorize_create(request)?;
     admission::validate(request, object, None)?;
     // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
-    let sent = parse_uint(meta::resource_version(object)).ok();
+    let sent = Some(meta::resource_version(object)).filter(|sent| !sent.is_empty());
+    let sent = sent.and_then(|sent| parse_uint(sent).ok());
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
@@ -85,11 +86,12 @@ async fn create_named(
 
 fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     let kind = request.kind;
-    meta::remove(object, MANAGED_FIELDS);
-    meta::set(object, "uid", request.cluster.ids.uid());
-    meta::set(object, "creationTimestamp", format_seconds(request.now));
+    let metadata = meta::metadata_mut(object);
+    metadata.remove(MANAGED_FIELDS);
+    metadata.insert("uid".into(), request.cluster.ids.uid().into());
+    metadata.insert("creationTimestamp".into(), format_seconds(request.now).into());
     if kind.rules.owns_generation {
-        meta::set(object, "generation", 1);
+        metadata.insert("generation".into(), 1.into());
     }
     if request.version.is_custom()
         && request.version.has_status()

@@ -1,7 +1,7 @@
 //! The encoding of an object's tree as a draft for the store.
 
 use crate::error::{ApiError, ApiResult};
-use crate::object::meta;
+use crate::object::meta::Metadata;
 use crate::registry::Resource;
 use crate::schema;
 use crate::store::{Draft, Key, Meta};
@@ -16,7 +16,8 @@ pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
     // The part that items of lists lack, or the brace alone.
     let body = kind.storage().head.len();
     let fields = kind.fields.iter().map(|field| (field.name.clone(), (*field.value(object)).into())).collect();
-    let labels = meta::labels(object).iter().map(|(key, value)| (key.into(), value.into())).collect();
-    let key = Key::new(kind.id, meta::namespace(object), meta::name(object));
-    Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: meta::uid(object).into(), labels, fields } })
+    let metadata = Metadata::of(object);
+    let labels = metadata.texts("labels").iter().map(|(key, value)| (key.into(), value.into())).collect();
+    let key = Key::new(kind.id, metadata.text("namespace"), metadata.text("name"));
+    Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: metadata.text("uid").into(), labels, fields } })
 }

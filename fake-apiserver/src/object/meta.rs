@@ -4,13 +4,49 @@
 
 use serde_json::{Map, Value};
 
+/// An object's `metadata`, found once to read several of its fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Metadata<'a>(Option<&'a Map<String, Value>>);
+
+impl<'a> Metadata<'a> {
+    /// The `metadata` of an object.
+    pub fn of(object: &'a Value) -> Self {
+        Metadata(object.get("metadata").and_then(Value::as_object))
+    }
+
+    /// A field, whatever its type.
+    pub fn field(self, name: &str) -> Option<&'a Value> {
+        self.0?.get(name)
+    }
+
+    /// A text, "" when unset.
+    pub fn text(self, name: &str) -> &'a str {
+        self.field(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// `generation`, 0 when unset.
+    pub fn generation(self) -> i64 {
+        self.field("generation").and_then(Value::as_i64).unwrap_or_default()
+    }
+
+    /// A map of texts: `labels` or `annotations`.
+    pub fn texts(self, name: &str) -> Labels<'a> {
+        Labels(self.field(name).and_then(Value::as_object))
+    }
+
+    /// A list: `finalizers` or `ownerReferences`.
+    pub fn list(self, name: &str) -> &'a [Value] {
+        self.field(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
 fn field<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
-    object.get("metadata")?.get(name)
+    Metadata::of(object).field(name)
 }
 
 /// A text of `metadata`, "" when unset.
 pub fn text<'a>(object: &'a Value, name: &str) -> &'a str {
-    field(object, name).and_then(Value::as_str).unwrap_or_default()
+    Metadata::of(object).text(name)
 }
 
 /// `metadata.name`.
@@ -55,31 +91,27 @@ pub fn deletion_grace_period_seconds(object: &Value) -> Option<i64> {
 
 /// `metadata.generation`, 0 when unset.
 pub fn generation(object: &Value) -> i64 {
-    field(object, "generation").and_then(Value::as_i64).unwrap_or_default()
+    Metadata::of(object).generation()
 }
 
 /// `metadata.labels`.
 pub fn labels(object: &Value) -> Labels<'_> {
-    Labels(field(object, "labels").and_then(Value::as_object))
+    Metadata::of(object).texts("labels")
 }
 
 /// `metadata.annotations`.
 pub fn annotations(object: &Value) -> Labels<'_> {
-    Labels(field(object, "annotations").and_then(Value::as_object))
+    Metadata::of(object).texts("annotations")
 }
 
 /// `metadata.finalizers`, in order.
 pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
-    list(object, "finalizers").iter().filter_map(Value::as_str)
+    Metadata::of(object).list("finalizers").iter().filter_map(Value::as_str)
 }
 
 /// `metadata.ownerReferences`, in order.
 pub fn owner_references(object: &Value) -> &[Value] {
-    list(object, "ownerReferences")
-}
-
-fn list<'a>(object: &'a Value, name: &str) -> &'a [Value] {
-    field(object, name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    Metadata::of(object).list("ownerReferences")
 }
 
 /// A map of texts: labels or annotations.
@@ -134,9 +166,19 @@ pub fn remove(object: &mut Value, name: &str) {
 
 /// Sets a field of `metadata` to its value in another object.
 pub fn carry_over(object: &mut Value, from: &Value, name: &str) {
-    match field(from, name) {
-        Some(value) => set(object, name, value.clone()),
-        None => remove(object, name),
+    keep(metadata_mut(object), Metadata::of(from), name);
+}
+
+/// Gives a field of `metadata` the value that it had; an empty text unsets it.
+fn keep(metadata: &mut Map<String, Value>, old: Metadata<'_>, name: &str) {
+    match old.field(name).filter(|value| *value != "") {
+        Some(value) if metadata.get(name) == Some(value) => {}
+        Some(value) => {
+            metadata.insert(name.into(), value.clone());
+        }
+        None => {
+            metadata.remove(name);
+        }
     }
 }
 
@@ -163,18 +205,19 @@ pub fn wipe_system_fields(object: &mut Value) {
 
 /// Restores the fields that an update cannot change or clear (`BeforeUpdate`).
 pub fn keep_system_fields(new: &mut Value, old: &Value) {
+    let (new, old) = (metadata_mut(new), Metadata::of(old));
     for field in ["generation", "creationTimestamp"] {
-        carry_over(new, old, field);
+        keep(new, old, field);
     }
-    remove(new, "selfLink");
-    if uid(new).is_empty() {
-        carry_over(new, old, "uid");
+    new.remove("selfLink");
+    if new.get("uid").and_then(Value::as_str).is_none_or(str::is_empty) {
+        keep(new, old, "uid");
     }
-    if deletion_timestamp(old).is_some() {
-        carry_over(new, old, "deletionTimestamp");
+    if old.field("deletionTimestamp").is_some_and(Value::is_string) {
+        keep(new, old, "deletionTimestamp");
     }
-    if deletion_grace_period_seconds(new).is_none() {
-        carry_over(new, old, "deletionGracePeriodSeconds");
+    if new.get("deletionGracePeriodSeconds").and_then(Value::as_i64).is_none() {
+        keep(new, old, "deletionGracePeriodSeconds");
     }
 }
 

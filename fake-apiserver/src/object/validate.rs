@@ -3,7 +3,8 @@
 //! A port of `k8s.io/apimachinery/pkg/api/validation/objectmeta.go` (v0.37.1), with the rules for finalizers of
 //! `k8s.io/kubernetes/pkg/apis/core/validation` (v1.37.1). Managed fields are not validated: they are the server's own.
 
-use super::{meta, name};
+use super::meta::{self, Metadata};
+use super::name;
 use crate::error::FieldError;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -42,14 +43,8 @@ pub enum NameRule {
     Of(fn(&Value, &str) -> Vec<String>),
 }
 
-const IMMUTABLE_METADATA: [&str; 6] = [
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "metadata.creationTimestamp",
-    "metadata.deletionTimestamp",
-    "metadata.deletionGracePeriodSeconds",
-];
+const IMMUTABLE_METADATA: [&str; 6] =
+    ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// `FieldImmutableErrorMsg`.
 pub const IMMUTABLE: &str = "field is immutable";
@@ -73,11 +68,12 @@ pub fn metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<Field
 /// `validateCommonFields` and once more by the validator of custom resources, and repeats part of what comes before it.
 pub fn custom_metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Vec<FieldError> {
     let mut errors = common(new, rules, NameRule::PathSegment);
+    let metadata = Metadata::of(new);
     for _ in 0..2 {
         errors.extend(changes(new, old));
-        errors.extend(labels(new));
-        errors.extend(annotations(new));
-        errors.extend(owner_references(new));
+        errors.extend(labels(metadata));
+        errors.extend(annotations(metadata));
+        errors.extend(owner_references(metadata));
     }
     errors
 }
@@ -88,15 +84,19 @@ fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
     if meta::deletion_timestamp(old).is_some() {
         errors.extend(no_new_finalizers(new, old));
     }
-    if meta::resource_version(new).is_empty() {
+    let (new_meta, old_meta) = (Metadata::of(new), Metadata::of(old));
+    if new_meta.text("resourceVersion").is_empty() {
         errors.push(invalid("metadata.resourceVersion", "", "must be specified for an update"));
     }
-    let generation = meta::generation(new);
-    if generation < meta::generation(old) {
+    let generation = new_meta.generation();
+    if generation < old_meta.generation() {
         let detail = "must not be decremented";
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
-    errors.extend(IMMUTABLE_METADATA.iter().filter_map(|path| immutable(new, old, path)));
+    errors.extend(IMMUTABLE_METADATA.iter().filter_map(|name| {
+        let (new, old) = (new_meta.field(name), old_meta.field(name));
+        changed(new, old).map(|value| FieldError::invalid(format!("metadata.{name}"), value, IMMUTABLE))
+    }));
     errors
 }
 
@@ -104,6 +104,9 @@ fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
 /// `patched`.
 pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<String> {
     let references = meta::owner_references(object);
+    if references.len() < 2 {
+        return None;
+    }
     let mut seen = HashSet::new();
     let (kept, duplicates): (Vec<&Value>, Vec<&Value>) =
         references.iter().partition(|reference| seen.insert(*reference));
@@ -126,8 +129,12 @@ pub fn dedup_owner_references(object: &mut Value, patched: bool) -> Option<Strin
 /// `ValidateImmutableField` for a field of the object, given its path (without indexes).
 pub fn immutable(new: &Value, old: &Value, path: &str) -> Option<FieldError> {
     let at = |object| path.split('.').try_fold(object, Value::get);
-    let (new, old) = (at(new), at(old));
-    (new != old).then(|| FieldError::invalid(path, new.unwrap_or(&Value::Null), IMMUTABLE))
+    changed(at(new), at(old)).map(|value| FieldError::invalid(path, value, IMMUTABLE))
+}
+
+/// What a value is now, if it was another one.
+fn changed<'v>(new: Option<&'v Value>, old: Option<&Value>) -> Option<&'v Value> {
+    (new != old).then(|| new.unwrap_or(&Value::Null))
 }
 
 fn invalid(path: impl Into<String>, value: &str, detail: impl Into<String>) -> FieldError {
@@ -146,7 +153,8 @@ pub(crate) fn invalid_each(path: &str, value: &str, objections: Vec<String>) -> 
 /// `ValidateObjectMetaAccessor`.
 fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let generate_name = meta::generate_name(object);
+    let metadata = Metadata::of(object);
+    let generate_name = metadata.text("generateName");
     if !generate_name.is_empty() {
         errors.extend(invalid_each(
             "metadata.generateName",
@@ -154,31 +162,31 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
             prefix_objections(object, rule, generate_name),
         ));
     }
-    match meta::name(object) {
+    match metadata.text("name") {
         "" => errors.push(FieldError::required("metadata.name", "name or generateName is required")),
         name => errors.extend(invalid_each("metadata.name", name, name_objections(object, rule, name))),
     }
-    match (rules.namespaced, meta::namespace(object)) {
+    match (rules.namespaced, metadata.text("namespace")) {
         (true, "") => errors.push(FieldError::required("metadata.namespace", "")),
         (true, namespace) => errors.extend(invalid_each("metadata.namespace", namespace, name::dns_label(namespace))),
         (false, "") => {}
         (false, _) => errors.push(FieldError::forbidden("metadata.namespace", "not allowed on this type")),
     }
-    let generation = meta::generation(object);
+    let generation = metadata.generation();
     if generation < 0 {
         let detail = "must be greater than or equal to 0";
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
-    errors.extend(labels(object));
-    errors.extend(annotations(object));
-    errors.extend(owner_references(object));
-    errors.extend(finalizers(object));
+    errors.extend(labels(metadata));
+    errors.extend(annotations(metadata));
+    errors.extend(owner_references(metadata));
+    errors.extend(finalizers(metadata));
     errors
 }
 
-fn labels(object: &Value) -> Vec<FieldError> {
+fn labels(metadata: Metadata<'_>) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for (key, value) in meta::labels(object).iter() {
+    for (key, value) in metadata.texts("labels").iter() {
         errors.extend(invalid_each("metadata.labels", key, name::label_key(key)));
         errors.extend(invalid_each("metadata.labels", value, name::label_value(value)));
     }
@@ -207,11 +215,11 @@ fn prefix_objections(object: &Value, rule: NameRule, text: &str) -> Vec<String> 
     }
 }
 
-fn annotations(object: &Value) -> Vec<FieldError> {
+fn annotations(metadata: Metadata<'_>) -> Vec<FieldError> {
     let path = "metadata.annotations";
     let mut errors = Vec::new();
     let mut size = 0;
-    for (key, value) in meta::annotations(object).iter() {
+    for (key, value) in metadata.texts("annotations").iter() {
         errors.extend(invalid_each(path, key, name::label_key(&key.to_lowercase())));
         size += key.len() + value.len();
     }
@@ -221,12 +229,13 @@ fn annotations(object: &Value) -> Vec<FieldError> {
     errors
 }
 
-fn owner_references(object: &Value) -> Vec<FieldError> {
+fn owner_references(metadata: Metadata<'_>) -> Vec<FieldError> {
     let path = "metadata.ownerReferences";
     let mut errors = Vec::new();
     let mut controller: Option<String> = None;
     let mut printed: Option<Arc<str>> = None;
-    for (index, reference) in meta::owner_references(object).iter().enumerate() {
+    let references = metadata.list("ownerReferences");
+    for (index, reference) in references.iter().enumerate() {
         let path_at = format!("{path}[{index}]");
         let version = text(reference, "apiVersion");
         if !version.is_empty() && (version.matches('/').count() > 1 || version.ends_with('/')) {
@@ -254,7 +263,7 @@ fn owner_references(object: &Value) -> Vec<FieldError> {
                          Found \"true\" in references for {first} and {this}"
                     );
                     let all = printed.get_or_insert_with(|| {
-                        let all: Vec<String> = meta::owner_references(object).iter().map(print_owner).collect();
+                        let all: Vec<String> = references.iter().map(print_owner).collect();
                         format!("[{}]", all.join(",")).into()
                     });
                     errors.push(FieldError::invalid(path, &Value::Null, detail).printed_as(all.clone()));
@@ -278,9 +287,9 @@ fn print_owner(reference: &Value) -> String {
     format!("{{{}}}", pairs.join(","))
 }
 
-fn finalizers(object: &Value) -> Vec<FieldError> {
+fn finalizers(metadata: Metadata<'_>) -> Vec<FieldError> {
     let path = "metadata.finalizers";
-    let all: Vec<&str> = meta::finalizers(object).collect();
+    let all: Vec<&str> = metadata.list("finalizers").iter().filter_map(Value::as_str).collect();
     let mut errors: Vec<FieldError> =
         all.iter().flat_map(|finalizer| invalid_each(path, finalizer, name::label_key(finalizer))).collect();
     if all.contains(&ORPHAN) && all.contains(&FOREGROUND) {

@@ -411,6 +411,9 @@ fn stored_fields(versions: &[Version], rules: &Rules) -> Vec<StoredField> {
 }
 
 fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
+    if findings.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
     let mut seen = HashSet::new();
     findings.into_iter().flatten().filter(|finding| seen.insert(finding.clone())).collect()
 }
