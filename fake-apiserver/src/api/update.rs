@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
     let expected = Expected::of(request.kind, request.version);
-    let mut body = decode::object(request, &expected, options.field_validation)?;
-    check_identity(request, &mut body)?;
+    let mut body = read(request, &expected, &options)?;
     let key = request.key();
     let creates = request.subresource.is_none() && request.kind.rules.create_on_update;
     if creates && request.cluster.store.get(&key).is_none() {
@@ -21,14 +20,32 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         return write::create(request, body, &options).await;
     }
     request.warnings.extend(validate::dedup_owner_references(&mut body, false));
+    let mut first = Some(body);
     let update = write::update(request, &options, |request, entry, _| {
+        let body = first.take().map_or_else(|| read_again(request, &expected, &options), Ok)?;
         preconditions::check_uid(request.kind, &entry.key, meta::uid(&body), Some(entry))?;
         if request.subresource.is_none_or(|subresource| subresource.name == "status") {
             require_version(request, &body)?;
         }
-        Ok(body.clone())
+        Ok(body)
     });
     update.await
+}
+
+/// The object in the body of the request.
+fn read(request: &mut Request<'_>, expected: &Expected<'_>, options: &WriteOptions) -> ApiResult<Value> {
+    let mut body = decode::object(request, expected, options.field_validation)?;
+    check_identity(request, &mut body)?;
+    Ok(body)
+}
+
+/// The same once more, as another writer was faster: what was read at first is changed by now. Warnings are not repeated.
+fn read_again(request: &mut Request<'_>, expected: &Expected<'_>, options: &WriteOptions) -> ApiResult<Value> {
+    let warnings = request.warnings.len();
+    let mut body = read(request, expected, options)?;
+    validate::dedup_owner_references(&mut body, false);
+    request.warnings.truncate(warnings);
+    Ok(body)
 }
 
 /// 422 for an update without a resource version, where the kind requires one.
