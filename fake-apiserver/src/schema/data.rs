@@ -3,7 +3,7 @@
 
 use super::definitions::{Definitions, KindLine};
 use super::facets::Facets;
-use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant};
+use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant, by_length};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -267,7 +267,8 @@ impl<'d> Linker<'d> {
             fields.sort_by(|one, other| one.name.cmp(&other.name));
         }
         let mut by_name: Vec<u32> = (0..).take(fields.len()).collect();
-        by_name.sort_unstable_by_key(|index| &fields[*index as usize].name);
+        let name = |index: &u32| &*fields[*index as usize].name;
+        by_name.sort_unstable_by(|one, other| by_length(name(one), name(other)));
         members.sort_unstable_by_key(|member| member.number);
         Ok(Struct { by_name: by_name.into(), members: members.into(), fields: fields.into(), open })
     }

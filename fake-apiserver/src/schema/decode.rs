@@ -269,6 +269,7 @@ impl<'a> Decoder<'a> {
             Value::Object(object) => object,
             _ => Map::new(),
         };
+        let was_there = !object.is_empty();
         let mut seen = Ticks::default();
         let mut first = true;
         self.begin_object()?;
@@ -283,11 +284,13 @@ impl<'a> Decoder<'a> {
                 self.lexer.skip_value()?;
                 continue;
             };
-            if seen.tick(index) {
+            let repeated = seen.tick(index);
+            if repeated {
                 self.save_finding("duplicate", &key);
             }
             let ty = ty.at(field.ty);
-            let mut value = object.remove(&*field.name).unwrap_or_default();
+            let earlier = if was_there || repeated { object.remove(&*field.name) } else { None };
+            let mut value = earlier.unwrap_or_default();
             self.path.push(Segment::Field(field));
             self.value(ty, &mut value)?;
             self.path.pop();

@@ -133,7 +133,7 @@ impl<'v> Encoder<'v> {
             if self.json.len() > start {
                 self.json.push(b',');
             }
-            self.key(&field.name);
+            self.field_name(&field.name);
             match ty.as_struct() {
                 Some(content) if level == Level::Root && &*field.name == "metadata" => {
                     self.object(ty, content, value, Level::Metadata);
@@ -183,6 +183,13 @@ impl<'v> Encoder<'v> {
             write(self, value);
         }
         self.json.push(b'}');
+    }
+
+    /// Writes the name of a field that the type knows: Go's tags need no escapes.
+    fn field_name(&mut self, name: &str) {
+        self.json.push(b'"');
+        self.json.extend_from_slice(name.as_bytes());
+        self.json.extend_from_slice(b"\":");
     }
 
     fn key(&mut self, key: &str) {

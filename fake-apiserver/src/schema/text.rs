@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 /// The number of bytes before the first that `is_special`, which should not branch: it is called for sixteen at once.
 pub(super) fn plain_len(bytes: &[u8], is_special: impl Fn(u8) -> bool) -> usize {
-    const BLOCK: usize = 16;
     let is_plain = |block: &&[u8]| !block.iter().fold(false, |found, byte| found | is_special(*byte));
-    let len = BLOCK * bytes.chunks_exact(BLOCK).take_while(is_plain).count();
+    let mut len = 16 * bytes.chunks_exact(16).take_while(is_plain).count();
+    len += 4 * bytes[len..].chunks_exact(4).take_while(is_plain).count();
     len + bytes[len..].iter().take_while(|byte| !is_special(**byte)).count()
 }
 
