@@ -58,12 +58,12 @@ impl Ids {
 /// `bits` as a version 4 UUID.
 pub(crate) fn uuid(bits: u128) -> String {
     let bits = (bits & !(0xf << 76) & !(0x3 << 62)) | (0x4 << 76) | (0x2 << 62);
-    let mut uuid = String::with_capacity(36);
-    for digit in (0..32).rev() {
-        if matches!(digit, 23 | 19 | 15 | 11) {
-            uuid.push('-');
-        }
-        uuid.push(char::from(b"0123456789abcdef"[(bits >> (4 * digit)) as usize & 0xf]));
+    let mut uuid = [b'-'; 36];
+    let mut at = 0;
+    for (index, byte) in bits.to_be_bytes().into_iter().enumerate() {
+        at += usize::from(matches!(index, 4 | 6 | 8 | 10));
+        uuid[at..at + 2].copy_from_slice(&[byte >> 4, byte & 0xf].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+        at += 2;
     }
-    uuid
+    String::from_utf8(uuid.to_vec()).expect("digits are ASCII")
 }

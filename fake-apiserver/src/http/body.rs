@@ -62,10 +62,10 @@ pub(crate) async fn read(body: &mut RequestBody) -> ApiResult<Bytes> {
 /// client that takes the reset behind an early response for a failure, would miss the response. A client that expects
 /// `100 Continue` does not send its body.
 pub(crate) async fn drain(body: &mut RequestBody) {
-    if body.waits {
+    let incoming = &mut body.incoming;
+    if body.waits || incoming.is_end_stream() {
         return;
     }
-    let incoming = &mut body.incoming;
     let mut rest = DRAIN_LIMIT;
     let read = async {
         while rest > 0

@@ -97,7 +97,9 @@ impl Entry {
     /// # Panics
     /// If the stored bytes are not JSON.
     pub fn object(&self) -> Value {
-        serde_json::from_slice(self.json()).expect("a stored object is JSON")
+        // Checked once as a whole, not text by text.
+        let json = std::str::from_utf8(self.json()).expect("a stored object is UTF-8");
+        serde_json::from_str(json).expect("a stored object is JSON")
     }
 
     /// The members that an item of a list has, and the object's last brace.

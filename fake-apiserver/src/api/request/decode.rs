@@ -189,8 +189,11 @@ pub(crate) fn object(
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
     findings.extend(completed.map_err(refused)?);
     report(request, expected, validation, &findings)?;
-    object["apiVersion"] = expected.api_version.into();
-    object["kind"] = expected.kind.into();
+    for (field, expected) in [("apiVersion", expected.api_version), ("kind", expected.kind)] {
+        if object.get(field).is_none_or(|found| found != expected) {
+            object[field] = expected.into();
+        }
+    }
     expected.store(&mut object);
     Ok(object)
 }

@@ -41,7 +41,7 @@ const MISSING_PATCHES: &[(&str, &str)] =
 /// # Errors
 /// 415, if it is not supported.
 pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
-    if content_type.is_empty() {
+    if matches!(content_type, "" | "application/json") {
         return Ok(BodyFormat::Json);
     }
     let (media_type, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
