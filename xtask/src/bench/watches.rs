@@ -83,22 +83,19 @@ pub(super) async fn frame(server: &Server) -> anyhow::Result<Bytes> {
 /// Creates per second with [`SINGLE_OBJECT_WATCHES`] open, in percent of those without.
 pub(super) async fn creates_while_watched(server: &Arc<Server>) -> anyhow::Result<Vec<f64>> {
     let mut creates = Session::open(&CREATES, server).await?;
-    let without = rates(&mut creates).await?;
-    let revision = server.revision().await?;
-    let names = (0..SINGLE_OBJECT_WATCHES).map(|number| format!("watched-{number}"));
-    let calls = names.map(|name| server.watch(&revision, Some(&name))).collect();
-    let watches = open(server, calls, MAX_STREAMS).await?;
-    let with = rates(&mut creates).await?;
-    drop(watches);
-    Ok(with.into_iter().zip(without).map(|(with, without)| with / without * 100.0).collect())
-}
-
-async fn rates(session: &mut Session) -> anyhow::Result<Vec<f64>> {
-    let mut rates = Vec::with_capacity(ROUNDS);
+    let mut kept = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
-        rates.push(session.round().await?.rate);
+        // One right after the other, so that other load on the machine affects both alike.
+        let without = creates.round().await?.rate;
+        let revision = server.revision().await?;
+        let names = (0..SINGLE_OBJECT_WATCHES).map(|number| format!("watched-{number}"));
+        let calls = names.map(|name| server.watch(&revision, Some(&name))).collect();
+        let watches = open(server, calls, MAX_STREAMS).await?;
+        let with = creates.round().await?.rate;
+        drop(watches);
+        kept.push(with / without * 100.0);
     }
-    Ok(rates)
+    Ok(kept)
 }
 
 /// Opens watches, `per_connection` on each connection.
