@@ -17,11 +17,15 @@ use http::request::Parts;
 use http::{HeaderMap, Method, Response};
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
+
+/// The response to a request, once it is computed.
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>;
 
 /// Whether a request may take long, judged by its head.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
@@ -80,13 +84,8 @@ impl Drop for Waiting {
 }
 
 /// Runs a request here until it leaves, then on one of the `workers`.
-pub(super) async fn drive(
-    request: impl Future<Output = Response<ReplyBody>> + Send + 'static,
-    offload: Offload,
-    workers: Arc<Workers>,
-) -> Response<ReplyBody> {
+pub(super) async fn drive(mut request: Answer, offload: Offload, workers: Arc<Workers>) -> Response<ReplyBody> {
     let begin = Instant::now();
-    let mut request = Box::pin(request);
     let here = poll_fn(|context| match request.as_mut().poll(context) {
         Poll::Ready(response) => Poll::Ready(Ok(response)),
         Poll::Pending => offload.leaving().map_or(Poll::Pending, |late| Poll::Ready(Err(late))),

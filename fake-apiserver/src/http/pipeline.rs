@@ -11,7 +11,7 @@ use super::documents::{self, DocumentRequest};
 use super::head;
 use super::issuer;
 use super::negotiate::Preferences;
-use super::offload::{self, Late, Offload};
+use super::offload::{self, Answer, Late, Offload};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal};
 use super::route::{ResourcePath, Route, decoded, route, verb};
@@ -39,6 +39,7 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
 use std::borrow::Cow;
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::timeout;
 
@@ -72,21 +73,23 @@ struct Trace {
     nosniff: bool,
 }
 
-/// Serves one request, of a client with `certificate`.
-pub(crate) async fn serve(
+/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and so there is one copy of its
+/// code for all kinds of connections.
+pub(crate) fn serve(
     replica: Arc<Replica>,
     certificate: Option<Arc<ClientCertificate>>,
     request: Request<Incoming>,
-) -> Response<ReplyBody> {
+) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
-        return answer;
+        return Box::pin(std::future::ready(answer));
     }
     if !offload::may_be_long(&parts) {
-        return exchange(replica, certificate, parts, incoming, Offload::default()).await;
+        return Box::pin(exchange(replica, certificate, parts, incoming, Offload::default()));
     }
     let (offload, workers) = (Offload::possible(), replica.cluster.workers.clone());
-    offload::drive(exchange(replica, certificate, parts, incoming, offload.clone()), offload, workers).await
+    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone()));
+    Box::pin(offload::drive(answer, offload, workers))
 }
 
 /// Serves one request, on this thread unless it is offloaded.
@@ -186,9 +189,9 @@ impl<'r> Exchange<'r> {
         if limit.is_over() {
             return Ok(exceeded());
         }
-        timeout(limit.duration, self.answer(incoming, trace, offload, Some(limit)))
-            .await
-            .unwrap_or_else(|_| Ok(exceeded()))
+        // Pinned, for it is large to move.
+        let answer = pin!(self.answer(incoming, trace, offload, Some(limit)));
+        timeout(limit.duration, answer).await.unwrap_or_else(|_| Ok(exceeded()))
     }
 
     async fn answer(

@@ -120,6 +120,11 @@ impl Reconcilers {
         if self.outstanding.load(Ordering::Acquire) == 0 {
             return;
         }
+        // Boxed, for it is rare and large.
+        Box::pin(self.work(now)).await;
+    }
+
+    async fn work(&self, now: Timestamp) {
         let mut worker = self.worker.lock().await;
         while let Some(work) = self.next() {
             if let Err(error) = self.perform(&work, &mut worker, now).await {
