@@ -26,3 +26,4 @@ pub mod stage;
 pub mod subject;
 pub mod suite;
 pub mod verbs;
+pub mod webhook;

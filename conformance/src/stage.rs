@@ -8,6 +8,7 @@ use crate::kubelets::Kubelet;
 use crate::recorder::Recorder;
 use crate::subject::Cluster;
 use crate::subject::controller::Controller;
+use crate::webhook::Webhook;
 use anyhow::{Context as _, Result, anyhow};
 use bytes::Bytes;
 use conformance_judge::dialogue::Dialogue;
@@ -37,6 +38,8 @@ pub struct Stage<'a> {
     pub nodes: BTreeSet<String>,
     /// Running kubelets by node.
     pub kubelets: BTreeMap<String, Kubelet>,
+    /// The webhook that runs.
+    pub webhook: Option<Webhook>,
     /// Signals kubelets that the cluster's clock was moved.
     pub clock_moved: watch::Sender<()>,
     /// The uids of pods whose files were read, by name.
@@ -81,6 +84,7 @@ impl<'a> Stage<'a> {
             controllers: BTreeMap::new(),
             nodes: BTreeSet::new(),
             kubelets: BTreeMap::new(),
+            webhook: None,
             clock_moved: watch::Sender::new(()),
             pod_uids: BTreeMap::new(),
             calls_read: BTreeMap::new(),

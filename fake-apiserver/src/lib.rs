@@ -41,7 +41,8 @@
 //! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those that the README lists, and custom resources, but for rules in CEL; there are no webhooks.
+//! - The kinds are those that the README lists, and custom resources, but for rules in CEL; there are no admission
+//!   webhooks, and a conversion webhook is called by its URL only, for no service is found.
 //! - A token is verified anew with every request, not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
@@ -79,6 +80,7 @@ mod store;
 mod sync;
 mod version;
 mod view;
+mod webhook;
 mod workers;
 
 pub use admission::PluginError;

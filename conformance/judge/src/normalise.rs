@@ -144,13 +144,14 @@ fn inner<'a>(key: &str, name: &'a str) -> &'a str {
 }
 
 /// The words right before a revision in a message.
-const NUMBERED: [&str; 6] = [
+const NUMBERED: [&str; 7] = [
     r#"resourceVersion\":\""#,
     "resource version: ",
     "resource version: <number> (",
     ", current: ",
     "in the precondition (",
     "in record (",
+    "not decodable revision=",
 ];
 
 /// Fields that hold seconds since 1970.

@@ -97,6 +97,7 @@ impl Target for Kcm {
             Power::Outages,
             Power::Replicas,
             Power::Signing,
+            Power::Webhooks,
         ]
     }
 

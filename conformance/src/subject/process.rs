@@ -101,6 +101,7 @@ impl Target for Process {
             Power::Retries,
             Power::Signing,
             Power::Steps,
+            Power::Webhooks,
         ]
     }
 

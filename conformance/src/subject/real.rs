@@ -51,10 +51,18 @@ struct Tenancy {
 }
 
 /// The powers of a control plane that is started here.
-const POWERS: [Power; 7] =
-    [Power::Calls, Power::Controllers, Power::Flags, Power::Log, Power::Retries, Power::Signing, Power::Steps];
+const POWERS: [Power; 8] = [
+    Power::Calls,
+    Power::Controllers,
+    Power::Flags,
+    Power::Log,
+    Power::Retries,
+    Power::Signing,
+    Power::Steps,
+    Power::Webhooks,
+];
 /// Compaction needs an API server without a watch cache: a cache still has what etcd has compacted.
-const POWERS_WITHOUT_CACHE: [Power; 8] = [
+const POWERS_WITHOUT_CACHE: [Power; 9] = [
     Power::Calls,
     Power::Compaction,
     Power::Controllers,
@@ -63,6 +71,7 @@ const POWERS_WITHOUT_CACHE: [Power; 8] = [
     Power::Retries,
     Power::Signing,
     Power::Steps,
+    Power::Webhooks,
 ];
 /// Pause between two reads of the audit log for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -9,6 +9,7 @@ pub mod server;
 pub mod tokens;
 pub mod waits;
 pub mod watches;
+pub mod webhooks;
 
 use crate::stage::Stage;
 use anyhow::Result;
@@ -38,6 +39,8 @@ pub enum Verb {
     Wait(waits::Wait),
     /// Opens a watch, or waits for its events.
     Watch(watches::Watch),
+    /// Starts and changes a webhook.
+    Webhook(webhooks::WebhookVerb),
 }
 
 impl Verb {
@@ -50,6 +53,7 @@ impl Verb {
             "files" | "kubelet" => kubelets::KubeletVerb::parse(command).map(Verb::Kubelet),
             "replica" => replicas::ReplicaVerb::parse(command).map(Verb::Replica),
             "watch" => watches::Watch::parse(command, customs).map(Verb::Watch),
+            "webhook" => webhooks::WebhookVerb::parse(command).map(Verb::Webhook),
             "await" => match waits::Wait::parse(command, customs)? {
                 Some(wait) => Ok(Verb::Wait(wait)),
                 None => watches::Watch::parse(command, customs).map(Verb::Watch),
@@ -76,6 +80,7 @@ impl Verb {
             Verb::Token(token) => token.play(stage).await,
             Verb::Wait(wait) => wait.play(prefixes, stage).await,
             Verb::Watch(watch) => watch.play(prefixes, stage).await,
+            Verb::Webhook(webhook) => webhook.play(stage).await,
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Deletion {
 pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = options(request)?;
     let deletion = delete_key(request, &request.key(), &options).await?.ok_or_else(|| request.not_found())?;
-    Ok(reply(request, &deletion, &options))
+    reply(request, &deletion, &options).await
 }
 
 /// Deletes one object with `options`; `None` if it does not exist.
@@ -32,6 +32,7 @@ pub(super) async fn delete_key(
     options: &DeleteOptions,
 ) -> ApiResult<Option<Deletion>> {
     while let Some(current) = request.cluster.store.get(key) {
+        request.in_version(current.clone()).await?;
         let plan = deletion::plan(request.kind, &current, options, request.now)?;
         if let Some(old) = &plan.old {
             admission::delete(request, old).await?;
@@ -75,16 +76,16 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
     Err(ApiError::bad_request(not_registered(api_version, kind)))
 }
 
-fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> Reply {
+async fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> ApiResult<Reply> {
     let version = request.version;
     if deletion.removed && !request.kind.rules.delete_returns_object {
-        return Reply::Deleted {
+        return Ok(Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
             group: version.group.to_string(),
             resource: version.resource.to_string(),
             uid: deletion.entry.meta.uid.to_string(),
-        };
+        });
     }
     let code = if options.waits && !deletion.removed { 202 } else { 200 };
-    Reply::object(code, deletion.line.clone())
+    Ok(Reply::object(code, request.line_in_version(deletion.line.clone()).await?))
 }

@@ -15,6 +15,10 @@ const MANY_OPERATIONS: usize = 4;
 
 /// Whether the request takes longer than others should wait. (The items of lists are rendered as they are sent.)
 pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
+    if request.version.is_foreign() {
+        // It waits for a webhook, which holds no thread here.
+        return false;
+    }
     let long_body = || request.body.bytes.len() >= LONG_BODY;
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.

@@ -7,17 +7,17 @@ use crate::error::{ApiError, ApiResult};
 use crate::store::Entry;
 use std::sync::Arc;
 
-pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    Ok(Reply::object(200, entry(request)?.line().clone()))
+pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    Ok(Reply::object(200, entry(request).await?.line().clone()))
 }
 
-/// The requested object, at least as new as the request's `resourceVersion`.
-pub(super) fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
+/// The requested object, at least as new as the request's `resourceVersion`, in its version if a webhook converts it.
+pub(super) async fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
     let key = request.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {
         ResourceVersion::Latest => request.cluster.store.get(&key),
         ResourceVersion::Any => seen(request, 0)?.get(&key).cloned(),
         ResourceVersion::At(revision) => seen(request, revision)?.get(&key).cloned(),
     };
-    entry.ok_or_else(|| request.not_found())
+    request.in_version(entry.ok_or_else(|| request.not_found())?).await
 }

@@ -50,6 +50,16 @@ impl Items {
         Items { rest: snapshot.slice(&scope, start), selection: (!all).then(|| Arc::new(selection.clone())) }
     }
 
+    /// All objects that it is looked for among.
+    pub(super) fn stored(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.rest.iter()
+    }
+
+    /// The same selection among other objects.
+    pub(super) fn with(self, rest: Slice) -> Self {
+        Items { rest, ..self }
+    }
+
     /// The next run of objects, to be filtered with [`selects`](Self::selects).
     pub(crate) fn next_run(&mut self) -> Option<Run> {
         self.rest.next_run()
@@ -102,13 +112,17 @@ impl Iterator for Items {
     }
 }
 
-pub(crate) fn list(request: &Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn list(request: &Request<'_>) -> ApiResult<Reply> {
     let options = ListOptions::parse(request.query, false)?;
     let selection = Selection::parse(request, &options)?;
-    listing(request, &options, &selection).map(Reply::List)
+    listing(request, &options, &selection).await.map(Reply::List)
 }
 
-pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selection: &Selection) -> ApiResult<Listing> {
+pub(super) async fn listing(
+    request: &Request<'_>,
+    options: &ListOptions<'_>,
+    selection: &Selection,
+) -> ApiResult<Listing> {
     let (snapshot, start, limit) = match options.continue_token {
         "" => {
             let version = options
@@ -124,7 +138,7 @@ pub(super) fn listing(request: &Request<'_>, options: &ListOptions<'_>, selectio
             (resumed(request, options, &token)?, start, options.limit)
         }
     };
-    page(&snapshot, selection, &start, limit, &request.deadline)
+    page(request, &snapshot, selection, &start, limit).await
 }
 
 fn snapshot(request: &Request<'_>, options: &ListOptions<'_>, version: ResourceVersion) -> ApiResult<Snapshot> {
@@ -182,15 +196,23 @@ fn require(revision: u64, current: u64) -> ApiResult<()> {
     Err(ApiError::timeout(why, 1).with_cause("ResourceVersionTooLarge", "Too large resource version", ""))
 }
 
-fn page(
+async fn page(
+    request: &Request<'_>,
     snapshot: &Snapshot,
     selection: &Selection,
     start: &str,
     limit: usize,
-    deadline: &Deadline,
 ) -> ApiResult<Listing> {
     let mut items = Items::of(snapshot, selection, start);
-    let cut = if limit == 0 { None } else { items.truncate(limit, deadline)? };
+    let all = items.is_everything();
+    if !all {
+        // Selectors are about objects in the version of the request.
+        items = request.all_in_version(items).await?;
+    }
+    let cut = if limit == 0 { None } else { items.truncate(limit, &request.deadline)? };
+    if all {
+        items = request.all_in_version(items).await?;
+    }
     let mut listing = Listing { revision: snapshot.revision, continue_token: None, remaining: None, items };
     if let Some((last, remaining)) = cut {
         let path = last.key.path().strip_prefix(selection.prefix()).unwrap_or(last.key.path());

@@ -2,6 +2,7 @@
 
 mod admission;
 pub(crate) mod continue_token;
+mod conversion;
 mod create;
 mod delete;
 mod delete_collection;
@@ -18,6 +19,7 @@ mod update;
 mod watch;
 mod write;
 
+pub(crate) use conversion::Converting;
 pub(crate) use estimate::{LONG_BODY, is_long};
 pub(crate) use list::{Items, Listing};
 pub(crate) use request::Request;
@@ -32,7 +34,7 @@ use special::{binding, reviews, scale, token};
 
 /// The reply of a verb.
 pub(crate) enum Reply {
-    /// An object of the resource, as it is stored: JSON and a line feed.
+    /// An object of the resource, as it is stored, or as a webhook has converted it: JSON and a line feed.
     Object {
         code: u16,
         line: Bytes,
@@ -85,12 +87,12 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         ("create", None) => create::create(request).await,
         ("create", Some("token")) => token::create(request).await,
         ("create", Some("binding")) => binding::create(request).await,
-        ("get", Some("scale")) => scale::get(request),
+        ("get", Some("scale")) => scale::get(request).await,
         ("update", Some("scale")) => scale::update(request).await,
         ("patch", Some("scale")) => scale::patch(request).await,
-        ("get", _) => get::get(request),
-        ("list", None) => list::list(request),
-        ("watch", None) => watch::watch(request),
+        ("get", _) => get::get(request).await,
+        ("list", None) => list::list(request).await,
+        ("watch", None) => watch::watch(request).await,
         ("update", _) => update::update(request).await,
         ("patch", _) => patch::patch(request).await,
         ("delete", None) => delete::delete(request).await,

@@ -4,6 +4,7 @@ use super::Request;
 use super::request::options::ListOptions;
 use crate::error::ApiResult;
 use crate::object::selector::{FieldSelector, LabelSelector};
+use crate::registry::Resource;
 use crate::store::{Entry, Filter, Scope};
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub(crate) struct Selection {
 }
 
 struct Selectors {
+    kind: Arc<Resource>,
     labels: LabelSelector,
     fields: FieldSelector,
 }
@@ -33,7 +35,7 @@ impl Selection {
         let scope = Scope { resource: request.kind.id, namespace: some(request.namespace), name };
         let prefix = if request.namespace.is_empty() { String::new() } else { format!("{}/", request.namespace) };
         let nothing = labels.is_empty() && fields.is_empty();
-        let selectors = (!nothing).then(|| Arc::new(Selectors { labels, fields }));
+        let selectors = (!nothing).then(|| Arc::new(Selectors { kind: request.kind.clone(), labels, fields }));
         Ok(Selection { scope, prefix, selectors })
     }
 
@@ -73,9 +75,9 @@ impl Selectors {
     fn matches(&self, entry: &Entry) -> bool {
         self.labels.matches(|key| entry.meta.label(key))
             && self.fields.matches(|label| match label {
-                "metadata.name" => entry.key.name(),
-                "metadata.namespace" => entry.key.namespace(),
-                _ => entry.meta.field(label).unwrap_or_default(),
+                "metadata.name" => entry.key.name().into(),
+                "metadata.namespace" => entry.key.namespace().into(),
+                _ => self.kind.field(entry, label),
             })
     }
 }

@@ -13,9 +13,9 @@
 use super::list::{Items, require_revision, seen};
 use super::request::options::{ListOptions, ResourceVersion};
 use super::selection::Selection;
-use super::{Reply, Request};
+use super::{Converting, Reply, Request};
 use crate::error::{ApiError, ApiResult};
-use crate::store::{Expired, Snapshot, Subscription};
+use crate::store::{Expired, Filter, Snapshot, Subscription};
 use std::time::Duration;
 
 /// A watch, ready to be streamed.
@@ -26,6 +26,8 @@ pub(crate) struct Watch {
     pub(crate) initial_end: Option<u64>,
     /// The events that follow, or the error in their place.
     pub(crate) events: Events,
+    /// What has to be done with each event, if a webhook converts objects. All events of the scope come then.
+    pub(crate) converting: Option<Converting>,
     /// Whether bookmarks are wanted.
     pub(crate) bookmarks: bool,
     /// The time after which the server ends the stream.
@@ -41,7 +43,7 @@ const MIN_TIMEOUT_SECONDS: u64 = 1800;
 /// The longest timeout of a watch: a year, for which no timer overflows.
 const MAX_TIMEOUT_SECONDS: u64 = 365 * 24 * 3600;
 
-pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let options = ListOptions::parse(request.query, true)?;
     let selection = Selection::parse(request, &options)?;
     let version = options.resource_version().map_err(ApiError::untyped)?;
@@ -50,17 +52,28 @@ pub(crate) fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let (initial, initial_end, events) = if from_state {
         let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
         let (snapshot, events) = state(request, &selection, asked)?;
-        (Some(Items::of(&snapshot, &selection, "")), options.allow_bookmarks.then_some(snapshot.revision), events)
+        let items = request.all_in_version(Items::of(&snapshot, &selection, "")).await?;
+        (Some(items), options.allow_bookmarks.then_some(snapshot.revision), events)
     } else {
         let after = match version {
             ResourceVersion::At(revision) => revision,
             ResourceVersion::Latest | ResourceVersion::Any => request.view.snapshot(store).revision,
         };
-        let subscription = store.subscribe_after(after, selection.scope(), selection.filter());
+        let subscription = store.subscribe_after(after, selection.scope(), filter(request, &selection));
         (None, None, subscription.map_err(|expired| too_old(after, expired)))
     };
     let timeout = timeout(&options, request);
-    Ok(Reply::Watch(Watch { initial, initial_end, events, bookmarks: options.allow_bookmarks, timeout }))
+    let converting = request.version.forms().is_some().then(|| Converting {
+        kind: request.kind.clone(),
+        version: request.version.clone(),
+        selection,
+    });
+    Ok(Reply::Watch(Watch { initial, initial_end, events, converting, bookmarks: options.allow_bookmarks, timeout }))
+}
+
+/// The selectors as the store looks at them: none, if they are about objects that a webhook converts.
+fn filter(request: &Request<'_>, selection: &Selection) -> Option<Filter> {
+    selection.filter().filter(|_| request.version.forms().is_none())
 }
 
 /// The replica's snapshot, and the events that follow.
@@ -68,11 +81,11 @@ fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<
     let (store, scope) = (&request.cluster.store, selection.scope());
     if request.view.held().is_none() {
         require_revision(request, asked)?;
-        let (snapshot, subscription) = store.subscribe(scope, selection.filter());
+        let (snapshot, subscription) = store.subscribe(scope, filter(request, selection));
         return Ok((snapshot, Ok(subscription)));
     }
     let snapshot = seen(request, asked)?;
-    let events = store.subscribe_after(snapshot.revision, scope, selection.filter());
+    let events = store.subscribe_after(snapshot.revision, scope, filter(request, selection));
     let revision = snapshot.revision;
     Ok((snapshot, events.map_err(|expired| too_old(revision, expired))))
 }

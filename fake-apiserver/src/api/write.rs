@@ -14,6 +14,7 @@ use crate::commit::{Change, draft, namespace};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{generation, meta, validate};
 use crate::registry::{Findings, Strategy};
+use crate::schema;
 use crate::store::{CreateError, Entry};
 use serde_json::Value;
 use std::sync::Arc;
@@ -64,16 +65,16 @@ async fn create_named(
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     request.warnings.extend((kind.rules.strategy.warnings)(object, None));
-    let draft = draft(kind, &request.version.stored(object))?;
+    let draft = draft(kind, &*request.version.stored(object, options.dry_run).await?)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
-            None => Ok(Reply::object(201, draft.line(sent))),
+            None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?)),
         });
     }
     let parent = if kind.meta.namespaced { namespace::parent(request.namespace) } else { None };
     match request.cluster.commits.create(draft, parent.as_ref()).await {
-        Ok(entry) => Ok(Ok(Reply::object(201, entry.line().clone()))),
+        Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
             Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
@@ -151,7 +152,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.worked_on(entry.object());
+        let old = request.version.worked_on(request.to_change(&entry).await?.object());
         let mut new = wanted(request, &entry, &old)?;
         (request.kind.rules.strategy.default)(&mut new);
         admission::update(request, &mut new, &old).await?;
@@ -164,10 +165,14 @@ pub(super) async fn update(
         let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
         refuse(request, request.name, findings)?;
         admission::validate(request, &new, Some(&old))?;
-        let draft = draft(request.kind, &request.version.stored(&new))?;
+        let draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
         let removes = ends_deletion(request, &new, &old);
-        // The answer for a removed object is the update, at the revision before.
-        let shown = (removes || options.dry_run).then(|| draft.line(Some(entry.revision)));
+        // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
+        let removed = match removes && !options.dry_run {
+            true => Some(self::draft(request.kind, &new)?.line(Some(entry.revision))),
+            false => None,
+        };
+        let shown = options.dry_run.then(|| draft.line(Some(entry.revision)));
         let change = match () {
             () if options.dry_run => Change::Leave,
             () if removes => Change::Remove,
@@ -175,7 +180,11 @@ pub(super) async fn update(
         };
         if let Ok(entry) = request.cluster.commits.commit(&entry, change).await {
             request.warnings.extend((strategy.warnings)(&new, Some(&old)));
-            return Ok(Reply::object(200, shown.unwrap_or_else(|| entry.line().clone())));
+            let line = match removed {
+                Some(line) => line,
+                None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
+            };
+            return Ok(Reply::object(200, line));
         }
     }
     Err(request.not_found())
@@ -238,8 +247,13 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
 
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn changes(request: &Request<'_>, new: &Value, old: &Value) -> bool {
-    let status = request.version.is_custom() && !request.version.has_status();
-    generation::spec_differs(new, old) || status && new.get("status") != old.get("status")
+    if request.version.is_custom() {
+        let status = !request.version.has_status() && new.get("status") != old.get("status");
+        return status || generation::spec_differs(new, old);
+    }
+    // What is stored says of some fields that they are zero.
+    let canonical = || schema::check(old, request.kind.storage().ty()).map(|decoded| decoded.object);
+    generation::spec_differs(new, old) && canonical().map_or(true, |old| generation::spec_differs(new, &old))
 }
 
 fn annotations_differ(new: &Value, old: &Value) -> bool {

@@ -4,8 +4,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::meta::Metadata;
 use crate::registry::Resource;
 use crate::schema;
-use crate::store::{Draft, Key, Meta};
+use crate::store::{Draft, Entry, Key, Meta};
 use serde_json::Value;
+
+/// An object, read in another version than the stored one under that revision.
+pub(crate) fn read(kind: &Resource, object: &Value, revision: u64) -> ApiResult<Entry> {
+    draft(kind, object).map(|draft| draft.read_at(revision))
+}
 
 /// Serialises an object for the store; everything but the revision is decided.
 pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {

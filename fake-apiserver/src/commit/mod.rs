@@ -14,7 +14,7 @@ pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;
 
-pub(crate) use draft::draft;
+pub(crate) use draft::{draft, read};
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};

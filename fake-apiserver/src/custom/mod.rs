@@ -2,5 +2,6 @@
 
 pub(crate) mod field_path;
 pub(crate) mod json_path;
+pub(crate) mod review;
 pub(crate) mod rules;
 pub(crate) mod schema;

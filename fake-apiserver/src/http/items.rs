@@ -114,7 +114,7 @@ impl ListForm {
     }
 
     fn is_sent_as_stored(&self) -> bool {
-        self.transformation.is_none() && self.version.conversion.is_none() && self.protobuf.is_none()
+        self.transformation.is_none() && !self.version.converts() && self.protobuf.is_none()
     }
 
     /// The approximate number of bytes of an item that have to be copied.

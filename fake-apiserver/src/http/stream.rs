@@ -13,7 +13,7 @@ use super::protobuf;
 use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
-use crate::api::{Items, Watch, too_old};
+use crate::api::{Converting, Items, Watch, too_old};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
@@ -36,6 +36,9 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 /// The size of a chunk of a burst, in bytes.
 const PIECE: usize = 64 * 1024;
 
+/// What a webhook makes of an event.
+type Conversion = Pin<Box<dyn Future<Output = Result<Option<(Change, Arc<Entry>)>, String>> + Send>>;
+
 pub(crate) struct WatchBody {
     version: Arc<Version>,
     encoding: Encoding,
@@ -49,6 +52,9 @@ pub(crate) struct WatchBody {
     initial_end: Option<u64>,
     /// The events, or the error in their place; `None` once the stream has ended.
     events: Option<Result<Subscription, ApiError>>,
+    converting: Option<Arc<Converting>>,
+    /// The event in conversion by a webhook.
+    conversion: Option<(Arc<Event>, Conversion)>,
     /// An event that the held-back replica does not see yet.
     unseen: Option<(Arc<Event>, Change)>,
     bookmarks: bool,
@@ -82,6 +88,8 @@ impl WatchBody {
             initial: watch.initial,
             initial_end: watch.initial_end,
             events: Some(watch.events),
+            converting: watch.converting.map(Arc::new),
+            conversion: None,
             unseen: None,
             bookmarks: watch.bookmarks,
             sent: 0,
@@ -117,6 +125,19 @@ impl WatchBody {
         if let Some(revision) = self.initial_end.take() {
             return Poll::Ready(self.bookmark(revision, true));
         }
+        if let Some((event, conversion)) = &mut self.conversion {
+            let Poll::Ready(converted) = conversion.as_mut().poll(context) else { return self.poll_alarm() };
+            let event = event.clone();
+            self.conversion = None;
+            match converted {
+                Ok(Some((change, entry))) => return Poll::Ready(self.event(&event, change, &entry)),
+                Ok(None) => {}
+                Err(why) => {
+                    tracing::warn!("a watch ends: {why}");
+                    return Poll::Ready(self.end());
+                }
+            }
+        }
         match &mut self.events {
             None => return Poll::Ready(None),
             Some(Err(refusal)) => {
@@ -127,7 +148,12 @@ impl WatchBody {
                 Poll::Ready(Delivery::Event(event, change)) => {
                     if self.replica.view.poll_sees(event.revision, context).is_ready() {
                         self.sent = event.revision;
-                        return Poll::Ready(self.event(&event, change));
+                        let Some(converting) = self.converting.clone() else {
+                            return Poll::Ready(self.event(&event, change, event.object(change)));
+                        };
+                        let asked = event.clone();
+                        self.conversion = Some((event, Box::pin(async move { converting.event(&asked).await })));
+                        return self.poll_frame(context);
                     }
                     self.unseen = Some((event, change));
                 }
@@ -140,6 +166,10 @@ impl WatchBody {
                 Poll::Pending => {}
             },
         }
+        self.poll_alarm()
+    }
+
+    fn poll_alarm(&mut self) -> Poll<Option<Bytes>> {
         if self.alarm.has_rung() { self.poll_timers() } else { Poll::Pending }
     }
 
@@ -168,17 +198,17 @@ impl WatchBody {
 
     fn level(&self) -> Option<u64> {
         let level = self.events.as_ref()?.as_ref().ok()?.level()?;
-        (self.unseen.is_none() && self.replica.view.held().is_none()).then_some(level)
+        (self.unseen.is_none() && self.conversion.is_none() && self.replica.view.held().is_none()).then_some(level)
     }
 
-    fn event(&mut self, event: &Event, change: Change) -> Option<Bytes> {
+    fn event(&mut self, event: &Event, change: Change, entry: &Entry) -> Option<Bytes> {
         let name = match change {
             Change::Added => "ADDED",
             Change::Modified => "MODIFIED",
             Change::Deleted => "DELETED",
         };
-        let Some(form) = self.shared else { return self.stored(name, event.object(change)) };
-        let render = |entry: &Entry| self.render(name, entry);
+        let Some(form) = self.shared else { return self.stored(name, entry) };
+        let render = || self.render(name, entry);
         event.frame(change, form, render).or_else(|| self.end())
     }
 
@@ -215,6 +245,7 @@ impl WatchBody {
     /// Ends the stream.
     fn end(&mut self) -> Option<Bytes> {
         self.events = None;
+        self.conversion = None;
         self.initial = None;
         self.initial_end = None;
         None

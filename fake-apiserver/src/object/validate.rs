@@ -71,8 +71,8 @@ pub fn custom_metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Ve
     let metadata = Metadata::of(new);
     for _ in 0..2 {
         errors.extend(changes(new, old));
-        errors.extend(labels(metadata));
-        errors.extend(annotations(metadata));
+        errors.extend(labels(metadata, "metadata.labels"));
+        errors.extend(annotations(metadata, "metadata.annotations"));
         errors.extend(owner_references(metadata));
     }
     errors
@@ -177,19 +177,10 @@ fn common(object: &Value, rules: &MetaRules, rule: NameRule) -> Vec<FieldError> 
         let detail = "must be greater than or equal to 0";
         errors.push(FieldError::invalid("metadata.generation", &generation.into(), detail));
     }
-    errors.extend(labels(metadata));
-    errors.extend(annotations(metadata));
+    errors.extend(labels(metadata, "metadata.labels"));
+    errors.extend(annotations(metadata, "metadata.annotations"));
     errors.extend(owner_references(metadata));
     errors.extend(finalizers(metadata));
-    errors
-}
-
-fn labels(metadata: Metadata<'_>) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    for (key, value) in metadata.texts("labels").iter() {
-        errors.extend(invalid_each("metadata.labels", key, name::label_key(key)));
-        errors.extend(invalid_each("metadata.labels", value, name::label_value(value)));
-    }
     errors
 }
 
@@ -215,8 +206,18 @@ fn prefix_objections(object: &Value, rule: NameRule, text: &str) -> Vec<String> 
     }
 }
 
-fn annotations(metadata: Metadata<'_>) -> Vec<FieldError> {
-    let path = "metadata.annotations";
+/// Findings about labels, which are at `path` (`ValidateLabels`).
+pub(crate) fn labels(metadata: Metadata<'_>, path: &str) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for (key, value) in metadata.texts("labels").iter() {
+        errors.extend(invalid_each(path, key, name::label_key(key)));
+        errors.extend(invalid_each(path, value, name::label_value(value)));
+    }
+    errors
+}
+
+/// Findings about annotations, which are at `path` (`ValidateAnnotations`).
+pub(crate) fn annotations(metadata: Metadata<'_>, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in metadata.texts("annotations").iter() {

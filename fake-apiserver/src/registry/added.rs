@@ -3,10 +3,11 @@
 //! They have the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
 //! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1).
 
-use super::conversion::{Conversion, Functions};
+use super::conversion::{Conversion, Functions, Schemas, Webhook};
 use super::custom::{self, ScalePaths};
 use super::resource::{CellSource, PrinterColumn, Resource, StoredField, Str, Subresource, Version, api_version};
 use super::rules::{NameRule, Rules, Strategy};
+use super::webhook_conversion::{Converter, Forms};
 use crate::custom::json_path::JsonPath;
 use crate::custom::rules::Rules as CelRules;
 use crate::custom::schema::Structural;
@@ -60,6 +61,8 @@ pub struct VersionDescription {
     pub(crate) definition: Option<Bytes>,
     /// The rules in that schema.
     pub(crate) rules: Option<Arc<CelRules>>,
+    /// The webhook that converts from and to this version.
+    pub(crate) converter: Option<Arc<Converter>>,
     /// Columns of tables besides the name; without any, the age.
     pub(crate) columns: Vec<ColumnDescription>,
     /// JSONPaths of fields that selectors may name.
@@ -94,6 +97,7 @@ impl VersionDescription {
             schema: None,
             definition: None,
             rules: None,
+            converter: None,
             columns: Vec::new(),
             selectable: Vec::new(),
             status: false,
@@ -114,8 +118,13 @@ impl Description {
                 fields.push(StoredField::at(name.to_owned(), JsonPath::parse(path)));
             }
         }
-        let versions = (first..).zip(&self.versions);
-        let versions = versions.map(|(number, version)| Arc::new(self.version(number, version, &storage))).collect();
+        let schemas: Schemas = self
+            .versions
+            .iter()
+            .filter_map(|version| Some((api_version(&self.group, &version.name).into(), version.schema.clone()?)))
+            .collect();
+        let version = |(number, version)| Arc::new(self.version(number, version, &storage, &schemas));
+        let versions = (first..).zip(&self.versions).map(version).collect();
         Resource {
             id,
             storage_prefix: format!("{}/{}", self.group, self.resource).into(),
@@ -142,23 +151,27 @@ impl Description {
         }
     }
 
-    /// The fields that are described and, as with other resources that have such, the namespace.
+    /// The fields that are described and, as with other resources that have such, the namespace. Custom resources say so of the name,
+    /// too (`ConvertFieldLabel`).
     fn selectable(&self, version: &VersionDescription) -> Vec<SelectableField> {
         let labels = version.selectable.iter().map(|path| label(path));
-        let namespace = (self.namespaced && !version.selectable.is_empty()).then_some("metadata.namespace");
+        let has_own = version.schema.is_some() || !version.selectable.is_empty();
+        let labels = labels.chain(version.schema.is_some().then_some("metadata.name"));
+        let namespace = (self.namespaced && has_own).then_some("metadata.namespace");
         let field =
             |label: &str| SelectableField { label: label.to_owned().into(), stored_as: label.to_owned().into() };
         labels.chain(namespace).map(field).collect()
     }
 
-    fn version(&self, number: u32, version: &VersionDescription, storage: &str) -> Version {
+    fn version(&self, number: u32, version: &VersionDescription, storage: &str, schemas: &Schemas) -> Version {
         let api_version = api_version(&self.group, &version.name);
         // Objects stored before a default was defined get it when they are read.
         let is_converted = api_version != storage || version.schema.is_some();
         let conversion = is_converted.then(|| Conversion {
             storage: storage.to_owned().into(),
             functions: Functions { store: |_| {}, present: |_| {} },
-            schema: self.versions.first().and_then(|storage| storage.schema.clone()),
+            schemas: schemas.clone(),
+            webhook: version.converter.clone().map(|converter| Webhook { converter, forms: Forms::default() }),
         });
         Version {
             number,

@@ -1,6 +1,7 @@
 //! Conversion between a version of a resource and the one that is stored.
 
 use super::resource::{Str, Version};
+use super::webhook_conversion::{Converter, Forms};
 use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -15,8 +16,43 @@ pub struct Conversion {
     /// `apiVersion` of stored objects.
     pub(super) storage: Str,
     pub(super) functions: Functions,
-    /// The schema of the storage version, of a custom resource.
-    pub(super) schema: Option<Arc<Structural>>,
+    /// The schemas of all versions of a custom resource, by `apiVersion`: objects may be stored in any of them.
+    pub(super) schemas: Schemas,
+    pub(super) webhook: Option<Webhook>,
+}
+
+/// Schemas by `apiVersion`.
+pub(super) type Schemas = Arc<[(Str, Arc<Structural>)]>;
+
+/// Conversion by a webhook.
+#[derive(Debug)]
+pub(super) struct Webhook {
+    pub(super) converter: Arc<Converter>,
+    pub(super) forms: Forms,
+}
+
+impl Conversion {
+    fn schema(&self, object: &Value) -> Option<&Structural> {
+        let found = self.schemas.iter().find(|(api_version, _)| object["apiVersion"] == **api_version);
+        found.map(|(_, schema)| &**schema)
+    }
+
+    /// Prunes a stored object by the schema of its own version, and sets the defaults that were defined since it was stored. Those of
+    /// other versions never are.
+    fn complete(&self, object: &mut Value) {
+        if let Some(schema) = self.schema(object) {
+            schema.prune(object);
+            schema.prune_nulls(object);
+            schema.set_defaults(object);
+        }
+    }
+
+    /// Prunes a converted object by the schema of the version that it has now.
+    fn prune(&self, object: &mut Value) {
+        if let Some(schema) = self.schema(object) {
+            schema.prune(object);
+        }
+    }
 }
 
 /// The two directions of a conversion. They leave `apiVersion` alone.
@@ -51,43 +87,81 @@ impl Version {
     /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
     /// in the version of the request for that.
     pub(crate) fn store(&self, object: &mut Value) {
-        if let Some(Conversion { storage, functions, schema: None }) = &self.conversion {
+        if let Some(Conversion { storage, functions, .. }) = self.conversion.as_ref().filter(|_| !self.is_custom()) {
             (functions.store)(object);
             object["apiVersion"] = (&**storage).into();
         }
     }
 
-    /// A validated object as it is stored.
-    pub(crate) fn stored<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
-        match &self.conversion {
-            Some(Conversion { storage, schema: Some(schema), .. }) if *storage != self.api_version => {
-                let mut object = object.clone();
-                object["apiVersion"] = (&**storage).into();
-                schema.prune(&mut object);
-                Cow::Owned(object)
+    /// A validated object as it is stored. In a dry run a webhook is shown the revision that a client sent.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert it and does not.
+    pub(crate) async fn stored<'o>(&self, object: &'o Value, dry_run: bool) -> ApiResult<Cow<'o, Value>> {
+        let conversion = self.conversion.as_ref().filter(|conversion| conversion.storage != self.api_version);
+        let Some(conversion) = conversion.filter(|_| self.is_custom()) else { return Ok(Cow::Borrowed(object)) };
+        let mut object = object.clone();
+        match &conversion.webhook {
+            None => object["apiVersion"] = (&*conversion.storage).into(),
+            Some(webhook) => {
+                if !dry_run {
+                    meta::remove(&mut object, "resourceVersion");
+                }
+                let converted = webhook.converter.convert(vec![object], &conversion.storage).await;
+                object = converted.map_err(ApiError::untyped)?.swap_remove(0);
             }
-            _ => Cow::Borrowed(object),
         }
+        conversion.prune(&mut object);
+        Ok(Cow::Owned(object))
     }
 
-    /// A stored object as writes work on it: a custom resource in this version, others in the storage version.
+    /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
+    /// it already.
     pub(crate) fn worked_on(&self, stored: Value) -> Value {
-        if self.is_custom() { self.present(stored) } else { stored }
+        if self.is_custom() && self.forms().is_none() { self.present(stored) } else { stored }
     }
 
-    /// Converts an object of the storage version to this version.
+    /// What readers of this version see of stored objects, if a webhook converts them.
+    pub(crate) fn forms(&self) -> Option<&Forms> {
+        self.conversion.as_ref()?.webhook.as_ref().map(|webhook| &webhook.forms)
+    }
+
+    /// Whether objects of this version are never stored as they are, and a webhook has to be asked.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.conversion
+            .as_ref()
+            .is_some_and(|conversion| conversion.webhook.is_some() && conversion.storage != self.api_version)
+    }
+
+    /// Stored objects as readers see them, converted by the webhook; without one they stay as they are.
+    ///
+    /// # Errors
+    /// What the webhook did wrong.
+    pub(crate) async fn shown(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
+        let Some(conversion) = &self.conversion else { return Ok(objects) };
+        let Some(webhook) = &conversion.webhook else { return Ok(objects) };
+        for object in &mut objects {
+            conversion.complete(object);
+            meta::remove(object, "resourceVersion");
+        }
+        let mut objects = webhook.converter.convert(objects, &self.api_version).await?;
+        objects.iter_mut().for_each(|object| conversion.prune(object));
+        Ok(objects)
+    }
+
+    /// Whether objects have to be changed before clients see them, beyond what a webhook has done.
+    pub(crate) fn converts(&self) -> bool {
+        self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
+    }
+
+    /// Converts a stored object to this version.
     fn present(&self, mut object: Value) -> Value {
-        if let Some(Conversion { storage, functions, schema }) = &self.conversion {
-            if let Some(schema) = schema {
-                // Defaults that were defined since it was stored are set when it is read, those of other versions never.
-                schema.prune(&mut object);
-                schema.prune_nulls(&mut object);
-                schema.set_defaults(&mut object);
-            }
-            (functions.present)(&mut object);
-            object["apiVersion"] = (&*self.api_version).into();
-            if let Some(schema) = self.schema.as_ref().filter(|_| *storage != self.api_version) {
-                schema.prune(&mut object);
+        if let Some(conversion) = &self.conversion {
+            conversion.complete(&mut object);
+            (conversion.functions.present)(&mut object);
+            if object["apiVersion"] != *self.api_version {
+                object["apiVersion"] = (&*self.api_version).into();
+                conversion.prune(&mut object);
             }
         }
         object
@@ -98,7 +172,7 @@ impl Version {
     /// # Errors
     /// 500, if it is not JSON.
     pub(crate) fn converted(&self, stored: &[u8]) -> ApiResult<Option<Vec<u8>>> {
-        if self.conversion.is_none() {
+        if !self.converts() {
             return Ok(None);
         }
         let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;

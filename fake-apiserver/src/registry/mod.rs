@@ -9,6 +9,7 @@ mod lookup;
 mod record;
 mod resource;
 mod rules;
+mod webhook_conversion;
 
 mod apps;
 mod columns;
@@ -31,12 +32,14 @@ pub(crate) use added::ColumnDescription;
 pub use added::{Description, VersionDescription};
 pub(crate) use apps::selector_text as scale_selector;
 pub(crate) use custom::{ScalePaths, at_path, set_at_path};
+pub(crate) use custom_resource_definitions::{Approval, approval_of};
 pub use kinds::ids;
 pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, PrinterColumn, Resource, Str, Subresource, Version};
 pub use rules::{RowCondition, Strategy};
+pub(crate) use webhook_conversion::Converter;
 
 use serde_json::{Map, Value};
 

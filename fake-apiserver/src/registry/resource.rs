@@ -15,7 +15,7 @@ use crate::error::{FieldError, Qualified};
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{ObjectType, TypeRef};
-use crate::store::ResourceId;
+use crate::store::{Entry, ResourceId};
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -229,7 +229,8 @@ impl Resource {
                 conversion: Some(Conversion {
                     storage: versions[0].api_version.clone(),
                     functions: other.conversion,
-                    schema: None,
+                    schemas: Arc::default(),
+                    webhook: None,
                 }),
                 validate: Some(other.validate),
                 ..Version::of(record, recorded, &rules)
@@ -315,6 +316,16 @@ impl Resource {
         }
         let errors = unique([validate::metadata_update(new, old, &self.meta), own]);
         Findings { errors, warnings: Vec::new() }
+    }
+
+    /// An object's text for a field, "" when unset. It is computed when the object is stored; if its definition did not have the field
+    /// then, it is computed now.
+    pub fn field<'o>(&self, entry: &'o Entry, name: &str) -> Cow<'o, str> {
+        match (entry.meta.field(name), self.fields.iter().find(|field| field.name == name)) {
+            (Some(text), _) => text.into(),
+            (None, Some(field)) => field.value(&entry.object()).into_owned().into(),
+            (None, None) => Cow::default(),
+        }
     }
 
     /// Whether it is served in that version, too.

@@ -59,6 +59,11 @@ impl Draft {
         let member = revision.map(member).unwrap_or_default();
         splice(&self.json[..self.slot], &member, &self.json[self.slot..])
     }
+
+    /// The object as it is read under that revision in another form than the stored one. Nothing is stored.
+    pub fn read_at(self, revision: u64) -> Entry {
+        Entry::new(self, revision)
+    }
 }
 
 /// A stored object at one revision.
@@ -122,7 +127,7 @@ impl Entry {
     }
 
     /// The same content at another revision, for DELETED events.
-    pub(super) fn at_revision(&self, revision: u64) -> Entry {
+    pub fn at_revision(&self, revision: u64) -> Entry {
         Entry {
             key: self.key.clone(),
             revision,

@@ -79,9 +79,9 @@ impl Event {
     }
 
     /// The frame for `change` in `form`, made by `render` the first time; `None` if the object cannot be rendered in it.
-    pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce(&Entry) -> Option<Bytes>) -> Option<Bytes> {
+    pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce() -> Option<Bytes>) -> Option<Bytes> {
         let made = || {
-            let frame = render(self.object(change));
+            let frame = render();
             self.cost.add(frame.as_ref().map_or(0, Bytes::len));
             frame
         };

@@ -170,7 +170,7 @@ fn what_is_made_of_events_counts_until_they_are_forgotten() {
     let (_, mut first) = store.subscribe(everything(), None);
     let (_, mut second) = store.subscribe(everything(), None);
     let frame = |subscription: &mut Subscription| match subscription.try_next() {
-        Some(Delivery::Event(event, change)) => event.frame(change, FormId(0), |_| Some(vec![0; FRAME].into())),
+        Some(Delivery::Event(event, change)) => event.frame(change, FormId(0), || Some(vec![0; FRAME].into())),
         other => panic!("{other:?}"),
     };
     create(&store, "n", "x", "");

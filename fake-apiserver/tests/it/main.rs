@@ -24,3 +24,4 @@ mod robustness;
 mod schema;
 mod support;
 mod watch;
+mod webhooks;

@@ -69,6 +69,10 @@ pub(crate) const ABSENCES: &[Absence] = &[
         }],
     },
     Absence {
+        sentence: "`webhook/` imports nothing of the server.",
+        rules: &[Only { of: FAKE, rooms: &["webhook"], may: &[] }],
+    },
+    Absence {
         sentence: "`index/` imports nothing but `store/` and `sync.rs`; `commit/` knows neither verbs, admission nor the wire.",
         rules: &[
             Only { of: FAKE, rooms: &["index"], may: &["store", "sync"] },

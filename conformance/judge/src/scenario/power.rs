@@ -31,11 +31,13 @@ pub enum Power {
     Signing,
     /// Controllers can be paused and stepped.
     Steps,
+    /// Webhooks on this machine can be called.
+    Webhooks,
 }
 
 impl Power {
     /// All powers, by name.
-    pub const ALL: [Power; 13] = [
+    pub const ALL: [Power; 14] = [
         Power::Calls,
         Power::Clock,
         Power::Compaction,
@@ -49,6 +51,7 @@ impl Power {
         Power::Retries,
         Power::Signing,
         Power::Steps,
+        Power::Webhooks,
     ];
 
     /// The power called `name`.
@@ -78,6 +81,7 @@ impl fmt::Display for Power {
             Power::Retries => "retries",
             Power::Signing => "signing",
             Power::Steps => "steps",
+            Power::Webhooks => "webhooks",
         })
     }
 }

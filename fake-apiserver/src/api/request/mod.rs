@@ -40,9 +40,9 @@ pub(crate) struct Request<'r> {
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
     /// The resource, as it is stored.
-    pub(crate) kind: &'r Resource,
+    pub(crate) kind: &'r Arc<Resource>,
     /// The served version of the resource.
-    pub(crate) version: &'r Version,
+    pub(crate) version: &'r Arc<Version>,
     /// The namespace; empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: &'r str,
     /// The name; empty for the collection.

@@ -28,8 +28,8 @@ fn resource(request: &Request<'_>) -> String {
     format!("{}/scale", request.kind.resource)
 }
 
-pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    reply(&of(request, &get::entry(request)?.object(), None)?)
+pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    reply(&of(request, &get::entry(request).await?.object(), None)?)
 }
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {

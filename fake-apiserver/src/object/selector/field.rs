@@ -45,8 +45,8 @@ impl FieldSelector {
     }
 
     /// Whether an object is selected whose fields `field` looks up, by the names that the storage version has for them.
-    pub fn matches<'o>(&self, field: impl Fn(&str) -> &'o str) -> bool {
-        self.0.iter().all(|term| (field(&term.label) == term.value) == term.equal)
+    pub fn matches<T: AsRef<str>>(&self, field: impl Fn(&str) -> T) -> bool {
+        self.0.iter().all(|term| (field(&term.label).as_ref() == term.value) == term.equal)
     }
 
     /// The only value of `label` that can be selected, if there is one.

@@ -3,7 +3,7 @@
 use crate::custom::rules::Rules;
 use crate::custom::schema::Structural;
 use crate::object::{meta, version_order};
-use crate::registry::{ColumnDescription, Description, ScalePaths, VersionDescription, items};
+use crate::registry::{ColumnDescription, Converter, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
 use bytes::Bytes;
 use serde_json::Value;
@@ -15,7 +15,7 @@ const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "
 /// The resource of a definition, by its accepted names. `json` is the stored definition.
 ///
 /// # Errors
-/// If one of its schemas is malformed.
+/// If one of its schemas is malformed, or its webhook cannot be called.
 pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Description, String> {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
@@ -23,10 +23,11 @@ pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Des
     let group = text(&spec["group"]);
     let mut versions: Vec<&Value> = items(spec, "/versions").iter().collect();
     versions.sort_by_key(|version| version["storage"] != true);
-    let versions =
-        versions.into_iter().map(|version| self::version(version, items(spec, "/versions"), &group, names, ty));
-    let mut versions = versions.collect::<Result<Vec<_>, _>>()?;
-    versions.iter_mut().for_each(|version| version.definition = Some(json.clone()));
+    let converter = Converter::of(&spec["conversion"])?.map(Arc::new);
+    let versions = versions.into_iter().map(|version| {
+        let description = self::version(version, items(spec, "/versions"), &group, names, ty)?;
+        Ok(VersionDescription { definition: Some(json.clone()), converter: converter.clone(), ..description })
+    });
     Ok(Description {
         resource: text(&names["plural"]),
         singular: text(&names["singular"]),
@@ -36,7 +37,7 @@ pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Des
         categories: texts(&names["categories"]),
         namespaced: spec["scope"] == "Namespaced",
         terminating,
-        versions,
+        versions: versions.collect::<Result<_, String>>()?,
         group,
     })
 }

@@ -7,6 +7,7 @@
 //! Upstream controllers do that a moment later; here it is done before the writer is answered. Follows
 //! `pkg/controller/{status,establish,finalizer,apiapproval}` of k8s.io/apiextensions-apiserver (v0.37.1).
 
+mod approval;
 mod description;
 mod names;
 
@@ -71,6 +72,7 @@ impl Definitions {
             release_names(cluster, name);
             return Ok(());
         };
+        approval::settle(cluster, &definition, now).await?;
         accept_names(cluster, &definition, now).await?;
         establish(cluster, name, now).await?;
         if let Some(entry) = cluster.store.get(&key(name)) {

@@ -6,6 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::{meta, name, url};
 use crate::registry::text;
+use crate::schema::quote;
 use serde_json::Value;
 
 /// `KubeAPIApprovedAnnotation`.
@@ -22,22 +23,29 @@ pub(super) fn name(definition: &Value, name: &str) -> Vec<String> {
 
 /// `APIApprovalState`, with two states for the approvals that are valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Approval {
+pub(crate) enum Approval {
     Invalid,
     Approved,
     Bypassed,
     Missing,
 }
 
+/// Whether a definition is approved, and why; `None`, if it need not be.
+pub(crate) fn approval_of(definition: &Value) -> Option<(Approval, String)> {
+    is_protected(text(definition, "/spec/group")).then(|| state(definition))
+}
+
 /// `GetAPIApprovalState`.
-fn state(definition: &Value) -> Approval {
+fn state(definition: &Value) -> (Approval, String) {
+    let need = format!("protected groups must have approval annotation \"{APPROVED}\"");
+    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
     match meta::annotations(definition).get(APPROVED).unwrap_or_default() {
-        "" => Approval::Missing,
-        reason if reason.starts_with("unapproved") => Approval::Bypassed,
+        "" => (Approval::Missing, format!("{need}, {see}")),
+        reason if reason.starts_with("unapproved") => (Approval::Bypassed, format!("not approved: {}", quote(reason))),
         link if url::parse_request_uri(link).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty()) => {
-            Approval::Approved
+            (Approval::Approved, format!("approved in {link}"))
         }
-        _ => Approval::Invalid,
+        _ => (Approval::Invalid, format!("{need} with either a URL or a reason starting with \"unapproved\", {see}")),
     }
 }
 
@@ -51,20 +59,17 @@ fn is_protected(group: &str) -> bool {
 
 /// `validateAPIApproval`: definitions of Kubernetes' own groups need an approval, or a reason for its absence.
 pub(super) fn approval(definition: &Value, old: Option<&Value>, errors: &mut Errors) {
-    let state = state(definition);
-    if !is_protected(text(definition, "/spec/group")) || old.is_some_and(|old| self::state(old) == state) {
+    let Some((approval, why)) = approval_of(definition) else { return };
+    if old.is_some_and(|old| state(old).0 == approval) {
         return;
     }
     let at = Path::new("metadata.annotations");
-    let need = format!("protected groups must have approval annotation \"{APPROVED}\"");
-    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-    match state {
+    match approval {
         Approval::Approved | Approval::Bypassed => {}
-        Approval::Missing => errors.required(at.key(APPROVED), &format!("{need}, {see}")),
+        Approval::Missing => errors.required(at.key(APPROVED), &why),
         Approval::Invalid => {
             let link = meta::annotations(definition).get(APPROVED).unwrap_or_default();
-            let detail = format!("{need} with either a URL or a reason starting with \"unapproved\", {see}");
-            errors.invalid(at.key(APPROVED), link, detail);
+            errors.invalid(at.key(APPROVED), link, why);
         }
     }
 }

@@ -20,13 +20,14 @@ mod schema;
 mod selectable;
 mod spec;
 mod structural;
-mod unsupported;
 mod version;
 mod visit;
 mod warnings;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use meta::{Approval, approval_of};
 
 use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, flag, items, text};
@@ -130,18 +131,12 @@ fn prepare_update(new: &mut Value, old: &Value) {
 
 /// `ValidateCustomResourceDefinition` without the metadata.
 fn validate(definition: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| {
-        errors.extend(findings(definition, None));
-        errors.extend(unsupported::findings(definition));
-    })
+    findings(definition, None)
 }
 
 /// `ValidateCustomResourceDefinitionUpdate` without the metadata.
 fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| {
-        errors.extend(findings(new, Some(old)));
-        errors.extend(unsupported::findings(new));
-    })
+    findings(new, Some(old))
 }
 
 /// The findings of the real server.

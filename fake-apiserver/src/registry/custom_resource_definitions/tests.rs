@@ -1,13 +1,13 @@
 //! The rules against the recorded results of the real packages for some hundred definitions
 //! (`fixtures/custom/definitions.jsonl`).
 
-use super::{RULES, unsupported};
+use super::RULES;
 use crate::deadline::Deadline;
 use crate::error::FieldError;
 use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
 use crate::registry::{Registry, at};
 use crate::schema::{decode_json, encode_any};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Sets or removes a value at a JSON pointer, whose missing parents are created.
 fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
@@ -79,9 +79,6 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let mut seen = std::collections::HashSet::new();
     expected.retain(|finding| seen.insert(finding.clone()));
     let object = findings.is_empty().then(|| encode_any(&new)).into_iter().collect();
-    if !status {
-        expected.extend(unsupported::findings(&new).iter().map(line));
-    }
     if recorded["unordered"] == true {
         expected.sort();
         findings.sort();
@@ -96,17 +93,6 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     });
     let expected_warnings = if expected.is_empty() { texts("warnings") } else { Vec::new() };
     [(expected, findings), (expected_warnings, warnings), (told.into_iter().collect(), object)]
-}
-
-/// What is not supported is refused.
-#[test]
-fn what_is_not_supported_is_refused() {
-    let definition = json!({"spec": {"versions": [{"name": "v1"}], "conversion": {"strategy": "Webhook"}}});
-    let findings: Vec<String> = unsupported::findings(&definition).iter().map(FieldError::to_string).collect();
-    assert_eq!(
-        findings,
-        ["spec.conversion.strategy: Forbidden: this server does not support conversion by webhooks yet"]
-    );
 }
 
 #[test]

@@ -1,0 +1,137 @@
+//! Conversion by webhooks, where verbs meet it: of what they read, of what they answer, of what watches tell.
+//!
+//! All of it waits for a webhook, for no longer than the request may take, and holds nothing meanwhile. What a webhook converts has its
+//! final form from here on; the wire changes only what is converted without one.
+
+use super::Request;
+use super::list::Items;
+use super::selection::Selection;
+use crate::commit::{draft, read};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::{Resource, Version};
+use crate::store::{Change, Entry, Event, Slice};
+use bytes::Bytes;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Why a stored object cannot be shown: what a write says, and what reads and deletions make of it.
+struct Undecodable(String);
+
+impl Undecodable {
+    fn new(entry: &Entry, why: &str) -> Self {
+        Undecodable(format!("object not decodable revision={}: {why}", entry.revision))
+    }
+
+    /// The error of a read or a deletion (`NewCorruptObjError` of `k8s.io/apiserver/pkg/storage`).
+    fn corrupt(&self, kind: &Resource, entry: &Entry) -> ApiError {
+        let Resource { storage_prefix, .. } = kind;
+        ApiError::internal(format!(
+            "StorageError: corrupt object, Code: 7, Key: /{storage_prefix}/{}, ResourceVersion: 0, AdditionalErrorMsg: {}",
+            entry.key.path(),
+            self.0
+        ))
+    }
+}
+
+/// An object in a version, from the webhook.
+async fn ask(kind: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
+    let shown = version.shown(vec![entry.object()]).await.map_err(|why| Undecodable::new(entry, &why))?;
+    let object = read(kind, &shown[0], entry.revision).map_err(|why| Undecodable::new(entry, &why.to_string()))?;
+    Ok(Arc::new(object))
+}
+
+impl Request<'_> {
+    /// A stored object in the version of the request.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert it and does not.
+    pub(super) async fn in_version(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
+        if self.version.forms().is_none() {
+            return Ok(entry);
+        }
+        ask(self.kind, self.version, &entry).await.map_err(|why| why.corrupt(self.kind, &entry))
+    }
+
+    /// A stored object in the version of the request, for a write that changes it.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert it and does not.
+    pub(super) async fn to_change(&self, entry: &Arc<Entry>) -> ApiResult<Arc<Entry>> {
+        if self.version.forms().is_none() {
+            return Ok(entry.clone());
+        }
+        ask(self.kind, self.version, entry).await.map_err(|why| ApiError::untyped(why.0))
+    }
+
+    /// Stored objects in the version of the request. Those that readers have seen are not converted again.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert them and does not.
+    pub(super) async fn all_in_version(&self, items: Items) -> ApiResult<Items> {
+        let Some(forms) = self.version.forms() else { return Ok(items) };
+        let found: Vec<_> = items.stored().map(|entry| (entry.clone(), forms.of(entry))).collect();
+        let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
+        let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
+        let corrupt = |entry: &Entry, why: &str| Undecodable::new(entry, why).corrupt(self.kind, entry);
+        let shown = self.version.shown(objects).await;
+        let shown = shown
+            .map_err(|why| missing.first().map_or_else(ApiError::no_such_path, |(entry, _)| corrupt(entry, &why)))?;
+        for ((entry, form), object) in missing.iter().zip(shown) {
+            // Another reader may have been faster.
+            form.set(Arc::new(read(self.kind, &object, entry.revision)?)).ok();
+        }
+        self.deadline.check()?;
+        let converted: Slice = found.iter().filter_map(|(_, form)| form.get().cloned()).collect();
+        Ok(items.with(converted))
+    }
+
+    /// An object as it is stored, given as a line, in the version of the request.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert it and does not.
+    pub(super) async fn line_in_version(&self, line: Bytes) -> ApiResult<Bytes> {
+        if self.version.forms().is_none() {
+            return Ok(line);
+        }
+        let object: Value = serde_json::from_slice(&line).map_err(ApiError::internal)?;
+        let revision = meta::resource_version(&object).parse().ok();
+        let shown = self.version.shown(vec![object]).await.map_err(ApiError::untyped)?;
+        Ok(draft(self.kind, &shown[0])?.line(revision))
+    }
+}
+
+/// What a watch has to ask a webhook about each event.
+pub(crate) struct Converting {
+    pub(super) kind: Arc<Resource>,
+    pub(super) version: Arc<Version>,
+    pub(super) selection: Selection,
+}
+
+impl Converting {
+    /// What an event means to the watcher, and the object to show; none, if it means nothing. Watches of a version share what the
+    /// webhook made of an object.
+    ///
+    /// # Errors
+    /// What the webhook did wrong.
+    pub(crate) async fn event(&self, event: &Event) -> Result<Option<(Change, Arc<Entry>)>, String> {
+        let before = self.shown(event.before.as_ref()).await?;
+        let after = self.shown(event.after.as_ref()).await?;
+        Ok(match (before, after) {
+            (None, Some(after)) => Some((Change::Added, after)),
+            (Some(_), Some(after)) => Some((Change::Modified, after)),
+            (Some(before), None) => Some((Change::Deleted, Arc::new(before.at_revision(event.revision)))),
+            (None, None) => None,
+        })
+    }
+
+    /// The object as readers see it, if it is selected.
+    async fn shown(&self, entry: Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>, String> {
+        let Some((entry, forms)) = entry.zip(self.version.forms()) else { return Ok(None) };
+        let form = forms.of(entry);
+        let shown = form
+            .get_or_try_init(|| async { ask(&self.kind, &self.version, entry).await.map_err(|Undecodable(why)| why) });
+        let shown = shown.await?;
+        Ok(self.selection.selects(shown).then(|| shown.clone()))
+    }
+}

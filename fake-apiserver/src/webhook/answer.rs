@@ -1,0 +1,130 @@
+//! What a webhook answers, and what of it is a failure (`transformResponse` and `NewGenericServerResponse`).
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// How much of a text an error repeats, in bytes (`maxUnstructuredResponseTextBytes`).
+const LONGEST_TEXT: usize = 2048;
+
+/// An answer, read whole.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// "" if there is none.
+    pub(super) content_type: String,
+    /// The header `Retry-After`, or "".
+    pub(super) retry_after: String,
+    pub(super) body: Bytes,
+}
+
+impl Answer {
+    /// After how many seconds the call is to be repeated, if it is.
+    pub(super) fn retry_after(&self) -> Option<u64> {
+        let again = self.status == 429 || self.status >= 500;
+        again.then(|| self.retry_after.parse().ok()).flatten()
+    }
+
+    /// The document.
+    ///
+    /// # Errors
+    /// If there is none, or the status is no success.
+    pub(super) fn document(self) -> Result<Bytes, String> {
+        if !(200..=206).contains(&self.status) {
+            return Err(self.own_words().unwrap_or_else(|| self.generic()));
+        }
+        if self.body.is_empty() {
+            let content_type = if self.content_type.is_empty() { "application/json" } else { &self.content_type };
+            return Err(format!(
+                "0-length response with status code: {} and content type: {content_type}",
+                self.status
+            ));
+        }
+        Ok(self.body)
+    }
+
+    /// The message of a `Status` that tells of a failure.
+    fn own_words(&self) -> Option<String> {
+        let status: Value = serde_json::from_slice(&self.body).ok()?;
+        let is = |field: &str, value: &str| status[field] == value;
+        let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
+        (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What a status means.
+    fn generic(&self) -> String {
+        let text = &self.body[..self.body.len().min(LONGEST_TEXT)];
+        let is_text = self.content_type.is_empty() || self.content_type.starts_with("text/");
+        let text = if is_text { String::from_utf8_lossy(text).trim().to_owned() } else { "unknown".into() };
+        let message = match self.status {
+            400 => "the server rejected our request for an unknown reason",
+            401 => "the server has asked for the client to provide credentials",
+            403 | 415 => return text,
+            404 => "the server could not find the requested resource",
+            405 => "the server does not allow this method on the requested resource",
+            406 if text.is_empty() || text == "unknown" => {
+                "the server was unable to respond with a content type that the client supports"
+            }
+            406 => return text,
+            409 => "the server reported a conflict",
+            422 => "the server rejected our request due to an error in our request",
+            429 => "the server has received too many requests and has asked us to try again later",
+            503 => "the server is currently unable to handle the request",
+            504 => {
+                "the server was unable to return a response in the time allotted, but may still be processing the request"
+            }
+            500.. => return format!("an error on the server ({text:?}) has prevented the request from succeeding"),
+            status => {
+                return format!(
+                    "the server responded with the status code {status} but did not return more information"
+                );
+            }
+        };
+        message.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_told_and_some_calls_repeated() {
+        let table = [
+            (200, "", "", "0-length response with status code: 200 and content type: application/json"),
+            (302, "", "x", "the server responded with the status code 302 but did not return more information"),
+            (401, "", "x", "the server has asked for the client to provide credentials"),
+            (403, "text/plain", " no \n", "no"),
+            (403, "application/json", "no", "unknown"),
+            (406, "text/plain", "only XML", "only XML"),
+            (409, "", "", "the server reported a conflict"),
+            (
+                500,
+                "text/html; charset=utf-8",
+                "\"x\"",
+                r#"an error on the server ("\"x\"") has prevented the request from succeeding"#,
+            ),
+            (500, "", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","message":"own"}"#, "own"),
+            (
+                503,
+                "",
+                r#"{"kind":"Status","apiVersion":"v1","status":"Success"}"#,
+                "the server is currently unable to handle the request",
+            ),
+        ];
+        let answer = |status, content_type: &str, retry_after: &str, body: &'static str| Answer {
+            status,
+            content_type: content_type.into(),
+            retry_after: retry_after.into(),
+            body: Bytes::from_static(body.as_bytes()),
+        };
+        for (status, content_type, body, error) in table {
+            assert_eq!(answer(status, content_type, "", body).document(), Err(error.into()), "{status} {body}");
+        }
+        assert_eq!(answer(206, "text/plain", "", "x").document(), Ok("x".into()));
+        for (status, header, seconds) in
+            [(429, "1", Some(1)), (503, "0", Some(0)), (500, "soon", None), (400, "1", None)]
+        {
+            assert_eq!(answer(status, "", header, "").retry_after(), seconds, "{status} {header}");
+        }
+    }
+}

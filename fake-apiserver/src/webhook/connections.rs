@@ -1,0 +1,224 @@
+//! Connections to one webhook: made when one is needed, kept when an answer is read.
+//!
+//! With a webhook on this machine one HTTP/2 connection is shared; with others each call under way has an HTTP/1.1 connection to itself,
+//! so that a load balancer can spread them.
+
+use super::answer::Answer;
+use super::target::Target;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
+use std::error::Error as _;
+use std::sync::{Arc, Mutex};
+use std::{env, fs, io};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
+const IDLE: usize = 25;
+/// The length of the longest answer, in bytes. Upstream has no limit.
+const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+/// Where systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
+const SYSTEM_ROOTS: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Why there is no answer, in Go's words.
+pub(super) type Failed = String;
+
+type Body = Full<Bytes>;
+
+pub(super) struct Connections {
+    tls: TlsConnector,
+    idle: Mutex<Vec<http1::SendRequest<Body>>>,
+    shared: Mutex<Option<http2::SendRequest<Body>>>,
+}
+
+enum Connection {
+    Own(http1::SendRequest<Body>),
+    Shared(http2::SendRequest<Body>),
+}
+
+impl Connections {
+    /// None yet. `bundle` are certificates, PEM in base64, that vouch for the webhook; if empty, those of the system.
+    pub(super) fn new(target: &Target, bundle: &str) -> Result<Self, String> {
+        let bundle = STANDARD.decode(bundle).unwrap_or_default();
+        let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(&bundle).flatten() {
+            // As Go, which passes over certificates that it cannot read.
+            roots.add(certificate).ok();
+        }
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        if target.is_local() {
+            config.alpn_protocols.insert(0, b"h2".to_vec());
+        }
+        Ok(Connections { tls: TlsConnector::from(Arc::new(config)), idle: Mutex::default(), shared: Mutex::default() })
+    }
+
+    /// Sends a document and reads the answer. What an idle connection does not take any more is sent on a new one.
+    pub(super) async fn post(&self, target: &Target, document: &Bytes) -> Result<Answer, Failed> {
+        while let Some(connection) = self.kept() {
+            if let Some(answer) = self.exchange(connection, target, document).await? {
+                return Ok(answer);
+            }
+        }
+        let connection = self.connect(target).await?;
+        self.exchange(connection, target, document).await?.ok_or_else(|| "EOF".to_owned())
+    }
+
+    fn kept(&self) -> Option<Connection> {
+        let mut shared = self.shared.lock().expect("no code that runs under this lock panics");
+        if let Some(sender) = &*shared {
+            if !sender.is_closed() {
+                return Some(Connection::Shared(sender.clone()));
+            }
+            *shared = None;
+        }
+        drop(shared);
+        let mut idle = self.idle.lock().expect("no code that runs under this lock panics");
+        idle.retain(|sender| !sender.is_closed());
+        idle.pop().map(Connection::Own)
+    }
+
+    async fn connect(&self, target: &Target) -> Result<Connection, Failed> {
+        if let Some(service) = &target.service {
+            // There are no services here, hence none that is found (`ResolveCluster` of kube-aggregator).
+            return Err(format!("service {service:?} not found"));
+        }
+        let address = (&*target.host, target.port);
+        let stream = TcpStream::connect(address).await.map_err(|error| dial_error(target, &error))?;
+        stream.set_nodelay(true).ok();
+        let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
+        let stream = self.tls.connect(name, stream).await.map_err(|error| tls_error(&error))?;
+        let is_shared = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let io = TokioIo::new(stream);
+        let failed = |error: hyper::Error| error.to_string();
+        if !is_shared {
+            let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
+            // Its errors are told where an answer is waited for.
+            tokio::spawn(connection);
+            return Ok(Connection::Own(sender));
+        }
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await.map_err(failed)?;
+        tokio::spawn(connection);
+        *self.shared.lock().expect("no code that runs under this lock panics") = Some(sender.clone());
+        Ok(Connection::Shared(sender))
+    }
+
+    /// None, if nothing of the request was sent.
+    async fn exchange(
+        &self,
+        connection: Connection,
+        target: &Target,
+        document: &Bytes,
+    ) -> Result<Option<Answer>, Failed> {
+        let request = |uri: &str| {
+            Request::post(uri)
+                .header(ACCEPT, "application/json, */*")
+                .header(CONTENT_TYPE, "application/json")
+                .header(USER_AGENT, "kube-apiserver-admission")
+                .header(HOST, &target.authority)
+                .body(Full::new(document.clone()))
+                .map_err(|error| error.to_string())
+        };
+        let sent = match connection {
+            Connection::Own(mut sender) => match sender.try_send_request(request(&target.path)?).await {
+                Ok(response) => {
+                    let answer = read(response).await?;
+                    self.keep(sender);
+                    return Ok(Some(answer));
+                }
+                Err(error) => error,
+            },
+            Connection::Shared(mut sender) => match sender.try_send_request(request(&target.url())?).await {
+                Ok(response) => return read(response).await.map(Some),
+                Err(error) => error,
+            },
+        };
+        match sent.message() {
+            Some(_) => Ok(None),
+            None => Err(exchange_error(sent.error())),
+        }
+    }
+
+    fn keep(&self, sender: http1::SendRequest<Body>) {
+        let mut idle = self.idle.lock().expect("no code that runs under this lock panics");
+        if !sender.is_closed() && idle.len() < IDLE {
+            idle.push(sender);
+        }
+    }
+}
+
+async fn read(response: Response<Incoming>) -> Result<Answer, Failed> {
+    let (parts, body) = response.into_parts();
+    let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+    let body = Limited::new(body, LONGEST_ANSWER).collect().await;
+    let body = body.map_err(|error| {
+        format!("unexpected error when reading response body. Please retry. Original error: {error}")
+    })?;
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        content_type: header(CONTENT_TYPE),
+        retry_after: header(RETRY_AFTER),
+        body: body.to_bytes(),
+    })
+}
+
+/// The certificates that the system trusts, PEM; none if it says nothing of them.
+fn system_roots() -> Vec<u8> {
+    match env::var_os("SSL_CERT_FILE") {
+        Some(file) => fs::read(file).unwrap_or_default(),
+        None => SYSTEM_ROOTS.into_iter().find_map(|file| fs::read(file).ok()).unwrap_or_default(),
+    }
+}
+
+fn dial_error(target: &Target, error: &io::Error) -> Failed {
+    let Target { host, port, .. } = target;
+    let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => format!("dial tcp {address}: connect: connection refused"),
+        // The resolver's error has no number.
+        _ if error.raw_os_error().is_none() => format!("dial tcp: lookup {host}: no such host"),
+        _ => format!("dial tcp {address}: {error}"),
+    }
+}
+
+fn tls_error(error: &io::Error) -> Failed {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let why = match inner {
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            "x509: certificate signed by unknown authority".to_owned()
+        }
+        Some(rustls::Error::InvalidCertificate(why)) => format!("x509: {why}"),
+        _ if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".into(),
+        _ => return error.to_string(),
+    };
+    format!("tls: failed to verify certificate: {why}")
+}
+
+fn exchange_error(error: &hyper::Error) -> Failed {
+    if error.is_incomplete_message() || error.is_closed() {
+        return "EOF".into();
+    }
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}

@@ -1,0 +1,76 @@
+//! Webhooks: servers that this one asks, over TLS, where an object of the cluster says so.
+//!
+//! ```text
+//!   configuration ──▶ Target: address, name, path ──▶ Connections: one that is idle, or a new one ──▶ POST ──▶ Answer
+//!                                                                                        ▲             │ Retry-After
+//!                                                                                        └─────────────┘
+//! ```
+//! Ports `pkg/util/webhook/client.go` of `k8s.io/apiserver` and what it uses of `rest` of `k8s.io/client-go` (v0.37.1), errors
+//! included. Not ported: credentials for webhooks, and compressed answers.
+
+mod answer;
+mod connections;
+mod target;
+
+use bytes::Bytes;
+use connections::{Connections, Failed};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+use target::Target;
+use tokio::time::{sleep, timeout};
+
+/// The time for a call, all attempts included (`setGlobalDefaults`).
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How often a call is repeated that was answered with `Retry-After` (`maxRetries`).
+const RETRIES: usize = 10;
+
+/// A client of one webhook. Connections are kept for the next call.
+pub(crate) struct Client {
+    target: Target,
+    connections: Connections,
+}
+
+impl Client {
+    /// A client of the webhook that a `clientConfig` describes.
+    ///
+    /// # Errors
+    /// If it names neither a URL nor a service, or its certificates cannot be read.
+    pub(crate) fn new(config: &Value) -> Result<Client, String> {
+        let target = Target::of(config)?;
+        let connections = Connections::new(&target, config["caBundle"].as_str().unwrap_or_default())?;
+        Ok(Client { target, connections })
+    }
+
+    /// Posts a document of JSON and returns the one that is answered.
+    ///
+    /// # Errors
+    /// Go's text, if the webhook cannot be reached, takes longer than 30 seconds, or answers with a failure.
+    pub(crate) async fn post(&self, document: Bytes) -> Result<Bytes, String> {
+        let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", self.target.url());
+        match timeout(TIMEOUT, self.attempts(&document)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => Err(failed(&error)),
+            Err(_) => Err(failed(&"context deadline exceeded")),
+        }
+    }
+
+    /// The answer, and its text as a document or an error.
+    async fn attempts(&self, document: &Bytes) -> Result<Result<Bytes, String>, Failed> {
+        let mut left = RETRIES;
+        loop {
+            let answer = self.connections.post(&self.target, document).await?;
+            match answer.retry_after() {
+                Some(seconds) if left > 0 => sleep(Duration::from_secs(seconds)).await,
+                _ => return Ok(answer.document()),
+            }
+            left -= 1;
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("url", &self.target.url()).finish_non_exhaustive()
+    }
+}

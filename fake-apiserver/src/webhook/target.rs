@@ -1,0 +1,126 @@
+//! Where a webhook is, by its `clientConfig`.
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use serde_json::Value;
+use std::net::IpAddr;
+
+/// The path of a call says how long it may take.
+const QUERY: &str = "timeout=30s";
+
+/// The characters that Go's `URL.EscapedPath` escapes.
+const PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'#')
+    .add(b'[')
+    .add(b']')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Where a webhook is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The host as URLs have it, with the port if that is said.
+    pub(super) authority: String,
+    /// The host to connect to, and whose name the certificate must have.
+    pub(super) host: String,
+    pub(super) port: u16,
+    /// The path and the query.
+    pub(super) path: String,
+    /// The name of the service, if it is one.
+    pub(super) service: Option<String>,
+}
+
+impl Target {
+    /// Reads a `clientConfig` that was validated (`hookClientConfig`).
+    pub(super) fn of(config: &Value) -> Result<Target, String> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        if let Some(service) = config.get("service") {
+            let (name, namespace) = (text(&service["name"]), text(&service["namespace"]));
+            let port = service["port"].as_u64().and_then(|port| u16::try_from(port).ok()).unwrap_or(443);
+            let host = format!("{name}.{namespace}.svc");
+            let path = path(&text(&service["path"]));
+            return Ok(Target { authority: format!("{host}:{port}"), host, port, path, service: Some(name) });
+        }
+        let url = text(&config["url"]);
+        let rest = url.strip_prefix("https://").ok_or("webhook configuration must have either service or URL")?;
+        let (authority, own_path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, port),
+            _ => (authority, ""),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = if port.is_empty() { 443 } else { port.parse().map_err(|_| format!("invalid port {port:?}"))? };
+        Ok(Target { authority: authority.into(), host, port, path: path(own_path), service: None })
+    }
+
+    /// The URL that is called.
+    pub(super) fn url(&self) -> String {
+        format!("https://{}{}", self.authority, self.path)
+    }
+
+    /// Whether it is on this machine, so that HTTP/2 is spoken. With others it is not, for the sake of load balancers (`isLocalHost`).
+    pub(super) fn is_local(&self) -> bool {
+        let is_loopback = |address: IpAddr| address.is_loopback();
+        self.service.is_none()
+            && (self.host.eq_ignore_ascii_case("localhost") || self.host.parse().is_ok_and(is_loopback))
+    }
+}
+
+/// A path as it is called: without empty steps and steps that lead up.
+fn path(written: &str) -> String {
+    let plain = percent_decode_str(written).decode_utf8_lossy();
+    let mut steps: Vec<&str> = Vec::new();
+    for step in plain.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => drop(steps.pop()),
+            step => steps.push(step),
+        }
+    }
+    let path = steps.join("/");
+    format!("/{}?{QUERY}", utf8_percent_encode(&path, PATH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn urls_and_services() {
+        let table = [
+            (
+                json!({"url": "https://one.example.com/a"}),
+                "one.example.com",
+                443,
+                "https://one.example.com/a?timeout=30s",
+                false,
+            ),
+            (json!({"url": "https://127.0.0.1:84"}), "127.0.0.1", 84, "https://127.0.0.1:84/?timeout=30s", true),
+            (json!({"url": "https://[::1]:84/a//b/../%20"}), "::1", 84, "https://[::1]:84/a/%20?timeout=30s", true),
+            (json!({"url": "https://[::1]"}), "::1", 443, "https://[::1]/?timeout=30s", true),
+            (json!({"url": "https://LocalHost/"}), "LocalHost", 443, "https://LocalHost/?timeout=30s", true),
+            (
+                json!({"service": {"name": "n", "namespace": "s", "port": 8443, "path": "/p"}}),
+                "n.s.svc",
+                8443,
+                "https://n.s.svc:8443/p?timeout=30s",
+                false,
+            ),
+        ];
+        for (config, host, port, url, local) in table {
+            let target = Target::of(&config).unwrap();
+            assert_eq!((&*target.host, target.port, &*target.url(), target.is_local()), (host, port, url, local));
+        }
+        assert!(Target::of(&json!({})).is_err());
+    }
+}
