@@ -70,10 +70,13 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
     if scenario.has_several_writers() {
         placeholders.forget_order();
     }
+    for Exchange { command, items, .. } in &mut exchanges {
+        let is_compared = |name: &str| !omitted.iter().any(|omission| omission.omits_header(command, name));
+        items.iter_mut().for_each(|item| item.headers.retain(|name, _| is_compared(name)));
+    }
     for item in exchanges.iter_mut().flat_map(|exchange| &mut exchange.items) {
         item.head = placeholders.substitute(&item.head);
         item.text = item.text.as_deref().map(|text| placeholders.substitute(text));
-        item.headers.retain(|name, _| !omitted.iter().any(|omission| omission.omits_header(name)));
         for value in item.headers.values_mut() {
             *value = placeholders.substitute(value);
         }

@@ -39,6 +39,8 @@ pub struct Omission {
     pub field: Option<String>,
     /// A response header, lower case; one `*` stands for any text.
     pub header: Option<String>,
+    /// The commands whose answers have that header; may have one `*`. `None` is all.
+    pub step: Option<String>,
     /// The reason why it is not compared.
     pub reason: String,
 }
@@ -104,9 +106,10 @@ impl Entry {
 }
 
 impl Omission {
-    /// Whether the response header `name` is left out.
-    pub fn omits_header(&self, name: &str) -> bool {
+    /// Whether the response header `name` is left out in answers to `command`.
+    pub fn omits_header(&self, command: &str, name: &str) -> bool {
         self.header.as_ref().is_some_and(|header| matches(header, name))
+            && self.step.as_ref().is_none_or(|step| matches(step, command))
     }
 
     /// Removes the field from `document`, at any depth.
@@ -170,6 +173,9 @@ mod tests {
         let mut document = json!({"items": [{"metadata": {"name": "a", "managedFields": []}}]});
         ledger.omitted.iter().for_each(|omission| omission.take_out_of(&mut document));
         assert_eq!(document, json!({"items": [{"metadata": {"name": "a"}}]}));
-        assert!(ledger.omitted[1].omits_header("x-pf-uid") && !ledger.omitted[1].omits_header("date"));
+        assert!(
+            ledger.omitted[1].omits_header("get pods", "x-pf-uid")
+                && !ledger.omitted[1].omits_header("get pods", "date")
+        );
     }
 }

@@ -116,11 +116,14 @@ impl Changes {
     }
 }
 
-/// The changes in a file that was written here, and the revisions up to which history was forgotten.
+/// The changes in a file, and the revisions up to which history was forgotten.
+pub(super) type Recorded = (Vec<(Change, Shown)>, Vec<u64>);
+
+/// Reads a file that was written here.
 ///
 /// # Errors
 /// If it was not.
-pub(super) fn read(text: &str) -> Result<(Vec<(Change, Shown)>, Vec<u64>)> {
+pub(super) fn read(text: &str) -> Result<Recorded> {
     let change = |line: &str| {
         let mut words = line.split(' ');
         let change = match words.next()? {

@@ -24,7 +24,7 @@ pub enum Verb {
     /// Starts, stops, pauses controllers, and reads their calls.
     Controller(controllers::ControllerVerb),
     /// Defines a custom resource.
-    Define(definitions::Define),
+    Define(Box<definitions::Define>),
     /// Starts and stops kubelets, and reads their files.
     Kubelet(kubelets::KubeletVerb),
     /// Disrupts an API server.
@@ -58,7 +58,7 @@ impl Verb {
                 Some(wait) => Ok(Verb::Wait(wait)),
                 None => watches::Watch::parse(command, customs).map(Verb::Watch),
             },
-            "define" => definitions::Define::parse(command, customs).map(Verb::Define),
+            "define" => definitions::Define::parse(command, customs).map(Box::new).map(Verb::Define),
             _ => requests::RequestVerb::parse(command, customs).map(Verb::Request),
         }
     }

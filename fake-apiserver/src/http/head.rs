@@ -96,13 +96,16 @@ mod tests {
     use http::Request;
 
     /// Requests, and the answers that a kube-apiserver v1.37.1 gave to them; "" where it asks its handlers.
+    /// A method, a target, headers, and the answer.
+    type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
+
     #[test]
     fn heads() {
         const BAD: &str = "400 Bad Request";
         const MALFORMED: &str = "400 Bad Request: malformed Host header";
         const MISSING: &str = "400 Bad Request: missing required Host header";
         const HTTP_1_0: &str = "1.0";
-        let table: &[(&str, &str, &[(&str, &str)], &str)] = &[
+        let table: &[Case] = &[
             ("GET", "/healthz", &[("host", "a")], ""),
             ("GET", "/healthz", &[("host", "")], ""),
             ("GET", "/healthz", &[], MISSING),

@@ -73,13 +73,12 @@ struct Trace {
     nosniff: bool,
 }
 
+/// The certificate that a client showed.
+type Certificate = Option<Arc<ClientCertificate>>;
+
 /// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and so there is one copy of its
 /// code for all kinds of connections.
-pub(crate) fn serve(
-    replica: Arc<Replica>,
-    certificate: Option<Arc<ClientCertificate>>,
-    request: Request<Incoming>,
-) -> Answer {
+pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Request<Incoming>) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
@@ -95,7 +94,7 @@ pub(crate) fn serve(
 /// Serves one request, on this thread unless it is offloaded.
 async fn exchange(
     replica: Arc<Replica>,
-    certificate: Option<Arc<ClientCertificate>>,
+    certificate: Certificate,
     parts: Parts,
     incoming: Incoming,
     offload: Offload,
