@@ -76,7 +76,7 @@ fn nonsense_is_refused_with_its_line() {
         (
             "# Why.\n\nneeds magic\n",
             "line 3: \"magic\" is none of calls, clock, compaction, controllers, faults, flags, legacy, log, outages, replicas, \
-             retries, signing, steps, webhook",
+             retries, signing, steps, webhooks",
         ),
         ("# Why.\n\napiserver rbac\n", "line 3: \"rbac\" is no --FLAG=VALUE"),
         ("# Why.\n\nget configmaps/a\n\nreplicas 3\n", "line 5: this belongs before the first command"),
