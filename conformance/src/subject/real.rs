@@ -50,21 +50,11 @@ struct Tenancy {
     log_before: u64,
 }
 
-/// The powers of a control plane that is started here.
-const POWERS: [Power; 8] = [
-    Power::Calls,
-    Power::Controllers,
-    Power::Flags,
-    Power::Log,
-    Power::Retries,
-    Power::Signing,
-    Power::Steps,
-    Power::Webhooks,
-];
-/// Compaction needs an API server without a watch cache: a cache still has what etcd has compacted.
-const POWERS_WITHOUT_CACHE: [Power; 9] = [
-    Power::Calls,
+/// The powers of a control plane that is started here. The first one needs an API server without a watch cache: a cache still
+/// has what etcd has compacted.
+const POWERS: [Power; 9] = [
     Power::Compaction,
+    Power::Calls,
     Power::Controllers,
     Power::Flags,
     Power::Log,
@@ -141,8 +131,8 @@ impl Target for Real {
     fn powers(&self) -> &'static [Power] {
         match (&self.server.plane, self.cached) {
             (None, _) => &[],
-            (Some(_), true) => &POWERS,
-            (Some(_), false) => &POWERS_WITHOUT_CACHE,
+            (Some(_), true) => &POWERS[1..],
+            (Some(_), false) => &POWERS,
         }
     }
 

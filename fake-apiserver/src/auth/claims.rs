@@ -2,7 +2,7 @@
 //!
 //! Ports `jwt.Claims` of `go-jose` v2.6.3. Reading is as strict as Go's decoder and fails with its texts.
 
-use super::jwt::json_type;
+use crate::schema::json_type;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 

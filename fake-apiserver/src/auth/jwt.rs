@@ -5,6 +5,7 @@
 //! last counts, where that library refuses the token, and every critical header is refused, where it accepts `b64`.
 
 use super::keys::{PublicKey, SigningKey};
+use crate::schema::json_type;
 use aws_lc_rs::error::Unspecified;
 use base64::Engine;
 use base64::alphabet;
@@ -102,17 +103,5 @@ impl<'a> Parsed<'a> {
     fn signed_by(&self, key: &PublicKey) -> bool {
         let algorithm = self.header.alg.as_deref().unwrap_or_default();
         self.header.crit.is_none() && key.verify(algorithm, self.message, &self.signature)
-    }
-}
-
-/// The type of a value, as Go's decoder names it.
-pub(super) fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::error::aggregate;
 use crate::object::{meta, validate};
-use crate::schema;
+use crate::schema::{self, json_type};
 use serde_json::{Map, Value};
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -164,18 +164,6 @@ fn text<'o>(object: &'o Value, field: &str) -> &'o str {
 
 fn shown_kind(object: &Value) -> String {
     format!("{}, Kind={}", text(object, "apiVersion"), text(object, "kind"))
-}
-
-/// A value's type as Go's decoder names it.
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// An object of an answer (`Unstructured.UnmarshalJSON`).

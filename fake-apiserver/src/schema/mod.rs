@@ -49,6 +49,7 @@ pub use marshal::{
 };
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
 pub(crate) use text::{is_printable, quote};
+pub(crate) use token::json_type;
 pub use types::{Field, OwnedType, TypeRef, Types};
 pub use untyped::{count_items, interpret, parse_json};
 

@@ -13,6 +13,11 @@ pub(super) enum Token {
     Object,
 }
 
+/// The name of a value's type in errors of Go's decoder.
+pub(crate) fn json_type(value: &Value) -> &'static str {
+    Token::of(value).name()
+}
+
 impl Token {
     /// The kind of a tree.
     pub(super) fn of(value: &Value) -> Token {

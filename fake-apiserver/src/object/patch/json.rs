@@ -4,11 +4,10 @@
 //! The cost of a patch is linear in its length: copies are limited as upstream, the depth of the document by that of decoded
 //! ones, and only copied or compared values are walked through.
 
-use super::go_type;
 use super::tree::{Content, Items, Node};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::schema::{MAX_DEPTH, MAX_FINDINGS};
+use crate::schema::{MAX_DEPTH, MAX_FINDINGS, json_type};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,7 +61,7 @@ pub fn check_length(operations: usize) -> ApiResult<()> {
 }
 
 fn cannot_unmarshal(prefix: &str, value: &Value, into: &str) -> ApiError {
-    ApiError::bad_request(format!("{prefix}json: cannot unmarshal {} into {into}", go_type(value)))
+    ApiError::bad_request(format!("{prefix}json: cannot unmarshal {} into {into}", json_type(value)))
 }
 
 fn cannot_decode(value: &Value, into: &str) -> ApiError {

@@ -1,7 +1,7 @@
 //! JSON Merge Patch. A port of `merge.go` of `gopkg.in/evanphx/json-patch.v4` (v4.13.0).
 
-use super::go_type;
 use crate::error::{ApiError, ApiResult};
+use crate::schema::json_type;
 use serde_json::{Map, Value};
 
 /// The media type of merge patches.
@@ -20,7 +20,7 @@ pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
         _ if !checked => Err(ApiError::bad_request("Invalid JSON Patch")),
         other => Err(ApiError::bad_request(format!(
             "error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            go_type(&other)
+            json_type(&other)
         ))),
     }
 }

@@ -17,15 +17,3 @@ pub fn parse(body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     let decoded = schema::parse_json(body).map_err(|_| ApiError::bad_request("invalid JSON patch"))?;
     Ok((decoded.object, decoded.findings))
 }
-
-/// The name of a value's type in errors of Go's decoder.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
