@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, oneshot};
 const LEAST: usize = 2;
 /// How much lower the priority is, in steps of `nice`.
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+const NICENESS: i32 = 5;
 
 type Job = Box<dyn FnOnce() + Send>;
 

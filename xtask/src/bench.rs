@@ -7,6 +7,7 @@
 pub(crate) mod bare;
 mod beside;
 mod client;
+mod custom;
 mod kubelet;
 mod load;
 mod namespace;
@@ -197,6 +198,8 @@ impl Bench<'_> {
         }
         self.gets_beside_the_worst(programs).await?;
         self.creates_while_watched().await?;
+        self.custom_objects().await?;
+        self.definitions(programs).await?;
         self.namespaces(programs).await?;
         self.recreations(programs).await?;
         self.kubelet(programs).await?;

@@ -15,6 +15,9 @@ const MANY_OPERATIONS: usize = 4;
 
 /// Whether the request takes longer than others should wait. (The items of lists are rendered as they are sent.)
 pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
+    if request.kind.is_uncompiled() {
+        return true;
+    }
     if request.version.is_foreign() {
         // It waits for a webhook, which holds no thread here.
         return false;
@@ -23,7 +26,7 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
     let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
-    // Rules are compiled with their definition, and some evaluations take their time whatever the object.
+    // Definitions have their rules compiled, and some evaluations take their time whatever the object.
     let evaluates = || request.kind.id == CUSTOM_RESOURCE_DEFINITIONS || request.version.takes_long();
     let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));

@@ -82,6 +82,7 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
+    request.kind.compile()?;
     match (verb, request.subresource.map(|subresource| &*subresource.name)) {
         ("create", None) if request.kind.rules.is_review => reviews::create(request),
         ("create", None) => create::create(request).await,

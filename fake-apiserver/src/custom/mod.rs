@@ -1,5 +1,6 @@
 //! Custom resources: structural schemas and JSONPath, as pure functions.
 
+pub(crate) mod compiled;
 pub(crate) mod field_path;
 pub(crate) mod json_path;
 pub(crate) mod review;

@@ -34,7 +34,8 @@ pub(super) fn may_be_long(parts: &Parts) -> bool {
         Method::GET | Method::HEAD => parts.uri.query().is_some() || parts.headers.contains_key(ACCEPT),
         Method::POST | Method::PUT => {
             length(&parts.headers).is_none_or(|length: usize| length >= LONG_BODY)
-                || parts.uri.path().starts_with("/apis/rbac.authorization.k8s.io/")
+                // Roles, definitions, and custom resources, whose rules may take long.
+                || parts.uri.path().starts_with("/apis/")
         }
         _ => true,
     }

@@ -8,9 +8,8 @@ use super::custom::{self, ScalePaths};
 use super::resource::{CellSource, PrinterColumn, Resource, StoredField, Str, Subresource, Version, api_version};
 use super::rules::{NameRule, Rules, Strategy};
 use super::webhook_conversion::{Converter, Forms};
+use crate::custom::compiled::Place;
 use crate::custom::json_path::JsonPath;
-use crate::custom::rules::Rules as CelRules;
-use crate::custom::schema::Structural;
 use crate::object::selector::SelectableField;
 use crate::object::validate::MetaRules;
 use crate::schema::OwnedType;
@@ -56,11 +55,9 @@ pub struct VersionDescription {
     /// known: they may be left open.
     pub ty: OwnedType,
     /// The schema of a custom resource.
-    pub(crate) schema: Option<Arc<Structural>>,
+    pub(crate) schema: Option<Arc<Place>>,
     /// The stored definition of a custom resource, as JSON.
     pub(crate) definition: Option<Bytes>,
-    /// The rules in that schema.
-    pub(crate) rules: Option<Arc<CelRules>>,
     /// The webhook that converts from and to this version.
     pub(crate) converter: Option<Arc<Converter>>,
     /// Columns of tables besides the name; without any, the age.
@@ -96,7 +93,6 @@ impl VersionDescription {
             ty,
             schema: None,
             definition: None,
-            rules: None,
             converter: None,
             columns: Vec::new(),
             selectable: Vec::new(),
@@ -195,7 +191,6 @@ impl Description {
             validate: None,
             schema: version.schema.clone(),
             definition: version.definition.clone(),
-            rules: version.rules.clone(),
             scale: version.scale.clone(),
             deprecation: version.deprecation.clone(),
         }

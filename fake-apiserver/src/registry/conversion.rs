@@ -2,6 +2,7 @@
 
 use super::resource::{Str, Version};
 use super::webhook_conversion::{Converter, Forms};
+use crate::custom::compiled::Place;
 use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
@@ -22,7 +23,7 @@ pub struct Conversion {
 }
 
 /// Schemas by `apiVersion`.
-pub(super) type Schemas = Arc<[(Str, Arc<Structural>)]>;
+pub(super) type Schemas = Arc<[(Str, Arc<Place>)]>;
 
 /// Conversion by a webhook.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub(super) struct Webhook {
 
 impl Conversion {
     fn schema(&self, object: &Value) -> Option<&Structural> {
-        let found = self.schemas.iter().find(|(api_version, _)| object["apiVersion"] == **api_version);
-        found.map(|(_, schema)| &**schema)
+        let (_, place) = self.schemas.iter().find(|(api_version, _)| object["apiVersion"] == **api_version)?;
+        Some(&place.get()?.schema)
     }
 
     /// Prunes a stored object by the schema of its own version, and sets the defaults that were defined since it was stored. Those of

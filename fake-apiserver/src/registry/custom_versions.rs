@@ -2,14 +2,46 @@
 //!
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
-use super::resource::Version;
-use crate::custom::rules::{Before, Check};
+use super::items;
+use super::resource::{Resource, Version};
+use crate::custom::compiled::Compiled;
+use crate::custom::rules::{Before, Check, Rules};
 use crate::custom::schema::{Compared, Old};
 use crate::deadline::Deadline;
-use crate::error::{FieldError, Path};
+use crate::error::{ApiError, ApiResult, FieldError, Path};
 use serde_json::Value;
 
+impl Resource {
+    /// Whether the schemas of a custom resource have still to be compiled.
+    pub(crate) fn is_uncompiled(&self) -> bool {
+        self.versions.iter().filter_map(|version| version.schema.as_ref()).any(|place| place.get().is_none())
+    }
+
+    /// Compiles the schemas of a custom resource, unless that was done before.
+    ///
+    /// # Errors
+    /// 500, if one is malformed.
+    pub(crate) fn compile(&self) -> ApiResult<()> {
+        let json = self.versions.iter().find_map(|version| version.definition.as_ref());
+        let Some(json) = json.filter(|_| self.is_uncompiled()) else { return Ok(()) };
+        let definition: Value = serde_json::from_slice(json).map_err(ApiError::internal)?;
+        for version in items(&definition, "/spec/versions") {
+            let served = self.versions.iter().find(|served| version["name"] == *served.name);
+            let Some(place) = served.and_then(|served| served.schema.as_ref()) else { continue };
+            place.compile(&version["schema"]["openAPIV3Schema"]).map_err(|error| {
+                tracing::error!(group = &*self.group, resource = &*self.resource, error, "A schema cannot be compiled");
+                ApiError::internal("error resolving resource")
+            })?;
+        }
+        Ok(())
+    }
+}
+
 impl Version {
+    fn compiled(&self) -> Option<&Compiled> {
+        self.schema.as_ref()?.get()
+    }
+
     /// Whether objects are custom resources.
     pub(crate) fn is_custom(&self) -> bool {
         self.schema.is_some()
@@ -21,7 +53,7 @@ impl Version {
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
     pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        let Some(Compiled { schema, .. }) = self.compiled() else { return Ok(Vec::new()) };
         let mut unknown = schema.prune(object);
         schema.prune_nulls(object);
         unknown.extend(schema.coerce_embedded(object)?);
@@ -36,7 +68,7 @@ impl Version {
         old: Option<&Value>,
         is_status: bool,
     ) -> Option<Vec<FieldError>> {
-        let schema = self.schema.as_ref()?;
+        let Compiled { schema, .. } = self.compiled()?;
         let mut findings = match old {
             Some(old) if is_status => schema.validate_status(object, old),
             _ => schema.validate(object, old),
@@ -60,7 +92,7 @@ impl Version {
         deadline: &Deadline,
         findings: &mut Vec<FieldError>,
     ) -> Vec<String> {
-        let Some((rules, schema)) = self.rules.as_ref().zip(self.schema.as_ref()) else { return Vec::new() };
+        let Some(Compiled { schema, rules: Some(rules) }) = self.compiled() else { return Vec::new() };
         if blocked {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing errors to \
                           complete validation";
@@ -78,6 +110,6 @@ impl Version {
 
     /// Whether writes may take long whatever is written.
     pub(crate) fn takes_long(&self) -> bool {
-        self.rules.as_ref().is_some_and(|rules| rules.is_long())
+        self.compiled().and_then(|compiled| compiled.rules.as_ref()).is_some_and(Rules::is_long)
     }
 }

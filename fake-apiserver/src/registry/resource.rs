@@ -7,9 +7,8 @@ use super::conversion::Conversion;
 use super::custom::{self, ScalePaths};
 use super::record::{Record, Recorded};
 use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
+use crate::custom::compiled::Place;
 use crate::custom::json_path::JsonPath;
-use crate::custom::rules::Rules as CelRules;
-use crate::custom::schema::Structural;
 use crate::deadline::Deadline;
 use crate::error::{FieldError, Qualified};
 use crate::object::selector::SelectableField;
@@ -98,12 +97,10 @@ pub struct Version {
     pub conversion: Option<Conversion>,
     /// Findings about an object that came in this version, in place of the resource's own.
     pub(super) validate: Option<Validate>,
-    /// The schema of a custom resource.
-    pub(super) schema: Option<Arc<Structural>>,
+    /// The schema of a custom resource. Requests have it compiled before they do anything else.
+    pub(super) schema: Option<Arc<Place>>,
     /// The stored definition of a custom resource, as JSON.
     pub(crate) definition: Option<Bytes>,
-    /// The rules in that schema.
-    pub(super) rules: Option<Arc<CelRules>>,
     /// The paths of the scale of a custom resource.
     pub(crate) scale: Option<ScalePaths>,
     /// The warning about requests to this version.
@@ -363,7 +360,6 @@ impl Version {
             validate: None,
             schema: None,
             definition: None,
-            rules: None,
             scale: None,
             deprecation: None,
         }

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
-use http::{Method, Request, Response, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
@@ -126,10 +126,12 @@ impl Connection {
         Ok(self.send(call).await?.into_body().collect().await?.to_bytes())
     }
 
-    /// Sends a request, which may be refused, and reads the response.
-    pub(super) async fn answer(&mut self, call: Call) -> anyhow::Result<()> {
-        self.ask(call).await?.into_body().collect().await?;
-        Ok(())
+    /// Sends a request, which may be refused, reads the response, and returns its status.
+    pub(super) async fn answer(&mut self, call: Call) -> anyhow::Result<StatusCode> {
+        let response = self.ask(call).await?;
+        let status = response.status();
+        response.into_body().collect().await?;
+        Ok(status)
     }
 
     async fn send(&mut self, call: Call) -> anyhow::Result<Response<Incoming>> {

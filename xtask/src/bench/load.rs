@@ -22,6 +22,10 @@ pub(super) const CREATES_AT_ONCE: Load =
     Load { name: "creates in eight namespaces", connections: 8, call: Server::create_in_one_of_many };
 pub(super) const POD_CREATES: Load =
     Load { name: "creates of pods", connections: 8, call: |server, _| server.create_pod() };
+pub(super) const CUSTOM_CREATES: Load =
+    Load { name: "creates of custom objects", connections: 8, call: |server, _| server.create_custom(false) };
+pub(super) const RULED_CREATES: Load =
+    Load { name: "creates of custom objects with rules", connections: 8, call: |server, _| server.create_custom(true) };
 pub(super) const UPDATES: Load = Load { name: "updates", connections: 8, call: Server::update };
 pub(super) const GETS: Load = Load { name: "gets", connections: 8, call: Server::get };
 pub(super) const RBAC_GETS: Load = Load { name: "gets by a user under RBAC", ..GETS };

@@ -1,6 +1,7 @@
 //! A server to measure, and the requests to it.
 
 use super::client::{Call, Target};
+use super::custom::Custom;
 use super::process::Process;
 use anyhow::Context;
 use bytes::Bytes;
@@ -32,6 +33,8 @@ pub(super) struct Server {
     namespace: String,
     /// The namespace of objects that are listed.
     list_namespace: String,
+    /// The group of custom resources.
+    custom_group: String,
     /// A counter that makes names and contents unique.
     number: AtomicU64,
 }
@@ -41,6 +44,7 @@ impl Server {
         let namespace = format!("bench-{}", std::process::id());
         let list_namespace = format!("{namespace}-list");
         Server {
+            custom_group: format!("{namespace}.example.com"),
             name,
             target,
             process: process.map(Arc::new),
@@ -58,6 +62,11 @@ impl Server {
     /// Processor time used so far, if known.
     pub(super) fn cpu_time(&self) -> Option<Duration> {
         self.process.as_ref()?.cpu_time()
+    }
+
+    /// Memory in use, in bytes, if known.
+    pub(super) fn memory(&self) -> Option<u64> {
+        self.process.as_ref()?.resident_memory()
     }
 
     /// Creates the namespaces and the objects to read.
@@ -177,6 +186,33 @@ impl Server {
         Call::new(Method::POST, pods(&self.namespace), pod(&name))
     }
 
+    /// Creates a custom object, to which rules apply or not.
+    pub(super) fn create_custom(&self, ruled: bool) -> Call {
+        self.custom(ruled).create(&self.namespace, &format!("created-{}", self.next_number()))
+    }
+
+    fn custom(&self, ruled: bool) -> Custom<'_> {
+        Custom { group: &self.custom_group, plural: if ruled { "ruleds" } else { "plains" }, groups: 1, ruled }
+    }
+
+    /// Defines the custom resources of [`create_custom`](Self::create_custom).
+    pub(super) async fn define(&self) -> anyhow::Result<()> {
+        let mut connection = self.target.connect().await?;
+        for ruled in [false, true] {
+            self.custom(ruled).define(&mut connection, &self.namespace).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes them and their objects.
+    pub(super) async fn undefine(&self) -> anyhow::Result<()> {
+        let mut connection = self.target.connect().await?;
+        for ruled in [false, true] {
+            self.custom(ruled).delete(&mut connection).await?;
+        }
+        Ok(())
+    }
+
     /// Changes an object.
     pub(super) fn update(&self, object: u64) -> Call {
         let name = object_name(object);
@@ -213,7 +249,8 @@ impl Server {
         Ok(revision.context("a list without a resourceVersion")?.to_string())
     }
 
-    fn next_number(&self) -> u64 {
+    /// A number that was not used before.
+    pub(super) fn next_number(&self) -> u64 {
         self.number.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -51,7 +51,7 @@ fn violations(rule: &Rule, trees: &BTreeMap<&str, Tree>) -> Vec<String> {
         Rule::Without { of, rooms, words } => trees[of].using(words, |place| any(rooms, place)),
         Rule::Words { of, words, homes } => trees[of].using(words, |place| !any(homes, place)),
         Rule::Text { of, text, homes } => trees[of].saying(text, |place| !any(homes, place)),
-        Rule::Statics { of, never } => trees[of].with_statics(never),
+        Rule::Statics { of, never, homes } => trees[of].with_statics(never, homes),
         Rule::Dependencies { of, never } => {
             let manifest = std::fs::read_to_string(root().join(of).join("Cargo.toml")).expect("a manifest");
             let dependencies = dependencies(&manifest).into_iter();

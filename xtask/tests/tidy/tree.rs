@@ -126,10 +126,10 @@ impl Tree {
         self.found(rooms, |module| module.strings.iter().find(|string| string.contains(text)).cloned())
     }
 
-    /// The modules with a static whose type has an identifier that begins with one of `prefixes`.
-    pub(crate) fn with_statics(&self, prefixes: &[&str]) -> Vec<String> {
+    /// The modules with a static whose type has an identifier that begins with one of `prefixes`, except in `homes`.
+    pub(crate) fn with_statics(&self, prefixes: &[&str], homes: &[&str]) -> Vec<String> {
         let mutable = |word: &&String| prefixes.iter().any(|prefix| word.starts_with(prefix));
-        self.found(|_| true, |module| module.statics.iter().find(mutable).cloned())
+        self.found(|room| !homes.contains(&room), |module| module.statics.iter().find(mutable).cloned())
     }
 
     fn found(&self, rooms: impl Fn(&str) -> bool, what: impl Fn(&Module) -> Option<String>) -> Vec<String> {

@@ -2,19 +2,17 @@
 //!
 //! Follows `calculateCondition` of `pkg/controller/apiapproval` (k8s.io/apiextensions-apiserver v0.37.1).
 
-use super::change;
+use super::Stored;
 use crate::clock::format_seconds;
 use crate::commit::definition::Condition;
 use crate::error::ApiResult;
-use crate::object::meta;
 use crate::reconcile::Reconcilers;
 use crate::registry::{Approval, approval_of};
 use jiff::Timestamp;
-use serde_json::Value;
 
 /// Writes the condition, if the group is one of those and it is not there yet.
-pub(super) async fn settle(cluster: &Reconcilers, definition: &Value, now: Timestamp) -> ApiResult<()> {
-    let Some((approval, message)) = approval_of(definition) else { return Ok(()) };
+pub(super) async fn settle(cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+    let Some((approval, message)) = approval_of(&stored.definition) else { return Ok(()) };
     let reason = match approval {
         Approval::Approved => "ApprovedAnnotation",
         Approval::Bypassed => "UnapprovedAnnotation",
@@ -27,8 +25,8 @@ pub(super) async fn settle(cluster: &Reconcilers, definition: &Value, now: Times
         reason,
         message: &message,
     };
-    if condition.is_in(definition) {
+    if condition.is_in(&stored.definition) {
         return Ok(());
     }
-    change(cluster, meta::name(definition), |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, |definition| condition.set(definition, &format_seconds(now))).await
 }

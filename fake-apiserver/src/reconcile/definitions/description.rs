@@ -1,7 +1,6 @@
 //! The description of the resource that a definition defines.
 
-use crate::custom::rules::Rules;
-use crate::custom::schema::Structural;
+use crate::custom::compiled::Place;
 use crate::object::{meta, version_order};
 use crate::registry::{ColumnDescription, Converter, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
@@ -15,7 +14,7 @@ const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "
 /// The resource of a definition, by its accepted names. `json` is the stored definition.
 ///
 /// # Errors
-/// If one of its schemas is malformed, or its webhook cannot be called.
+/// If its webhook cannot be called.
 pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Description, String> {
     let spec = &definition["spec"];
     let names = &definition["status"]["acceptedNames"];
@@ -25,8 +24,8 @@ pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Des
     versions.sort_by_key(|version| version["storage"] != true);
     let converter = Converter::of(&spec["conversion"])?.map(Arc::new);
     let versions = versions.into_iter().map(|version| {
-        let description = self::version(version, items(spec, "/versions"), &group, names, ty)?;
-        Ok(VersionDescription { definition: Some(json.clone()), converter: converter.clone(), ..description })
+        let description = self::version(version, items(spec, "/versions"), &group, names, ty);
+        VersionDescription { definition: Some(json.clone()), converter: converter.clone(), ..description }
     });
     Ok(Description {
         resource: text(&names["plural"]),
@@ -37,29 +36,21 @@ pub(super) fn of(definition: &Value, json: &Bytes, ty: &OwnedType) -> Result<Des
         categories: texts(&names["categories"]),
         namespaced: spec["scope"] == "Namespaced",
         terminating,
-        versions: versions.collect::<Result<_, String>>()?,
+        versions: versions.collect(),
         group,
     })
 }
 
-fn version(
-    version: &Value,
-    versions: &[Value],
-    group: &str,
-    names: &Value,
-    ty: &OwnedType,
-) -> Result<VersionDescription, String> {
+fn version(version: &Value, versions: &[Value], group: &str, names: &Value, ty: &OwnedType) -> VersionDescription {
     let subresources = &version["subresources"];
     let name = text(&version["name"]);
     let deprecation = (version["deprecated"] == true).then(|| match version["deprecationWarning"].as_str() {
         Some(text) => text.to_owned(),
         None => deprecation(versions, group, &name, &text(&names["kind"])),
     });
-    let schema = &version["schema"]["openAPIV3Schema"];
-    Ok(VersionDescription {
+    VersionDescription {
         served: version["served"] == true,
-        schema: Some(Arc::new(Structural::new(schema)?)),
-        rules: Rules::new(schema, true).map(Arc::new),
+        schema: Some(Place::of(&version["schema"]["openAPIV3Schema"])),
         columns: items(version, "/additionalPrinterColumns").iter().map(column).collect(),
         selectable: items(version, "/selectableFields").iter().map(|field| text(&field["jsonPath"])).collect(),
         status: subresources["status"].is_object(),
@@ -70,7 +61,7 @@ fn version(
         }),
         deprecation,
         ..VersionDescription::open(&name, VERBS.iter().map(ToString::to_string).collect(), ty.clone())
-    })
+    }
 }
 
 /// The default warning about a deprecated version (`defaultDeprecationWarning`).

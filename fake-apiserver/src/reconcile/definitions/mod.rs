@@ -20,65 +20,76 @@ use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::ids;
 use crate::schema::OwnedType;
-use crate::store::{Key, ResourceId, Scope};
-use bytes::Bytes;
+use crate::store::{Entry, Key, ResourceId, Scope};
 use jiff::Timestamp;
-use names::{Naming, Taken};
+use names::{AllNames, Naming};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const NAMES_ACCEPTED: &str = "NamesAccepted";
 const ESTABLISHED: &str = "Established";
 const TERMINATING: &str = "Terminating";
 
-/// The definitions whose resources are served.
+/// What is known of the definitions besides what is stored.
 #[derive(Default)]
 pub(super) struct Definitions {
     /// The served definitions by name.
     served: BTreeMap<Box<str>, Served>,
+    names: AllNames,
 }
 
 struct Served {
-    /// The definition's uid.
-    uid: String,
     resource: ResourceId,
-    /// The stored definition that the resource was made from; the resource shares it.
-    definition: Bytes,
+    made_of: Sources,
 }
 
-impl Served {
-    /// Whether another definition describes the same resource.
-    fn is_like(&self, other: &Value) -> bool {
-        let definition: Value = serde_json::from_slice(&self.definition).unwrap_or_default();
-        definition["spec"] == other["spec"]
-            && definition["status"]["acceptedNames"] == other["status"]["acceptedNames"]
-            && meta::deletion_timestamp(&definition).is_some() == meta::deletion_timestamp(other).is_some()
+/// The parts of a definition that its resource is made of.
+#[derive(PartialEq)]
+struct Sources {
+    uid: String,
+    /// The generation: each change of the spec has its own.
+    generation: Option<i64>,
+    names: Value,
+    terminating: bool,
+}
+
+/// A stored definition, parsed.
+struct Stored {
+    entry: Arc<Entry>,
+    definition: Value,
+}
+
+impl Sources {
+    fn of(definition: &Value) -> Self {
+        Sources {
+            uid: meta::uid(definition).to_owned(),
+            generation: definition["metadata"]["generation"].as_i64(),
+            names: definition["status"]["acceptedNames"].clone(),
+            terminating: meta::deletion_timestamp(definition).is_some(),
+        }
     }
-}
-
-fn key(name: &str) -> Key {
-    Key::new(ids::CUSTOM_RESOURCE_DEFINITIONS, "", name)
 }
 
 impl Definitions {
     /// Reconciles the definition.
     pub(super) async fn sync(&mut self, cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResult<()> {
-        let found = read(cluster, name);
-        let uid = found.as_ref().map_or("", meta::uid);
-        if self.served.get(name).is_some_and(|served| served.uid != uid) {
+        let found = Stored::read(cluster, name);
+        let uid = found.as_ref().map_or("", |stored| meta::uid(&stored.definition));
+        if self.served.get(name).is_some_and(|served| served.made_of.uid != uid) {
             self.retire(cluster, name).await;
         }
-        let Some(definition) = found else {
-            release_names(cluster, name);
+        let Some(mut stored) = found else {
+            self.names.forget(name);
+            self.release_names(cluster, name);
             return Ok(());
         };
-        approval::settle(cluster, &definition, now).await?;
-        accept_names(cluster, &definition, now).await?;
-        establish(cluster, name, now).await?;
-        if let Some(entry) = cluster.store.get(&key(name)) {
-            let definition = entry.object();
-            self.serve(cluster, name, &definition, entry.line());
-            self.finalize(cluster, name, &definition, now).await?;
+        approval::settle(cluster, &mut stored, now).await?;
+        self.accept_names(cluster, name, &mut stored, now).await?;
+        establish(cluster, &mut stored, now).await?;
+        if cluster.store.get(&key(name)).is_some() {
+            self.serve(cluster, name, &stored);
+            self.finalize(cluster, name, stored, now).await?;
         }
         Ok(())
     }
@@ -92,15 +103,16 @@ impl Definitions {
         }
     }
 
-    /// Serves the resource, unless it is already served with the same description. `json` is the stored definition.
-    fn serve(&mut self, cluster: &Reconcilers, name: &str, definition: &Value, json: &Bytes) {
+    /// Serves the resource, unless it is already served with the same description.
+    fn serve(&mut self, cluster: &Reconcilers, name: &str, Stored { entry, definition }: &Stored) {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
         }
-        if self.served.get(name).is_some_and(|served| served.is_like(definition)) {
+        let made_of = Sources::of(definition);
+        if self.served.get(name).is_some_and(|served| served.made_of == made_of) {
             return;
         }
-        let description = match description::of(definition, json, &OwnedType::custom_resource()) {
+        let description = match description::of(definition, entry.line(), &OwnedType::custom_resource()) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };
@@ -110,8 +122,7 @@ impl Definitions {
         };
         match id {
             Some(resource) => {
-                let uid = meta::uid(definition).to_owned();
-                self.served.insert(name.into(), Served { uid, resource, definition: json.clone() });
+                self.served.insert(name.into(), Served { resource, made_of });
             }
             None => tracing::warn!(name, "A custom resource is not served: another resource has its paths or its kind"),
         }
@@ -130,18 +141,20 @@ impl Definitions {
         &mut self,
         cluster: &Reconcilers,
         name: &str,
-        definition: &Value,
+        mut stored: Stored,
         now: Timestamp,
     ) -> ApiResult<()> {
+        let definition = &stored.definition;
         if meta::deletion_timestamp(definition).is_none() || meta::finalizers(definition).all(|one| one != CLEANUP) {
             return Ok(());
         }
+        let was_served = is_true(definition, ESTABLISHED);
         let time = format_seconds(now);
         let condition = |status, reason, message| Condition { type_: TERMINATING, status, reason, message };
         let progress = condition(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
-        change(cluster, name, |definition| progress.set(definition, &time)).await?;
+        stored.change(cluster, |definition| progress.set(definition, &time)).await?;
         let done = match self.served.get(name) {
-            Some(served) if is_true(definition, ESTABLISHED) => {
+            Some(served) if was_served => {
                 if !remove_objects(cluster, served.resource, now).await? {
                     return Ok(());
                 }
@@ -149,87 +162,109 @@ impl Definitions {
             }
             _ => condition(false, "NeverEstablished", "resource was never established"),
         };
-        let finished = change(cluster, name, |definition| {
+        let finished = stored.change(cluster, |definition| {
             done.set(definition, &time);
             let others = meta::finalizers(definition).filter(|one| *one != CLEANUP).map(Into::into).collect();
             meta::set_finalizers(definition, others);
         });
         finished.await?;
-        if read(cluster, name).is_none() {
+        if cluster.store.get(&key(name)).is_none() {
             self.retire(cluster, name).await;
-            release_names(cluster, name);
+            self.names.forget(name);
+            self.release_names(cluster, name);
         }
+        Ok(())
+    }
+
+    /// Enqueues the other definitions of the group that lack names.
+    fn release_names(&self, cluster: &Reconcilers, name: &str) {
+        for other in self.names.misnamed_beside(name) {
+            cluster.note(Work::Definition(other.into()));
+        }
+    }
+
+    async fn accept_names(
+        &mut self,
+        cluster: &Reconcilers,
+        name: &str,
+        stored: &mut Stored,
+        now: Timestamp,
+    ) -> ApiResult<()> {
+        let definition = &stored.definition;
+        self.names.set(name, definition);
+        if !names::is_misnamed(definition) {
+            return Ok(());
+        }
+        let Naming { accepted, conflict } = Naming::of(definition, &self.names.taken_beside(name));
+        let named = match &conflict {
+            None => {
+                Condition { type_: NAMES_ACCEPTED, status: true, reason: "NoConflicts", message: "no conflicts found" }
+            }
+            Some((reason, message)) => Condition { type_: NAMES_ACCEPTED, status: false, reason, message },
+        };
+        if definition["status"]["acceptedNames"] == accepted && named.is_in(definition) {
+            return Ok(());
+        }
+        let established = match (find(definition, ESTABLISHED), conflict.is_none()) {
+            (Some(_), _) if is_true(definition, ESTABLISHED) => None,
+            (_, true) => Some(("Installing", "the initial names have been accepted")),
+            (Some(_), false) => None,
+            (None, false) => Some(("NotAccepted", "not all names are accepted")),
+        };
+        let time = format_seconds(now);
+        let changed = stored.change(cluster, |definition| {
+            definition["status"]["acceptedNames"] = accepted.clone();
+            named.set(definition, &time);
+            if let Some((reason, message)) = established {
+                Condition { type_: ESTABLISHED, status: false, reason, message }.set(definition, &time);
+            }
+        });
+        changed.await?;
+        self.names.set(name, &stored.definition);
+        // Names may have become free.
+        self.release_names(cluster, name);
         Ok(())
     }
 }
 
-fn read(cluster: &Reconcilers, name: &str) -> Option<Value> {
-    cluster.store.get(&key(name)).map(|entry| entry.object())
-}
-
-/// Enqueues the other definitions of the group that lack names.
-fn release_names(cluster: &Reconcilers, name: &str) {
-    let group = name.split_once('.').map_or("", |(_, group)| group);
-    for entry in cluster.store.snapshot().range(&Scope::all(ids::CUSTOM_RESOURCE_DEFINITIONS), "") {
-        let other = entry.key.name();
-        if other != name && other.split_once('.').is_some_and(|(_, of)| of == group) && is_misnamed(&entry.object()) {
-            cluster.note(Work::Definition(other.into()));
-        }
-    }
-}
-
-/// Whether a definition lacks some of the names in its spec.
-fn is_misnamed(definition: &Value) -> bool {
-    definition["spec"]["names"] != definition["status"]["acceptedNames"]
-}
-
-async fn accept_names(cluster: &Reconcilers, definition: &Value, now: Timestamp) -> ApiResult<()> {
-    if !is_misnamed(definition) {
-        return Ok(());
-    }
-    let mut taken = Taken::default();
-    for entry in cluster.store.snapshot().range(&Scope::all(ids::CUSTOM_RESOURCE_DEFINITIONS), "") {
-        let other = entry.object();
-        if other["spec"]["group"] == definition["spec"]["group"] {
-            taken.add(&other);
-        }
-    }
-    let Naming { accepted, conflict } = Naming::of(definition, &taken);
-    let named = match &conflict {
-        None => Condition { type_: NAMES_ACCEPTED, status: true, reason: "NoConflicts", message: "no conflicts found" },
-        Some((reason, message)) => Condition { type_: NAMES_ACCEPTED, status: false, reason, message },
-    };
-    if definition["status"]["acceptedNames"] == accepted && named.is_in(definition) {
-        return Ok(());
-    }
-    let established = match (find(definition, ESTABLISHED), conflict.is_none()) {
-        (Some(_), _) if is_true(definition, ESTABLISHED) => None,
-        (_, true) => Some(("Installing", "the initial names have been accepted")),
-        (Some(_), false) => None,
-        (None, false) => Some(("NotAccepted", "not all names are accepted")),
-    };
-    let time = format_seconds(now);
-    let changed = change(cluster, meta::name(definition), |definition| {
-        definition["status"]["acceptedNames"] = accepted.clone();
-        named.set(definition, &time);
-        if let Some((reason, message)) = established {
-            Condition { type_: ESTABLISHED, status: false, reason, message }.set(definition, &time);
-        }
-    });
-    changed.await?;
-    // Names may have become free.
-    release_names(cluster, meta::name(definition));
-    Ok(())
-}
-
-async fn establish(cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResult<()> {
-    let Some(definition) = read(cluster, name) else { return Ok(()) };
-    if !is_true(&definition, NAMES_ACCEPTED) || is_true(&definition, ESTABLISHED) {
+async fn establish(cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+    if !is_true(&stored.definition, NAMES_ACCEPTED) || is_true(&stored.definition, ESTABLISHED) {
         return Ok(());
     }
     let message = "the initial names have been accepted";
     let condition = Condition { type_: ESTABLISHED, status: true, reason: "InitialNamesAccepted", message };
-    change(cluster, name, |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, |definition| condition.set(definition, &format_seconds(now))).await
+}
+
+fn key(name: &str) -> Key {
+    Key::new(ids::CUSTOM_RESOURCE_DEFINITIONS, "", name)
+}
+
+impl Stored {
+    fn read(cluster: &Reconcilers, name: &str) -> Option<Stored> {
+        let entry = cluster.store.get(&key(name))?;
+        Some(Stored { definition: entry.object(), entry })
+    }
+
+    /// Changes the definition, if it still exists; one that is being deleted is removed once it has no finalizers.
+    async fn change(&mut self, cluster: &Reconcilers, change: impl Fn(&mut Value)) -> ApiResult<()> {
+        let catalog = cluster.catalog();
+        let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
+        let Stored { entry: known, definition } = self;
+        let changed = cluster.commits.change(&known.key, |entry| {
+            if entry.revision != known.revision {
+                *definition = entry.object();
+            }
+            change(definition);
+            let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
+            let change = if free { Change::Remove } else { Change::Put(draft(kind, definition)?) };
+            Ok((change, ()))
+        });
+        if let Some((entry, ())) = changed.await? {
+            self.entry = entry;
+        }
+        Ok(())
+    }
 }
 
 /// Deletes all objects of a resource; false if some remain.
@@ -246,19 +281,4 @@ async fn remove_objects(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -
         gone &= deletion.await?.is_none_or(|(_, removed)| removed);
     }
     Ok(gone)
-}
-
-/// Changes a definition, if it exists; one that is being deleted is removed once it has no finalizers.
-async fn change(cluster: &Reconcilers, name: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
-    let catalog = cluster.catalog();
-    let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
-    let key = key(name);
-    let changed = cluster.commits.change(&key, |entry| {
-        let mut object = entry.object();
-        change(&mut object);
-        let free = meta::deletion_timestamp(&object).is_some() && meta::finalizers(&object).next().is_none();
-        let change = if free { Change::Remove } else { Change::Put(draft(kind, &object)?) };
-        Ok((change, ()))
-    });
-    changed.await.map(drop)
 }

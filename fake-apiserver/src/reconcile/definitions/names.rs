@@ -3,7 +3,20 @@
 //! Follows `NamingConditionController` of `pkg/controller/status` (k8s.io/apiextensions-apiserver v0.37.1).
 
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The names of all definitions, as they were last reconciled.
+#[derive(Default)]
+pub(super) struct AllNames {
+    /// By group, and by name of the definition.
+    groups: BTreeMap<Box<str>, BTreeMap<Box<str>, Names>>,
+}
+
+struct Names {
+    /// `status.acceptedNames`.
+    accepted: Value,
+    is_misnamed: bool,
+}
 
 /// The accepted names of the definitions of a group.
 #[derive(Default)]
@@ -20,10 +33,56 @@ pub(super) struct Naming {
     pub(super) conflict: Option<(&'static str, String)>,
 }
 
+/// Whether a definition lacks some of the names in its spec.
+pub(super) fn is_misnamed(definition: &Value) -> bool {
+    definition["spec"]["names"] != definition["status"]["acceptedNames"]
+}
+
+/// The group of a definition, by its name.
+fn group(name: &str) -> &str {
+    name.split_once('.').map_or("", |(_, group)| group)
+}
+
+impl AllNames {
+    /// Keeps the names of a definition.
+    pub(super) fn set(&mut self, name: &str, definition: &Value) {
+        let accepted = definition["status"]["acceptedNames"].clone();
+        let names = Names { accepted, is_misnamed: is_misnamed(definition) };
+        self.groups.entry(group(name).into()).or_default().insert(name.into(), names);
+    }
+
+    /// Forgets a definition, which was removed.
+    pub(super) fn forget(&mut self, name: &str) {
+        if let Some(definitions) = self.groups.get_mut(group(name)) {
+            definitions.remove(name);
+            if definitions.is_empty() {
+                self.groups.remove(group(name));
+            }
+        }
+    }
+
+    /// The other definitions of the group.
+    fn beside(&self, name: &str) -> impl Iterator<Item = (&str, &Names)> {
+        let definitions = self.groups.get(group(name)).into_iter().flatten();
+        definitions.map(|(other, names)| (&**other, names)).filter(move |(other, _)| *other != name)
+    }
+
+    /// The names that other definitions of the group have.
+    pub(super) fn taken_beside(&self, name: &str) -> Taken {
+        let mut taken = Taken::default();
+        self.beside(name).for_each(|(_, names)| taken.add(&names.accepted));
+        taken
+    }
+
+    /// The other definitions of the group that lack names.
+    pub(super) fn misnamed_beside(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.beside(name).filter(|(_, names)| names.is_misnamed).map(|(other, _)| other)
+    }
+}
+
 impl Taken {
-    /// Adds the names of a definition.
-    pub(super) fn add(&mut self, definition: &Value) {
-        let names = &definition["status"]["acceptedNames"];
+    /// Adds the accepted names of a definition.
+    fn add(&mut self, names: &Value) {
         let texts = |field: &str| names[field].as_str().map(str::to_owned);
         self.resources.extend(texts("plural").into_iter().chain(texts("singular")).chain(short_names(names)));
         self.kinds.extend(texts("kind").into_iter().chain(texts("listKind")));
