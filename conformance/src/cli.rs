@@ -2,7 +2,9 @@
 
 use crate::attack;
 use crate::control_plane;
+use crate::crds;
 use crate::endurance;
+use crate::readme;
 use crate::soak::Options;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
 use crate::{play, suite};
@@ -14,7 +16,7 @@ use conformance_judge::dialogue::Played;
 use conformance_judge::history::{Event, History};
 use conformance_judge::report::{self, Report};
 use conformance_judge::scenario::Scenario;
-use conformance_judge::score::{self, Score};
+use conformance_judge::score::Score;
 use conformance_judge::verdict::Outcome;
 use fake_apiserver::git_version;
 use std::path::{Path, PathBuf};
@@ -72,6 +74,8 @@ enum Command {
         /// File for what its store says of changes
         changes: PathBuf,
     },
+    /// Compares what a real kube-apiserver and the fake make of public sets of definitions, and of their examples
+    Crds(crds::cli::Options),
     /// Attacks a server, and looks whether it stays well
     Attack(attack::cli::Options),
     /// Builds a real control plane, or runs one by hand
@@ -187,6 +191,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::policy::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Crds(options)) => crds::cli::run(options, root).await,
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Endurance(options)) => {
@@ -273,12 +278,8 @@ fn write_score(runs: &[(&str, Vec<Report>)], baseline: &Baseline, root: &Path) -
     let scored: Vec<_> = scored.map(|(target, reports)| (*target, reports.as_slice())).collect();
     let table = Score::of(baseline, &scored).to_string();
     println!("{table}");
-    let (file, readme) = (root.join("fixtures/score.md"), root.join("README.md"));
-    let text = std::fs::read_to_string(&readme)?;
-    let text = score::include(&text, &table).context("README.md has no place for the score")?;
-    std::fs::write(file, table)?;
-    std::fs::write(readme, text)?;
-    Ok(())
+    std::fs::write(root.join("fixtures/score.md"), &table)?;
+    readme::write(root, "score", &table)
 }
 
 /// Runs the soak test with both modes of the controller.

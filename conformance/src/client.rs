@@ -1,10 +1,11 @@
-//! The HTTP client of the harness: bytes out, bytes in, nothing interpreted. One connection per request, so that
-//! every request goes exactly where the scenario sends it.
+//! The HTTP client of the harness: bytes out, bytes in, nothing interpreted. One connection per request unless a caller keeps one, so
+//! that every request goes exactly where the scenario sends it.
 
 use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -42,16 +43,30 @@ impl Endpoint {
     }
 
     /// Sends a request and returns once the head of the response is here.
-    pub async fn send(&self, mut request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>> {
+    pub async fn send(&self, request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>> {
+        self.send_over(&mut self.connect().await?, request).await
+    }
+
+    /// The same over a connection that is there.
+    pub(crate) async fn send_over(
+        &self,
+        connection: &mut SendRequest<Full<Bytes>>,
+        mut request: http::Request<Full<Bytes>>,
+    ) -> Result<http::Response<Incoming>> {
         let authority = format!("{}:{}", self.host, self.port);
         request.headers_mut().entry(http::header::HOST).or_insert(authority.parse()?);
+        Ok(connection.send_request(request).await?)
+    }
+
+    /// A new connection.
+    pub(crate) async fn connect(&self) -> Result<SendRequest<Full<Bytes>>> {
         let stream = TcpStream::connect((self.host.as_str(), self.port)).await.context("connecting")?;
         stream.set_nodelay(true)?;
         match &self.tls {
-            None => exchange(stream, request).await,
+            None => handshake(stream).await,
             Some(connector) => {
                 let name = ServerName::try_from(self.host.clone())?;
-                exchange(connector.connect(name, stream).await.context("TLS handshake")?, request).await
+                handshake(connector.connect(name, stream).await.context("TLS handshake")?).await
             }
         }
     }
@@ -90,14 +105,14 @@ impl Endpoint {
     }
 }
 
-async fn exchange<S>(stream: S, request: http::Request<Full<Bytes>>) -> Result<http::Response<Incoming>>
+async fn handshake<S>(stream: S) -> Result<SendRequest<Full<Bytes>>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Errors of the connection surface where the response or its body is awaited.
     tokio::spawn(connection);
-    Ok(sender.send_request(request).await?)
+    Ok(sender)
 }
 
 /// The certificates in `ca_pem`, as those that are trusted.

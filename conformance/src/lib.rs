@@ -4,7 +4,8 @@
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
-//! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server.
+//! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
+//! * [`crds`] compares what two servers make of other projects' definitions.
 
 mod answers;
 pub mod attack;
@@ -12,6 +13,7 @@ pub mod bless;
 pub mod cli;
 mod client;
 pub mod control_plane;
+pub mod crds;
 mod credentials;
 mod deadline;
 pub mod endurance;
@@ -19,6 +21,7 @@ pub mod kinds;
 pub mod kubelets;
 pub mod play;
 pub mod policy;
+mod readme;
 mod recorder;
 mod resources;
 pub mod soak;

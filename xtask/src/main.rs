@@ -30,6 +30,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Compare what two servers make of public definitions; see `cargo xtask crds --help`.
+    #[command(disable_help_flag = true)]
+    Crds {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Fuzz the parsers and the pipeline, guided by coverage (needs a C++ compiler).
     Fuzz(fuzz::Arguments),
     /// Build a real control plane, or run one by hand; see `cargo xtask real --help`.
@@ -54,6 +60,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Bench(arguments) => bench::run(&arguments)?,
         Task::BenchBare => bench::bare::run()?,
         Task::Conformance { arguments } => return conformance::run(&arguments),
+        Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Fuzz(arguments) => fuzz::run(&arguments)?,
         Task::Schema => schema::run()?,

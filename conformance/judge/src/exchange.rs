@@ -5,6 +5,7 @@
 use crate::dialogue::Played;
 use crate::history::Event;
 use crate::ledger::Omission;
+use crate::names::Names;
 use crate::normalise::Placeholders;
 use crate::observation::{Item, Observation};
 use crate::scenario::Scenario;
@@ -65,12 +66,28 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
         }
     }
     exchanges.retain(|exchange| !exchange.items.is_empty());
-    let items = || exchanges.iter().flat_map(|exchange| &exchange.items);
-    let mut placeholders = Placeholders::collect(items().map(|item| &item.document), &played.dialogue.names);
+    let mut placeholders = placeholders(&exchanges, &played.dialogue.names);
     if scenario.has_several_writers() {
         placeholders.forget_order();
     }
-    for Exchange { command, items, .. } in &mut exchanges {
+    normalise(&mut exchanges, &placeholders, omitted);
+    for item in exchanges.iter_mut().flat_map(|exchange| &mut exchange.items) {
+        if item.document.to_string().len() > LARGEST {
+            item.document = "<a large document>".into();
+        }
+    }
+    exchanges
+}
+
+/// The placeholders for what differs from run to run in `exchanges`; values that have a name in `names` keep it.
+pub fn placeholders(exchanges: &[Exchange], names: &Names) -> Placeholders {
+    let items = exchanges.iter().flat_map(|exchange| &exchange.items);
+    Placeholders::collect(items.map(|item| &item.document), names)
+}
+
+/// Puts placeholders into `exchanges` and takes the omissions out.
+pub fn normalise(exchanges: &mut [Exchange], placeholders: &Placeholders, omitted: &[Omission]) {
+    for Exchange { command, items, .. } in &mut *exchanges {
         let is_compared = |name: &str| !omitted.iter().any(|omission| omission.omits_header(command, name));
         items.iter_mut().for_each(|item| item.headers.retain(|name, _| is_compared(name)));
     }
@@ -84,11 +101,7 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
         for omission in omitted {
             omission.take_out_of(&mut item.document);
         }
-        if item.document.to_string().len() > LARGEST {
-            item.document = "<a large document>".into();
-        }
     }
-    exchanges
 }
 
 /// The items of an observation, without the objects of a list, which are in its document.

@@ -32,8 +32,6 @@ pub struct Counts {
     pub listed: usize,
 }
 
-/// The markers around the table in a text that includes it.
-const MARKS: [&str; 2] = ["<!-- score -->\n", "<!-- end of score -->\n"];
 const TOTAL: &str = "**total**";
 
 impl Score {
@@ -79,19 +77,6 @@ impl Score {
         let index = self.targets.iter().position(|known| known == target)?;
         Some(self.rows.iter().map(|row| (row.area.as_str(), row.exchanges, row.counts[index])).collect())
     }
-}
-
-/// The table included in `text`.
-pub fn included(text: &str) -> Option<&str> {
-    let begin = text.find(MARKS[0])? + MARKS[0].len();
-    Some(&text[begin..begin + text[begin..].find(MARKS[1])?])
-}
-
-/// `text` with `table` in place of the one it includes.
-pub fn include(text: &str, table: &str) -> Option<String> {
-    let begin = text.find(MARKS[0])? + MARKS[0].len();
-    let end = begin + text[begin..].find(MARKS[1])?;
-    Some(format!("{}{table}{}", &text[..begin], &text[end..]))
 }
 
 fn cells(line: &str) -> Vec<&str> {
@@ -157,7 +142,5 @@ mod tests {
         let process = score.column("process").unwrap();
         assert_eq!(process[1], ("watch", 2, Counts { equal: 1, listed: 0 }));
         assert_eq!(score.column("real"), None);
-        let text = include("a\n<!-- score -->\nold\n<!-- end of score -->\nb\n", "new\n").unwrap();
-        assert_eq!((included(&text), text.ends_with("b\n")), (Some("new\n"), true));
     }
 }

@@ -4,8 +4,9 @@ use super::catalogue::{self, Entry};
 use super::record::Record;
 use super::suite::{self, Report};
 use super::{score, verdict::Verdict};
+use crate::readme;
 use crate::subject::{Embedded, Process, Real, Target};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::path::Path;
 use std::process::ExitCode;
@@ -77,10 +78,7 @@ pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
         return Ok(if others.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     if options.target == Kind::Process && reports.len() == all && failed == 0 {
-        let readme = root.join("README.md");
-        let text = std::fs::read_to_string(&readme)?;
-        let text = score::include(&text, &table).context("README.md has no place for the score")?;
-        std::fs::write(readme, text)?;
+        readme::write(root, "attacks", &table)?;
     }
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -6,9 +6,6 @@ use super::catalogue::{CLASSES, Entry};
 use super::record::Record;
 use std::fmt::Write as _;
 
-/// The markers around the table.
-const MARKS: [&str; 2] = ["<!-- attacks -->\n", "<!-- end of attacks -->\n"];
-
 /// The table of `entries`.
 pub fn table(entries: &[Entry], record: &Record) -> String {
     let mut table = "| class | attacks endured | answered as kube-apiserver does | listed | not judged |\n".to_owned();
@@ -24,29 +21,4 @@ pub fn table(entries: &[Entry], record: &Record) -> String {
     }
     row("**all**", &entries.iter().collect::<Vec<_>>());
     table
-}
-
-/// The table included in `text`.
-pub fn included(text: &str) -> Option<&str> {
-    let begin = text.find(MARKS[0])? + MARKS[0].len();
-    Some(&text[begin..begin + text[begin..].find(MARKS[1])?])
-}
-
-/// `text` with `table` in place of the one that it includes.
-pub fn include(text: &str, table: &str) -> Option<String> {
-    let begin = text.find(MARKS[0])? + MARKS[0].len();
-    let end = begin + included(text)?.len();
-    Some(format!("{}{table}{}", &text[..begin], &text[end..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_takes_the_place_of_another() {
-        let text = include("a\n<!-- attacks -->\n<!-- end of attacks -->\nb\n", "new\n").unwrap();
-        assert_eq!((included(&text), text.ends_with("b\n")), (Some("new\n"), true));
-        assert_eq!(include(&text, "newer\n").as_deref().and_then(included), Some("newer\n"));
-    }
 }

@@ -22,6 +22,14 @@ fn a_filter_that_matches_nothing_fails() {
 }
 
 #[test]
+fn lists_public_definitions() {
+    let (success, text) = conformance(&["crds", "--list", "--only", "Gateway"]);
+    assert!(success && text == "Gateway API: sigs.k8s.io/gateway-api@v1.2.1\n", "{text}");
+    let (success, text) = conformance(&["crds", "--only", "no such set"]);
+    assert!(!success && text.contains("no set contains \"no such set\""), "{text}");
+}
+
+#[test]
 fn plays_what_is_asked_for_and_says_how_it_went() {
     let junit = tempfile::NamedTempFile::new().unwrap();
     let html = tempfile::NamedTempFile::new().unwrap();

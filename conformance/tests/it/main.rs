@@ -2,6 +2,7 @@
 
 mod attacks;
 mod cli;
+mod crds;
 mod endurance;
 mod html;
 mod language;

@@ -7,7 +7,7 @@ use conformance_judge::baseline::Baseline;
 use conformance_judge::dialogue::Played;
 use conformance_judge::report;
 use conformance_judge::scenario::Scenario;
-use conformance_judge::score::{self, Score};
+use conformance_judge::score::Score;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says() {
@@ -29,7 +29,7 @@ async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says
 
     let read = |path: &str| std::fs::read_to_string(fixtures(path)).unwrap();
     let (file, readme) = (read("score.md"), read("../README.md"));
-    assert_eq!(score::included(&readme), Some(file.as_str()), "README.md does not show fixtures/score.md");
+    assert_eq!(report::section(&readme, "score"), Some(file.as_str()), "README.md does not show fixtures/score.md");
     let (claimed, actual) = (Score::parse(&file).unwrap(), Score::of(&baseline, &[("embedded", &reports)]));
     let column = |score: &Score| format!("{:#?}", score.column("embedded"));
     assert_eq!(column(&claimed), column(&actual), "run `cargo xtask conformance --target all`");

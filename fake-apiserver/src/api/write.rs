@@ -56,6 +56,7 @@ async fn create_named(
     prepare_create(request, object);
     let findings = kind.validate_create(request.version, object, &request.deadline);
     refuse(request, meta::name(object), findings)?;
+    request.warnings.extend((kind.rules.strategy.warnings)(object, None));
     authorize_create(request)?;
     admission::validate(request, object, None)?;
     // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
@@ -64,7 +65,6 @@ async fn create_named(
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
-    request.warnings.extend((kind.rules.strategy.warnings)(object, None));
     let draft = draft(kind, &*request.version.stored(object, options.dry_run).await?)?;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
@@ -164,6 +164,7 @@ pub(super) async fn update(
         let (kind, subresource) = (request.kind, request.subresource);
         let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
         refuse(request, request.name, findings)?;
+        request.warnings.extend((strategy.warnings)(&new, Some(&old)));
         admission::validate(request, &new, Some(&old))?;
         let draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
         let removes = ends_deletion(request, &new, &old);
@@ -179,7 +180,6 @@ pub(super) async fn update(
             () => Change::Put(draft),
         };
         if let Ok(entry) = request.cluster.commits.commit(&entry, change).await {
-            request.warnings.extend((strategy.warnings)(&new, Some(&old)));
             let line = match removed {
                 Some(line) => line,
                 None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,

@@ -3,7 +3,7 @@
 use super::groups::{Group, GroupVersion};
 use super::plain::Typed;
 use crate::json::encode;
-use crate::registry::{Served, Str, Subresource};
+use crate::registry::{Served, Str, Subresource, Version};
 use aws_lc_rs::digest::{SHA512, digest};
 use bytes::Bytes;
 use serde::Serialize;
@@ -90,7 +90,7 @@ struct SubresourceDiscovery<'k> {
     verbs: &'k [Str],
 }
 
-/// A kind. Group and version are empty where they are those of the resource list.
+/// A kind. Of resources with a Go type group and version are empty where they are those of the resource list.
 #[derive(Serialize)]
 struct GroupVersionKind<'k> {
     group: &'k str,
@@ -110,27 +110,31 @@ impl<'k> ResourceDiscovery<'k> {
         let Served { resource, version, .. } = served;
         ResourceDiscovery {
             resource: &resource.resource,
-            response_kind: GroupVersionKind { group: "", version: "", kind: &version.kind },
+            response_kind: GroupVersionKind::of(version, ["", "", &version.kind]),
             scope: if resource.meta.namespaced { "Namespaced" } else { "Cluster" },
             singular_resource: &resource.singular,
             verbs: resource.discovered_verbs(version),
             short_names: &resource.short_names,
             categories: &resource.categories,
-            subresources: version.subresources.iter().map(SubresourceDiscovery::of).collect(),
+            subresources: version.subresources.iter().map(|below| SubresourceDiscovery::of(version, below)).collect(),
         }
     }
 }
 
 impl<'k> SubresourceDiscovery<'k> {
-    fn of(subresource: &'k Subresource) -> Self {
-        SubresourceDiscovery {
-            subresource: &subresource.name,
-            response_kind: GroupVersionKind {
-                group: &subresource.group,
-                version: &subresource.version,
-                kind: &subresource.kind,
-            },
-            verbs: &subresource.verbs,
+    fn of(of: &'k Version, subresource: &'k Subresource) -> Self {
+        let Subresource { name, group, version, kind, verbs, .. } = subresource;
+        let response_kind = GroupVersionKind::of(of, [group, version, kind]);
+        SubresourceDiscovery { subresource: name, response_kind, verbs }
+    }
+}
+
+impl<'k> GroupVersionKind<'k> {
+    /// The kind of what `of` or a subresource of it answers.
+    fn of(of: &'k Version, [group, version, kind]: [&'k str; 3]) -> Self {
+        match of.is_custom() && version.is_empty() {
+            true => GroupVersionKind { group: &of.group, version: &of.name, kind },
+            false => GroupVersionKind { group, version, kind },
         }
     }
 }

@@ -150,7 +150,9 @@ struct ApiResource<'k> {
 impl<'k> ApiResourceList<'k> {
     fn of(group: &Group<'k>, version: &groups::GroupVersion<'k>) -> Typed<Self> {
         let mut resources: Vec<_> = version.resources.iter().flat_map(|served| resources(*served)).collect();
-        resources.sort_by(|a, b| a.name.cmp(&b.name));
+        if !group.is_custom() {
+            resources.sort_by(|a, b| a.name.cmp(&b.name));
+        }
         Typed {
             kind: "APIResourceList",
             // The core group came before the field.

@@ -186,7 +186,7 @@ impl Description {
             selectable: self.selectable(version),
             columns: columns(&version.columns),
             row_condition: |_| None,
-            subresources: subresources(version),
+            subresources: self.subresources(version),
             conversion,
             validate: None,
             schema: version.schema.clone(),
@@ -194,6 +194,21 @@ impl Description {
             scale: version.scale.clone(),
             deprecation: version.deprecation.clone(),
         }
+    }
+
+    fn subresources(&self, version: &VersionDescription) -> Vec<Subresource> {
+        let sub = |name: &'static str, [group, version]: [&'static str; 2], kind: Str, strategy| Subresource {
+            name: name.into(),
+            group: group.into(),
+            version: version.into(),
+            kind,
+            verbs: ["get", "patch", "update"].map(Into::into).into(),
+            strategy,
+        };
+        let status = version.status.then(|| sub("status", ["", ""], self.kind.clone().into(), custom::STATUS));
+        let scale = version.scale.is_some();
+        let scale = scale.then(|| sub("scale", ["autoscaling", "v1"], "Scale".into(), Strategy::NONE));
+        status.into_iter().chain(scale).collect()
     }
 }
 
@@ -204,21 +219,6 @@ fn owned(texts: Vec<String>) -> Vec<Str> {
 /// The label of a field in selectors, given its path.
 fn label(path: &str) -> &str {
     path.strip_prefix('.').unwrap_or(path)
-}
-
-fn subresources(version: &VersionDescription) -> Vec<Subresource> {
-    let sub =
-        |name: &'static str, group: &'static str, version: &'static str, kind: &'static str, strategy| Subresource {
-            name: name.into(),
-            group: group.into(),
-            version: version.into(),
-            kind: kind.into(),
-            verbs: ["get", "patch", "update"].map(Into::into).into(),
-            strategy,
-        };
-    let status = version.status.then(|| sub("status", "", "", "", custom::STATUS));
-    let scale = version.scale.is_some().then(|| sub("scale", "autoscaling", "v1", "Scale", Strategy::NONE));
-    status.into_iter().chain(scale).collect()
 }
 
 /// The name, and the columns that are described; if there are none, the age.

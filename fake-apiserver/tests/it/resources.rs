@@ -303,3 +303,29 @@ async fn a_namespace_waits_for_objects_of_an_added_resource() {
     remove_resource(&server, id).await;
     assert_eq!(client.get("/api/v1/namespaces/n").await.code, 404);
 }
+
+#[tokio::test]
+async fn aggregated_discovery_names_group_and_version_of_defined_kinds() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    let subresources =
+        json!({"status": {}, "scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
+    let version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": schema, "subresources": subresources});
+    let definition = json!({
+        "metadata": {"name": "gadgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"plural": "gadgets", "kind": "Gadget"}, "versions": [version]},
+    });
+    client.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).await.expect(201);
+    let answer = client.ask("GET", "/apis", &[AGGREGATED], "").await;
+    // As kube-apiserver 1.37 does; `cargo xtask crds` compares all of it.
+    let gadget = r#""responseKind":{"group":"example.com","version":"v1","kind":"Gadget"}"#;
+    for expected in [
+        format!(r#"{{"resource":"gadgets",{gadget},"#),
+        format!(r#""subresources":[{{"subresource":"status",{gadget},"verbs":["get","patch","update"]}},"#),
+        r#"{"subresource":"scale","responseKind":{"group":"autoscaling","version":"v1","kind":"Scale"},"#.to_owned(),
+    ] {
+        assert!(answer.text().contains(&expected), "{expected}");
+    }
+}

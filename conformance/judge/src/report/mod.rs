@@ -3,11 +3,13 @@
 mod artifacts;
 mod html;
 mod junit;
+mod section;
 mod terminal;
 
 pub use artifacts::write_artifacts;
 pub use html::html;
 pub use junit::junit;
+pub use section::{section, with_section};
 pub use terminal::{progress, table};
 
 use crate::dialogue::Played;

@@ -1,0 +1,61 @@
+//! The list of sets: Go modules with definitions, pinned by version and checksum.
+//!
+//! ```toml
+//! [[set]]
+//! project = "Gateway API"                      # a row of the table; several sets may share one
+//! module = "sigs.k8s.io/gateway-api"
+//! version = "v1.2.1"
+//! sum = "h1:…"                                 # as in a go.sum
+//! definitions = ["config/crd/experimental"]    # folders, or files; all other YAML of the module may hold examples
+//! ```
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+use std::fmt;
+use std::path::Path;
+
+/// A set of definitions.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// The project that it belongs to.
+    pub project: String,
+    /// The path of the Go module.
+    pub module: String,
+    /// The module's version: `v1.2.1`.
+    pub version: String,
+    /// The checksum of the module, as in a `go.sum`.
+    pub sum: String,
+    /// The files with definitions, and the folders of such.
+    pub definitions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sets {
+    set: Vec<Set>,
+}
+
+/// Reads the list at `path`.
+///
+/// # Errors
+/// If it cannot be read, or is not such a list.
+pub fn load(path: &Path) -> Result<Vec<Set>> {
+    let read = || Ok::<_, anyhow::Error>(toml::from_str::<Sets>(&std::fs::read_to_string(path)?)?.set);
+    read().with_context(|| path.display().to_string())
+}
+
+impl Set {
+    /// Whether the definitions of `file` belong to it; a path in the module, with slashes.
+    pub fn defines(&self, file: &str) -> bool {
+        let inside =
+            |path: &String| file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.definitions.iter().any(inside)
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.module, self.version)
+    }
+}

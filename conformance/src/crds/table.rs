@@ -1,0 +1,110 @@
+//! The table of what was compared and found equal, for the README: a row a project.
+
+use super::sets::Set;
+use std::fmt;
+use std::ops::AddAssign;
+
+/// The name of the table's section in the README.
+pub const SECTION: &str = "crds";
+
+/// A number of cases, and of those that are equal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All cases.
+    pub all: usize,
+    /// The cases in which both servers answered the same.
+    pub equal: usize,
+}
+
+/// What a trial found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The definitions: what is stored of them, their conditions, warnings and refusals.
+    pub definitions: Counts,
+    /// The versions of groups: their discovery and their OpenAPI documents.
+    pub versions: Counts,
+    /// The examples: created, read in all versions and as a table, deleted.
+    pub examples: Counts,
+    /// The number of examples that both servers created; the others were refused.
+    pub created: usize,
+}
+
+impl Tally {
+    /// Whether nothing differs.
+    pub fn is_equal(&self) -> bool {
+        [self.definitions, self.versions, self.examples].iter().all(|counts| counts.equal == counts.all)
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        for (sum, counts) in [
+            (&mut self.definitions, other.definitions),
+            (&mut self.versions, other.versions),
+            (&mut self.examples, other.examples),
+        ] {
+            *sum = Counts { all: sum.all + counts.all, equal: sum.equal + counts.equal };
+        }
+        self.created += other.created;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.equal, self.all)
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { definitions, versions, examples, created } = self;
+        write!(f, "definitions {definitions}, versions {versions}, examples {examples} ({created} created)")
+    }
+}
+
+/// The table of these results: a row a project, in the order of the sets, and their sum.
+pub fn table(results: &[(Set, Tally)]) -> String {
+    let mut rows: Vec<(&str, Tally)> = Vec::new();
+    let mut sum = Tally::default();
+    for (set, tally) in results {
+        sum += *tally;
+        match rows.iter_mut().find(|(project, _)| *project == set.project) {
+            Some((_, row)) => *row += *tally,
+            None => rows.push((&set.project, *tally)),
+        }
+    }
+    rows.push(("**all**", sum));
+    let head = "| project | definitions | equal | versions | equal | examples | created | equal |\n\
+                | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let row = |(project, Tally { definitions, versions, examples, created }): &(&str, Tally)| {
+        let described = [definitions, versions].map(|counts| format!(" {} | {} |", counts.all, counts.equal)).concat();
+        format!("| {project} |{described} {} | {created} | {} |\n", examples.all, examples.equal)
+    };
+    head.to_owned() + &rows.iter().map(row).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sets_of_a_project_are_one_row() {
+        let set = |project: &str| {
+            let (project, module, version) = (project.to_owned(), "example.com/a".to_owned(), "v1.0.0".to_owned());
+            Set { project, module, version, sum: String::new(), definitions: Vec::new() }
+        };
+        let tally = |definitions, equal| Tally {
+            definitions: Counts { all: definitions, equal },
+            versions: Counts { all: 1, equal: 1 },
+            examples: Counts { all: 2, equal: 2 },
+            created: 1,
+        };
+        let results = [(set("A"), tally(2, 2)), (set("B"), tally(1, 0)), (set("A"), tally(3, 2))];
+        let expected = "| project | definitions | equal | versions | equal | examples | created | equal |\n\
+            | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n\
+            | A | 5 | 4 | 2 | 2 | 4 | 2 | 4 |\n| B | 1 | 0 | 1 | 1 | 2 | 1 | 2 |\n| **all** | 6 | 4 | 3 | 3 | 6 | 3 | 6 |\n";
+        assert_eq!(table(&results), expected);
+        assert_eq!(results.map(|(_, tally)| tally.is_equal()), [true, false, false]);
+        assert_eq!(tally(2, 1).to_string(), "definitions 1/2, versions 1/1, examples 2/2 (1 created)");
+    }
+}
