@@ -1,7 +1,8 @@
 //! The list of public definitions, and the README's table about them.
 
 use crate::fixtures;
-use conformance::crds::{sets, table};
+use conformance::crds::sets::{self, Set};
+use conformance::crds::table;
 use conformance_judge::report::section;
 
 #[test]
@@ -20,7 +21,8 @@ fn the_readme_has_a_row_for_each_project() {
 fn each_set_is_pinned_once() {
     let sets = sets::load(&fixtures("crds.toml")).unwrap();
     for set in &sets {
-        assert_eq!(sets.iter().filter(|other| other.module == set.module).count(), 1, "{set}");
+        let same = |other: &&Set| other.module == set.module && other.definitions == set.definitions;
+        assert_eq!(sets.iter().filter(same).count(), 1, "{set}");
         assert!(set.version.starts_with('v') && set.sum.starts_with("h1:"), "{set}");
     }
 }
