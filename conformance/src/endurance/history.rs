@@ -113,11 +113,6 @@ pub enum Seen {
     },
     /// All up to this revision was shown.
     Bookmark(u64),
-    /// What it was to be resumed from is forgotten.
-    Expired {
-        /// The revision that it was to be resumed from.
-        from: u64,
-        /// A revision that there was before that was asked.
-        newest: u64,
-    },
+    /// What comes after that revision, the last one that it was shown, is forgotten.
+    Expired(u64),
 }

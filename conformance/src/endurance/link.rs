@@ -8,7 +8,8 @@ use hyper::body::Incoming;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
@@ -20,10 +21,26 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[derive(Clone)]
 pub(super) struct Link(Arc<Shared>);
 
+/// The number of responses by status code, of all links that share it.
+#[derive(Default)]
+pub(super) struct Responses(std::sync::Mutex<BTreeMap<u16, u64>>);
+
+impl Responses {
+    fn add(&self, status: u16) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(status).or_default() += 1;
+    }
+
+    /// The responses up to now.
+    pub(super) fn all(&self) -> BTreeMap<u16, u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 struct Shared {
     /// The addresses of all replicas.
     addresses: Vec<String>,
     token: String,
+    responses: Arc<Responses>,
     state: Mutex<State>,
 }
 
@@ -35,8 +52,9 @@ struct State {
 
 impl Link {
     /// A connection that begins with the replica of that number.
-    pub(super) fn new(addresses: Vec<String>, token: String, first: usize) -> Link {
-        Link(Arc::new(Shared { addresses, token, state: Mutex::new(State { next: first, sender: None }) }))
+    pub(super) fn new(addresses: Vec<String>, token: String, first: usize, responses: Arc<Responses>) -> Link {
+        let state = Mutex::new(State { next: first, sender: None });
+        Link(Arc::new(Shared { addresses, token, responses, state }))
     }
 
     /// Sends a request; once it is written, nothing tells whether an error came before or after it was carried out.
@@ -55,7 +73,9 @@ impl Link {
             .header("content-type", content_type)
             .header("user-agent", "endurance/1")
             .body(Full::new(bytes))?;
-        Ok(sender.send_request(request).await?)
+        let response = sender.send_request(request).await?;
+        self.0.responses.add(response.status().as_u16());
+        Ok(response)
     }
 
     /// The status of the answer, and its body.

@@ -12,24 +12,26 @@ pub mod history;
 mod host;
 mod link;
 mod names;
+mod outcome;
 mod verdict;
 mod watcher;
 mod writer;
 
 pub use host::serve;
+pub use outcome::Outcome;
 pub use verdict::verdict;
 
-use crate::attack::vitals::Patient;
+use crate::attack::vitals::{Patient, Vitals};
 use anyhow::{Context as _, Result, ensure};
 use faults::FAULTS;
 use futures::future::try_join_all;
-use history::{History, NAMESPACES, Scope, Seen, Watch, Write};
+use history::{History, NAMESPACES, Scope, Watch, Write};
 use host::{REMEMBERED, REPLICAS};
 use http::Method;
-use link::Link;
+use link::{Link, Responses};
+use outcome::Counts;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,11 +47,6 @@ use writer::{OBJECTS, Writer};
 const DISRUPTED: Duration = Duration::from_secs(2);
 /// The time in which every watch has to have everything in the end.
 const CATCH_UP: Duration = Duration::from_secs(120);
-/// The time from whose end memory may not grow, and that over which it is looked at, then and in the end.
-const WARM_UP: Duration = Duration::from_secs(120);
-const LOOK: Duration = Duration::from_secs(30);
-/// How much more memory there may be in the end, in percent.
-const GROWTH: u64 = 10;
 /// Every so manieth watch begins with a streamed list.
 const STREAMED: u32 = 4;
 
@@ -70,57 +67,6 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// The outcome of an endurance test.
-#[derive(Debug)]
-pub struct Outcome {
-    /// What must not be; nothing, if all is well.
-    pub findings: Vec<String>,
-    writes: usize,
-    unknown: usize,
-    watches: usize,
-    opened: u64,
-    lists: usize,
-    events: usize,
-    bookmarks: usize,
-    expired: usize,
-    disruptions: usize,
-    /// Memory of the server, MiB: after the warm-up, and in the end.
-    memory: (u64, u64),
-    took: Duration,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome {
-            findings,
-            writes,
-            unknown,
-            watches,
-            opened,
-            lists,
-            events,
-            bookmarks,
-            expired,
-            disruptions,
-            memory,
-            took,
-        } = self;
-        writeln!(
-            f,
-            "{writes} writes, {unknown} of which nothing was heard; {disruptions} disruptions in {:.0} s",
-            took.as_secs_f64()
-        )?;
-        writeln!(
-            f,
-            "{watches} watches, opened {opened} times, begun with {lists} lists; {expired} times they were told 410"
-        )?;
-        writeln!(f, "{events} events and {bookmarks} bookmarks")?;
-        writeln!(f, "memory of the server: {} MiB after the warm-up, {} MiB in the end", memory.0, memory.1)?;
-        write!(f, "{} findings", findings.len())?;
-        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
-    }
-}
-
 /// Runs the endurance test and judges the server.
 ///
 /// # Errors
@@ -129,32 +75,34 @@ pub async fn run(options: Options) -> Result<Outcome> {
     let file = tempfile::NamedTempFile::new()?;
     let mut host = Host::start(file.path()).await?;
     let begun = Instant::now();
-    let link = |number: u32| Link::new(host.addresses.clone(), host.token.clone(), number as usize);
+    let responses = Arc::<Responses>::default();
+    let link = |number: u32| Link::new(host.addresses.clone(), host.token.clone(), number as usize, responses.clone());
     let setup = link(0);
     for namespace in 0..NAMESPACES {
         let body = json!({"metadata": {"name": format!("n-{namespace}")}});
         let (status, _) = setup.ask(Method::POST, "/api/v1/namespaces", &body).await?;
         ensure!(status == 201, "a namespace: {status}");
     }
-    let (newest, opened, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)), CancellationToken::new());
+    let (opened, stop) = (Arc::new(AtomicU64::new(0)), CancellationToken::new());
     let (goal, goals) = watch::channel(Goal::default());
     let links: Vec<Link> = (0..options.clients).map(link).collect();
     let watches = (0..options.watches).map(|number| {
         let link = links[(number % options.clients) as usize].clone();
         let scope = scope(number, options.clients);
-        Watcher::new(link, scope, number % STREAMED == 0, newest.clone(), goals.clone()).run(opened.clone())
+        Watcher::new(link, scope, number % STREAMED == 0, goals.clone()).run(opened.clone())
     });
     let watches: Vec<_> = watches.map(tokio::spawn).collect();
-    let writers = links.iter().zip(0..).map(|(link, number)| {
-        tokio::spawn(Writer::new(link.clone(), number, options.seed, newest.clone()).run(stop.clone()))
-    });
+    let writers = links
+        .iter()
+        .zip(0..)
+        .map(|(link, number)| tokio::spawn(Writer::new(link.clone(), number, options.seed).run(stop.clone())));
     let writers: Vec<_> = writers.collect();
 
-    let mut memory = Vec::new();
-    let disruptions = host.disrupt(Duration::from_secs(options.seconds), &mut memory).await?;
+    let time = Duration::from_secs(options.seconds);
+    let (disruptions, samples) = host.disrupt(time).await?;
     stop.cancel();
     let mut clients = try_join_all(writers).await?;
-    clients.push(Writer::new(setup.clone(), options.clients, options.seed, newest.clone()).touch(0..OBJECTS).await);
+    clients.push(Writer::new(setup.clone(), options.clients, options.seed).touch(0..OBJECTS).await);
     let last = clients.last().into_iter().flatten().filter_map(|write| match write {
         Write::Stored { shown, .. } => Some((shown.object, shown.revision)),
         _ => None,
@@ -174,15 +122,14 @@ pub async fn run(options: Options) -> Result<Outcome> {
     host.end().await?;
     let (changes, compactions) = host::read(&std::fs::read_to_string(file.path())?)?;
     let history = History { clients, changes, compactions, watches, end };
-    let mut outcome = summary(&history, opened.load(Ordering::Relaxed), disruptions, begun.elapsed());
-    outcome.findings = verdict(&history, REMEMBERED as u64);
-    let (begin, end) =
-        (around(&memory, WARM_UP), around(&memory, Duration::from_secs(options.seconds).saturating_sub(LOOK)));
-    outcome.memory = (begin, end);
-    if Duration::from_secs(options.seconds) >= WARM_UP + 2 * LOOK && end * 100 > begin * (100 + GROWTH) {
-        outcome.findings.push(format!("memory grew from {begin} MiB to {end} MiB, by more than {GROWTH} %"));
-    }
-    Ok(outcome)
+    let counts = Counts {
+        responses: responses.all(),
+        opened: opened.load(Ordering::Relaxed),
+        disruptions,
+        samples,
+        took: begun.elapsed(),
+    };
+    Ok(Outcome::of(&history, counts, verdict(&history, REMEMBERED as u64), time))
 }
 
 /// What the watch of that number is about: the first of each client all of a namespace, the others one object each.
@@ -191,35 +138,6 @@ fn scope(number: u32, clients: u32) -> Scope {
     let namespace = client % NAMESPACES;
     let own = (round + client / NAMESPACES * 7) % (OBJECTS / NAMESPACES);
     Scope { namespace, object: (round > 0).then_some(own * NAMESPACES + namespace) }
-}
-
-/// The median of the samples of memory from a time on, one a second.
-fn around(samples: &[u64], from: Duration) -> u64 {
-    let from = (from.as_secs() as usize).min(samples.len().saturating_sub(1));
-    let mut samples: Vec<u64> = samples[from..].iter().take(LOOK.as_secs() as usize).copied().collect();
-    samples.sort_unstable();
-    samples.get(samples.len() / 2).copied().unwrap_or_default()
-}
-
-fn summary(history: &History, opened: u64, disruptions: usize, took: Duration) -> Outcome {
-    let writes = history.clients.iter().flatten();
-    let seen = |what: fn(&Seen) -> bool| {
-        history.watches.iter().flat_map(|watch| &watch.seen).filter(|seen| what(seen)).count()
-    };
-    Outcome {
-        findings: Vec::new(),
-        writes: writes.clone().count(),
-        unknown: writes.filter(|write| matches!(write, Write::Unknown { .. })).count(),
-        watches: history.watches.len(),
-        opened,
-        lists: seen(|seen| matches!(seen, Seen::Listed { .. })),
-        events: seen(|seen| matches!(seen, Seen::Event { .. })),
-        bookmarks: seen(|seen| matches!(seen, Seen::Bookmark(_))),
-        expired: seen(|seen| matches!(seen, Seen::Expired { .. })),
-        disruptions,
-        memory: (0, 0),
-        took,
-    }
 }
 
 /// The server's process.
@@ -253,17 +171,18 @@ impl Host {
         Ok(())
     }
 
-    /// Disrupts the server for so long, in one way after the other; the number of disruptions. A sample of memory is added each second.
-    async fn disrupt(&mut self, time: Duration, memory: &mut Vec<u64>) -> Result<usize> {
+    /// Disrupts the server for so long, in one way after the other. Returns the number of disruptions by way, and a sample of the
+    /// process's resources for each second.
+    async fn disrupt(&mut self, time: Duration) -> Result<(BTreeMap<String, usize>, Vec<Vitals>)> {
         let patient = Patient::new(self.child.id().context("it runs")?);
         let begin = Instant::now();
         let mut ways = ways().into_iter().cycle();
-        let mut count = 0;
+        let (mut counts, mut samples) = (BTreeMap::new(), Vec::new());
         let mut tick = tokio::time::interval(Duration::from_secs(1));
         let mut pass = async |seconds: u64| -> Result<()> {
             for _ in 0..seconds {
                 tick.tick().await;
-                memory.push(patient.vitals()?.memory);
+                samples.push(patient.vitals()?);
             }
             Ok(())
         };
@@ -275,9 +194,10 @@ impl Host {
                 self.tell(&then).await?;
             }
             pass(DISRUPTED.as_secs()).await?;
-            count += 1;
+            let way = first.split(' ').next().unwrap_or_default();
+            *counts.entry(way.to_owned()).or_default() += 1;
         }
-        Ok(count)
+        Ok((counts, samples))
     }
 
     async fn end(mut self) -> Result<()> {

@@ -230,7 +230,7 @@ fn ordered(history: &History) -> Vec<String> {
                     }
                     last = shown.revision;
                 }
-                Seen::Bookmark(_) | Seen::Expired { .. } => {}
+                Seen::Bookmark(_) | Seen::Expired(_) => {}
             }
         }
     }
@@ -261,7 +261,7 @@ fn bookmarks(history: &History) -> Vec<String> {
                     }
                     marked = *revision;
                 }
-                Seen::Expired { .. } => {}
+                Seen::Expired(_) => {}
             }
         }
     }
@@ -313,16 +313,23 @@ fn session(watch: &Watch, seen: &[Seen], truth: &Truth, findings: &mut Findings)
     }
 }
 
-/// What is remembered can be resumed from.
+/// A watch goes on from what is remembered. What is listed after one that does not is at least as new as what there was then.
 fn expired(history: &History, remembered: u64) -> Vec<String> {
-    let mut findings = Findings::of("a watch can be resumed from what is remembered");
+    let mut findings = Findings::of("a watch goes on from what is remembered");
     for watch in &history.watches {
+        let mut expired = None;
         for seen in &watch.seen {
-            if let Seen::Expired { from, newest } = seen
-                && from + remembered > *newest
-                && !history.compactions.iter().any(|compacted| from < compacted)
-            {
-                findings.add(|| format!("{:?} could not be resumed from {from} when there was {newest}", watch.scope));
+            match (seen, expired) {
+                (Seen::Expired(from), _) => expired = Some(*from),
+                (Seen::Listed { revision, .. }, Some(from)) => {
+                    if from + remembered > *revision && !history.compactions.iter().any(|compacted| from < *compacted) {
+                        findings.add(|| {
+                            format!("{:?} could not go on from {from}, and was listed at {revision}", watch.scope)
+                        });
+                    }
+                    expired = None;
+                }
+                _ => {}
             }
         }
     }
@@ -350,7 +357,7 @@ fn end(history: &History, truth: &Truth) -> Vec<String> {
                 Seen::Event { shown, .. } => {
                     cache.insert(shown.object, *shown);
                 }
-                Seen::Bookmark(_) | Seen::Expired { .. } => {}
+                Seen::Bookmark(_) | Seen::Expired(_) => {}
             }
         }
         let expected = real.iter().filter(|(object, _)| watch.scope.contains(**object));

@@ -28,8 +28,6 @@ pub(super) struct Watcher {
     scope: Scope,
     /// Whether it begins with a streamed list.
     streams: bool,
-    /// A revision that there is.
-    newest: Arc<AtomicU64>,
     goal: watch::Receiver<Goal>,
     /// The revisions that it has of objects.
     known: BTreeMap<Object, u64>,
@@ -81,14 +79,8 @@ impl Metadata {
 
 impl Watcher {
     /// A watch of a scope, over a link.
-    pub(super) fn new(
-        link: Link,
-        scope: Scope,
-        streams: bool,
-        newest: Arc<AtomicU64>,
-        goal: watch::Receiver<Goal>,
-    ) -> Watcher {
-        Watcher { link, scope, streams, newest, goal, known: BTreeMap::new(), last: None, seen: Vec::new() }
+    pub(super) fn new(link: Link, scope: Scope, streams: bool, goal: watch::Receiver<Goal>) -> Watcher {
+        Watcher { link, scope, streams, goal, known: BTreeMap::new(), last: None, seen: Vec::new() }
     }
 
     /// Watches until it has what the goal says. `opened` counts the watches that were opened.
@@ -154,7 +146,6 @@ impl Watcher {
     }
 
     async fn watch(&mut self, how: &str, from: Option<u64>, opened: &AtomicU64) -> Result<bool, Trouble> {
-        let newest = self.newest.load(Ordering::SeqCst);
         let path = format!("{}&watch=true&allowWatchBookmarks=true{how}", names::scope(self.scope));
         let answer = self.link.send(Method::GET, &path, &Value::Null).await.map_err(|_| Trouble::Connection)?;
         if answer.status() != 200 {
@@ -172,7 +163,7 @@ impl Watcher {
                 let line: Vec<u8> = rest.drain(..=end).collect();
                 let frame =
                     serde_json::from_slice(&line).with_context(|| String::from_utf8_lossy(&line).into_owned())?;
-                if !self.frame(frame, &mut initial, from, newest)? {
+                if !self.frame(frame, &mut initial)? {
                     return Ok(true);
                 }
                 if self.has_all() {
@@ -184,13 +175,7 @@ impl Watcher {
     }
 
     /// Notes a frame; false if the watch is over.
-    fn frame(
-        &mut self,
-        frame: Frame,
-        initial: &mut Option<Vec<Shown>>,
-        from: Option<u64>,
-        newest: u64,
-    ) -> Result<bool> {
+    fn frame(&mut self, frame: Frame, initial: &mut Option<Vec<Shown>>) -> Result<bool> {
         let Frame { r#type, object } = frame;
         let change = match &*r#type {
             "ADDED" => Change::Added,
@@ -211,8 +196,7 @@ impl Watcher {
                 return Ok(true);
             }
             "ERROR" if object.code == 410 => {
-                self.last = None;
-                self.seen.extend(from.map(|from| Seen::Expired { from, newest }));
+                self.seen.extend(self.last.take().map(Seen::Expired));
                 return Ok(false);
             }
             _ => bail!("an event of type {} {}", r#type, object.code),

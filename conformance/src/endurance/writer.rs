@@ -6,8 +6,6 @@ use super::names;
 use anyhow::Result;
 use http::Method;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +19,6 @@ pub(super) struct Writer {
     link: Link,
     number: u32,
     random: fastrand::Rng,
-    newest: Arc<AtomicU64>,
     written: Vec<Write>,
     /// What makes each content another one.
     count: u64,
@@ -29,9 +26,9 @@ pub(super) struct Writer {
 
 impl Writer {
     /// The client of that number.
-    pub(super) fn new(link: Link, number: u32, seed: u64, newest: Arc<AtomicU64>) -> Writer {
+    pub(super) fn new(link: Link, number: u32, seed: u64) -> Writer {
         let random = fastrand::Rng::with_seed(seed ^ (u64::from(number) << 32));
-        Writer { link, number, random, newest, written: Vec::new(), count: 0 }
+        Writer { link, number, random, written: Vec::new(), count: 0 }
     }
 
     /// Writes until `stop`; what it wrote.
@@ -106,7 +103,6 @@ impl Writer {
         match self.link.ask(method, path, &body).await {
             Ok((status @ (200 | 201), body)) => {
                 let shown: Shown = names::shown(&body)?;
-                self.newest.fetch_max(shown.revision, Ordering::SeqCst);
                 self.written.push(Write::Stored { created: status == 201, base, shown });
                 Ok(true)
             }

@@ -33,7 +33,7 @@ fn good() -> History {
         event(Change::Added, 10),
         event(Change::Modified, 11),
         Seen::Bookmark(12),
-        Seen::Expired { from: 12, newest: 17 },
+        Seen::Expired(12),
         Seen::Listed { revision: 14, objects: vec![shown(13)] },
         event(Change::Modified, 15),
         event(Change::Deleted, 16),
@@ -122,17 +122,21 @@ const MISTAKES: &[Mistake] = &[
     ("one of which nothing was heard", |history| history.clients[1][0] = Write::Unknown { object: 1 }, &[]),
     (
         "too early forgotten",
-        |history| history.watches[0].seen[4] = Seen::Expired { from: 13, newest: 17 },
-        &["could not be resumed from 13 when there was 17"],
+        |history| history.watches[0].seen[4] = Seen::Expired(13),
+        &["could not go on from 13, and was listed at 14"],
     ),
-    ("forgotten on command", |history| history.watches[0].seen[4] = Seen::Expired { from: 12, newest: 16 }, &[]),
     (
-        "forgotten without a command",
+        "forgotten in time",
         |history| {
-            history.watches[0].seen[4] = Seen::Expired { from: 12, newest: 16 };
+            history.watches[0].seen[4] = Seen::Expired(9);
             history.compactions.clear();
         },
-        &["could not be resumed from 12 when there was 16"],
+        &[],
+    ),
+    (
+        "forgotten without a command",
+        |history| history.compactions.clear(),
+        &["could not go on from 12, and was listed at 14"],
     ),
     (
         "the end is another",

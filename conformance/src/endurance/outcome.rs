@@ -1,0 +1,127 @@
+//! The outcome of an endurance test: its figures, and what must not be.
+
+use super::history::{History, Seen, Write};
+use crate::attack::vitals::Vitals;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+/// The time after which memory may not grow, and that over which it is looked at, then and in the end.
+const WARM_UP: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_secs(30);
+/// How much more memory there may be in the end, in percent.
+const GROWTH: u64 = 10;
+
+/// What is counted besides the history.
+pub(super) struct Counts {
+    /// The responses by status code, those to watches included.
+    pub(super) responses: BTreeMap<u16, u64>,
+    /// How often watches were opened.
+    pub(super) opened: u64,
+    /// The disruptions by way.
+    pub(super) disruptions: BTreeMap<String, usize>,
+    /// The resources of the server's process, one sample a second.
+    pub(super) samples: Vec<Vitals>,
+    /// The duration in all.
+    pub(super) took: Duration,
+}
+
+/// The outcome of an endurance test.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What must not be; nothing, if all is well.
+    pub findings: Vec<String>,
+    figures: String,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outcome { findings, figures } = self;
+        write!(f, "{figures}{} findings", findings.len())?;
+        findings.iter().try_for_each(|finding| write!(f, "\n    {finding}"))
+    }
+}
+
+impl Outcome {
+    /// The outcome of a test whose disruptions took that `time`; a growth of memory is added to the `findings`.
+    pub(super) fn of(history: &History, counts: Counts, mut findings: Vec<String>, time: Duration) -> Outcome {
+        let (begin, end) = (memory(&counts.samples, WARM_UP), memory(&counts.samples, time.saturating_sub(LOOK)));
+        if time >= WARM_UP + 2 * LOOK && end * 100 > begin * (100 + GROWTH) {
+            findings.push(format!("memory grew from {begin} MiB to {end} MiB, by more than {GROWTH} %"));
+        }
+        let peak = counts.samples.iter().map(|sample| sample.peak).max().unwrap_or_default();
+        let figures = figures(history, &counts)
+            + &format!(
+                "memory of the server: {begin} MiB after the warm-up, {peak} MiB at most, {end} MiB in the end\n"
+            );
+        Outcome { findings, figures }
+    }
+}
+
+/// The median of the samples of memory from a time on, MiB.
+fn memory(samples: &[Vitals], from: Duration) -> u64 {
+    let from = (from.as_secs() as usize).min(samples.len().saturating_sub(1));
+    let mut samples: Vec<u64> =
+        samples[from..].iter().take(LOOK.as_secs() as usize).map(|sample| sample.memory).collect();
+    samples.sort_unstable();
+    samples.get(samples.len() / 2).copied().unwrap_or_default()
+}
+
+fn figures(history: &History, counts: &Counts) -> String {
+    let Counts { responses, opened, disruptions, took, .. } = counts;
+    let writes = || history.clients.iter().flatten();
+    let unknown = writes().filter(|write| matches!(write, Write::Unknown { .. })).count();
+    let seen = |what: fn(&Seen) -> bool| {
+        history.watches.iter().flat_map(|watch| &watch.seen).filter(|seen| what(seen)).count()
+    };
+    format!(
+        "{:.0} s; disruptions: {}\n\
+         {} requests, answered by {}\n\
+         {} writes, {unknown} of which nothing was heard\n\
+         {} watches, opened {opened} times, begun with {} lists; {} times they were told 410\n\
+         {} events and {} bookmarks\n",
+        took.as_secs_f64(),
+        listed(disruptions.iter().map(|(way, count)| format!("{count} {way}"))),
+        responses.values().sum::<u64>(),
+        listed(responses.iter().map(|(status, count)| format!("{status} {count} times"))),
+        writes().count(),
+        history.watches.len(),
+        seen(|seen| matches!(seen, Seen::Listed { .. })),
+        seen(|seen| matches!(seen, Seen::Expired(_))),
+        seen(|seen| matches!(seen, Seen::Event { .. })),
+        seen(|seen| matches!(seen, Seen::Bookmark(_))),
+    )
+}
+
+fn listed(texts: impl Iterator<Item = String>) -> String {
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The outcome of 200 s with that memory at each second.
+    fn outcome(memory: impl Fn(u64) -> u64) -> Outcome {
+        let samples = (0..200).map(|second| Vitals { memory: memory(second), ..Vitals::default() }).collect();
+        let counts = Counts {
+            responses: BTreeMap::from([(200, 3), (409, 1)]),
+            opened: 0,
+            disruptions: BTreeMap::from([("cut".to_owned(), 2)]),
+            samples,
+            took: Duration::from_secs(205),
+        };
+        Outcome::of(&History::default(), counts, Vec::new(), Duration::from_secs(200))
+    }
+
+    #[test]
+    fn memory_that_grows_is_a_finding() {
+        let grown = outcome(|second| 100 + second);
+        assert_eq!(grown.findings, ["memory grew from 235 MiB to 285 MiB, by more than 10 %"]);
+        // A spike is none, and neither is what grows before the end of the warm-up.
+        let grown = outcome(|second| if second == 180 { 900 } else { second.min(120) });
+        assert_eq!(grown.findings, [] as [&str; 0]);
+        let told = grown.to_string();
+        assert!(told.contains("2 cut") && told.contains("4 requests, answered by 200 3 times, 409 1 times"), "{told}");
+    }
+}
