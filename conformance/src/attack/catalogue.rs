@@ -13,6 +13,9 @@ use std::path::Path;
 /// The classes, in the order in which they are carried out.
 pub const CLASSES: [&str; 8] = ["http1", "http2", "tls", "bodies", "identity", "state", "memory", "programs"];
 
+/// A function that carries out an attack and returns the answers in short. An error is an outcome that no server may have.
+pub type Run = for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>;
+
 /// An attack that is a function.
 pub struct Coded {
     /// The name within its class.
@@ -25,8 +28,25 @@ pub struct Coded {
     pub stated: Option<(&'static str, &'static str)>,
     /// The bounds for the process.
     pub bounds: Bounds,
-    /// Carries it out; returns the answers in short. An error is an outcome that no server may have.
-    pub run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
+    /// Carries it out.
+    pub run: Run,
+}
+
+impl Coded {
+    /// An attack that is quick, that a real server judges, and that has the usual bounds.
+    pub const fn new(name: &'static str, about: &'static str, run: Run) -> Coded {
+        Coded { name, about, slow: false, stated: None, bounds: Bounds::USUAL, run }
+    }
+
+    /// The same attack, which takes longer than half a second and has other bounds.
+    pub const fn slow(self, bounds: Bounds) -> Coded {
+        Coded { slow: true, bounds, ..self }
+    }
+
+    /// The same attack, whose answers no real server judges.
+    pub const fn stated(self, expected: &'static str, reason: &'static str) -> Coded {
+        Coded { stated: Some((expected, reason)), ..self }
+    }
 }
 
 /// One attack.
@@ -49,7 +69,7 @@ pub struct Entry {
 
 enum Way {
     Data(Box<Attack>),
-    Coded(for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>),
+    Coded(Run),
 }
 
 impl Entry {

@@ -50,20 +50,8 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
         let _ = write.flush().await;
     };
     tokio::pin!(sending);
-    match waiting.until {
-        Until::Unread => {
-            tokio::select! {
-                () = &mut sending => waiting.vigil.rounds(UNREAD_ROUNDS).await,
-                // The server may not read either, so sending may never end.
-                () = waiting.vigil.rounds(UNREAD_ROUNDS) => {}
-            }
-            return "unread".to_owned();
-        }
-        Until::Sent => {
-            sending.await;
-            return "sent".to_owned();
-        }
-        Until::Answered | Until::Ping => {}
+    if let Some(told) = only_sent(sending.as_mut(), waiting).await {
+        return told.to_owned();
     }
     let mut reader = Reader::default();
     let mut sent = false;
@@ -84,6 +72,25 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
     };
     let end = tokio::time::timeout(waiting.patience, reading).await.unwrap_or(Some("open"));
     told(reader.end().into_iter().chain(end.map(str::to_owned)))
+}
+
+/// Sends, and reads no answers, if that is the attack; returns what is told of it.
+async fn only_sent(sending: impl Future<Output = ()>, waiting: Waiting<'_>) -> Option<&'static str> {
+    match waiting.until {
+        Until::Unread => {
+            tokio::select! {
+                () = sending => waiting.vigil.rounds(UNREAD_ROUNDS).await,
+                // The server may not read either, so sending may never end.
+                () = waiting.vigil.rounds(UNREAD_ROUNDS) => {}
+            }
+            Some("unread")
+        }
+        Until::Sent => {
+            sending.await;
+            Some("sent")
+        }
+        Until::Answered | Until::Ping => None,
+    }
 }
 
 /// An HTTP/2 answer as received so far.
@@ -117,19 +124,8 @@ pub async fn http2(stream: Box<dyn Stream>, script: Script, waiting: Waiting<'_>
         }
     };
     tokio::pin!(sending);
-    match waiting.until {
-        Until::Unread => {
-            tokio::select! {
-                () = &mut sending => {}
-                () = waiting.vigil.rounds(UNREAD_ROUNDS) => {}
-            }
-            return "unread".to_owned();
-        }
-        Until::Sent => {
-            sending.await;
-            return "sent".to_owned();
-        }
-        Until::Answered | Until::Ping => {}
+    if let Some(told) = only_sent(sending.as_mut(), waiting).await {
+        return told.to_owned();
     }
     let wanted = waiting.answers.unwrap_or(script.streams);
     let mut answers = BTreeMap::<u32, Answer>::new();

@@ -15,6 +15,7 @@ pub mod cli;
 pub mod coded;
 pub mod connect;
 pub mod data;
+pub mod events;
 pub mod exchange;
 pub mod frames;
 pub mod ground;

@@ -20,11 +20,14 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, threads: 16 }
+        Bounds::USUAL
     }
 }
 
 impl Bounds {
+    /// Those of an attack that states no others.
+    pub const USUAL: Bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, threads: 16 };
+
     /// The bounds that are exceeded after the attack.
     pub fn exceeded(&self, before: Vitals, after: Vitals) -> Vec<String> {
         let rows = [

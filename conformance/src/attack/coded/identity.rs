@@ -2,47 +2,35 @@
 
 use crate::attack::catalogue::Coded;
 use crate::attack::ground::Ground;
-use crate::attack::verdict::Bounds;
 use crate::credentials::ISSUER;
 use anyhow::{Context as _, Result};
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use controller::keys::SigningKey;
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
-
-const BOUNDS: Bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, threads: 16 };
 
 /// A function that makes forged tokens from the claims of a real one and the key.
 type Forge = fn(&Forger) -> Result<Vec<String>>;
 
-const fn attack(
-    name: &'static str,
-    about: &'static str,
-    run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
-) -> Coded {
-    Coded { name, about, slow: false, stated: None, bounds: BOUNDS, run }
-}
-
 /// The attacks.
 pub(super) const ATTACKS: &[Coded] = &[
-    attack("a-good-token", "A token that is as it should be: the measure of those that follow.", |ground| {
+    Coded::new("a-good-token", "A token that is as it should be: the measure of those that follow.", |ground| {
         Box::pin(present(ground, |forger| Ok(vec![forger.signed(&forger.claims)?])))
     }),
-    attack("unsigned-tokens", "Tokens that say that they need no signature.", |ground| {
+    Coded::new("unsigned-tokens", "Tokens that say that they need no signature.", |ground| {
         Box::pin(present(ground, unsigned))
     }),
-    attack("symmetric-signatures", "Tokens signed with what everybody may know of the key.", |ground| {
+    Coded::new("symmetric-signatures", "Tokens signed with what everybody may know of the key.", |ground| {
         Box::pin(present(ground, symmetric))
     }),
-    attack("keys-in-tokens", "Tokens that bring their key, or say where it is.", |ground| {
+    Coded::new("keys-in-tokens", "Tokens that bring their key, or say where it is.", |ground| {
         Box::pin(present(ground, with_keys))
     }),
-    attack("bent-signatures", "Good tokens with a bit more, a bit less, and another's claims.", |ground| {
+    Coded::new("bent-signatures", "Good tokens with a bit more, a bit less, and another's claims.", |ground| {
         Box::pin(present(ground, bent))
     }),
-    attack("other-times", "Tokens that are over, or have not begun, or last longer than time.", |ground| {
+    Coded::new("other-times", "Tokens that are over, or have not begun, or last longer than time.", |ground| {
         Box::pin(present(ground, |forger| {
             let times = [
                 ("exp", json!(1)),
@@ -56,7 +44,7 @@ pub(super) const ATTACKS: &[Coded] = &[
             forger.changed(&times)
         }))
     }),
-    attack("other-claims", "Tokens of another issuer, for another audience, of another subject.", |ground| {
+    Coded::new("other-claims", "Tokens of another issuer, for another audience, of another subject.", |ground| {
         Box::pin(present(ground, |forger| {
             let claims = [
                 ("iss", json!("https://example.com")),
@@ -73,20 +61,24 @@ pub(super) const ATTACKS: &[Coded] = &[
             forger.changed(&claims)
         }))
     }),
-    attack("large-claims", "Tokens of claims that are long, deep, or many.", |ground| {
+    Coded::new("large-claims", "Tokens of claims that are long, deep, or many.", |ground| {
         Box::pin(present(ground, |forger| {
             let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
             let many: Vec<String> = (0..50_000).map(|number| format!("audience-{number}")).collect();
             forger.changed(&[("x", "x".repeat(500_000).into()), ("x", deep), ("aud", json!(many))])
         }))
     }),
-    attack("payloads-that-are-none", "Tokens whose payload is no object, or no JSON, or a very deep one.", |ground| {
-        Box::pin(present(ground, |forger| {
-            let deep = "[".repeat(300_000);
-            let payloads = ["", "null", "[]", "\"a\"", "{", "{}", "\u{0}", &deep];
-            Ok(payloads.into_iter().map(|payload| forger.unsigned(&json!({"alg": "RS256"}), payload)).collect())
-        }))
-    }),
+    Coded::new(
+        "payloads-that-are-none",
+        "Tokens whose payload is no object, or no JSON, or a very deep one.",
+        |ground| {
+            Box::pin(present(ground, |forger| {
+                let deep = "[".repeat(300_000);
+                let payloads = ["", "null", "[]", "\"a\"", "{", "{}", "\u{0}", &deep];
+                Ok(payloads.into_iter().map(|payload| forger.unsigned(&json!({"alg": "RS256"}), payload)).collect())
+            }))
+        },
+    ),
 ];
 
 /// The facts that a forger knows.

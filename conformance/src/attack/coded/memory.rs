@@ -14,30 +14,23 @@ const OURS: &str = "the bounds are ours";
 
 /// The attacks.
 pub(super) const ATTACKS: &[Coded] = &[
-    Coded {
-        name: "unread-watches",
-        about: "Thirty watches that are not read, while 60 objects of a megabyte change.",
-        slow: true,
-        stated: Some(("200 after all", OURS)),
-        bounds: Bounds { memory_mib: 320, peak_mib: 448, descriptors: 8, threads: 16 },
-        run: |ground| Box::pin(unread_watches(ground)),
-    },
-    Coded {
-        name: "many-watches",
-        about: "A thousand watches at once, and a write that all of them see.",
-        slow: true,
-        stated: Some(("1000 seen", OURS)),
-        bounds: Bounds { memory_mib: 256, peak_mib: 320, descriptors: 8, threads: 16 },
-        run: |ground| Box::pin(many_watches(ground)),
-    },
-    Coded {
-        name: "no-descriptors",
-        about: "More connections than the process has descriptors for.",
-        slow: true,
-        stated: Some(("served meanwhile and afterwards", OURS)),
-        bounds: Bounds { memory_mib: 96, peak_mib: 192, descriptors: 8, threads: 16 },
-        run: |ground| Box::pin(no_descriptors(ground)),
-    },
+    Coded::new(
+        "unread-watches",
+        "Thirty watches that are not read, while 60 objects of a megabyte change.",
+        |ground| Box::pin(unread_watches(ground)),
+    )
+    .slow(Bounds { memory_mib: 320, peak_mib: 448, descriptors: 8, threads: 16 })
+    .stated("200 after all", OURS),
+    Coded::new("many-watches", "A thousand watches at once, and a write that all of them see.", |ground| {
+        Box::pin(many_watches(ground))
+    })
+    .slow(Bounds { memory_mib: 256, peak_mib: 320, descriptors: 8, threads: 16 })
+    .stated("1000 seen", OURS),
+    Coded::new("no-descriptors", "More connections than the process has descriptors for.", |ground| {
+        Box::pin(no_descriptors(ground))
+    })
+    .slow(Bounds { memory_mib: 96, peak_mib: 192, descriptors: 8, threads: 16 })
+    .stated("served meanwhile and afterwards", OURS),
 ];
 
 /// The request for a watch of a resource.

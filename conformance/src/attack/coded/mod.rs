@@ -3,6 +3,7 @@
 mod hostile;
 mod identity;
 mod memory;
+mod program;
 mod programs;
 mod state;
 

@@ -2,20 +2,16 @@
 //! within bounds, and to do its work once the server is a good one.
 
 use super::hostile::{Answer, Hostile};
-use crate::attack::catalogue::Coded;
+use super::program::Program;
+use crate::attack::catalogue::{Coded, Run};
+use crate::attack::events::Events;
 use crate::attack::ground::Ground;
 use crate::attack::verdict::Bounds;
-use crate::attack::vitals::Patient;
-use crate::credentials::SIGNING_KEY;
-use anyhow::{Context as _, Result, bail, ensure};
-use futures::future::BoxFuture;
+use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
-use tempfile::TempDir;
-use tokio::process::{Child, Command};
 
 /// The most memory of a program, MiB.
 const MAX_MEMORY: u64 = 700;
@@ -24,16 +20,11 @@ const HOSTILE_ANSWERS: usize = 4;
 const HOSTILE_TIME: Duration = Duration::from_secs(4);
 /// The time for a program to recover; the time between two attempts grows up to half a minute.
 const RECOVERY: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(50);
 const WHY: &str = "it is the programs that are attacked";
 
-const fn attack(
-    name: &'static str,
-    about: &'static str,
-    run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
-) -> Coded {
+const fn attack(name: &'static str, about: &'static str, run: Run) -> Coded {
     let bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 16, threads: 16 };
-    Coded { name, about, slow: true, stated: Some(("both recovered", WHY)), bounds, run }
+    Coded::new(name, about, run).slow(bounds).stated("both recovered", WHY)
 }
 
 /// The attacks.
@@ -169,92 +160,48 @@ async fn attacked(ground: &Ground, answer: &Answer, name: &'static str, recovers
 }
 
 async fn attack_program(ground: &Ground, hostile: &Hostile, name: &'static str, recovers: bool) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let mut program = start(&folder, hostile, name)?;
-    let patient = Patient::new(program.id().context("it has just been started")?);
+    let mut program = Program::start(hostile.address, name)?;
     // Programs that back off make fewer requests.
-    let _ = tokio::time::timeout(HOSTILE_TIME, hostile.asked(HOSTILE_ANSWERS)).await;
-    let ended = |program: &mut Child| -> Result<()> {
-        let log = || std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-        match program.try_wait()? {
-            Some(status) => bail!("it ended with {status}: {}", last(&log())),
-            None => Ok(()),
-        }
-    };
-    ended(&mut program)?;
+    let told = tokio::time::timeout(HOSTILE_TIME, hostile.asked(HOSTILE_ANSWERS));
+    tokio::select! {
+        _ = told => {}
+        ended = program.logs(|_| false) => return ended,
+    }
     hostile.reform();
     if recovers {
-        let work = Work::ask(ground, name).await?;
-        let begin = std::time::Instant::now();
-        while !work.is_done(ground, folder.path()).await? {
-            ended(&mut program)?;
-            let log = || std::fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-            ensure!(begin.elapsed() < RECOVERY, "it does not recover: {}", last(&log()));
-            tokio::time::sleep(PAUSE).await;
-        }
+        let mut work = Work::ask(ground, name).await?;
+        let done = tokio::time::timeout(RECOVERY, work.done(&mut program)).await;
+        done.with_context(|| format!("it does not recover: {}", program.last_lines()))??;
         work.undo(ground).await?;
     }
-    let peak = patient.vitals()?.peak;
+    let peak = program.vitals()?.peak;
     ensure!(peak <= MAX_MEMORY, "{peak} MiB of memory at most, {MAX_MEMORY} allowed");
-    let found: BTreeSet<String> = entries(folder.path())?;
-    let expected = BTreeSet::from(["kubeconfig", "log", "root"].map(str::to_owned));
+    let found = program.files()?;
+    let expected = BTreeSet::from(["kubeconfig", "root"].map(str::to_owned));
     ensure!(found.is_subset(&expected), "there are files that ought not to be: {found:?}");
     ensure!(!Path::new("/tmp/escaped").exists(), "there are files that ought not to be");
-    program.kill().await?;
-    Ok(())
-}
-
-fn start(folder: &TempDir, hostile: &Hostile, name: &str) -> Result<Child> {
-    let path = |name: &str| folder.path().join(name);
-    let own = std::env::current_exe()?;
-    let program = own.parent().context("a program in no folder")?.join(name);
-    ensure!(program.exists(), "{} was not built; `cargo xtask attack` does that", program.display());
-    let kubeconfig = format!(
-        "apiVersion: v1\nkind: Config\ncurrent-context: a\nclusters:\n- name: a\n  cluster:\n    server: http://{}\n\
-         contexts:\n- name: a\n  context:\n    cluster: a\n    user: a\nusers:\n- name: a\n  user:\n    token: {}\n",
-        hostile.address,
-        crate::credentials::static_token(crate::credentials::ADMINISTRATOR),
-    );
-    std::fs::write(path("kubeconfig"), kubeconfig)?;
-    let mut command = Command::new(program);
-    command.arg("--kubeconfig").arg(path("kubeconfig"));
-    match name {
-        "kubelet-volumes" => command.arg("--root-dir").arg(path("root")).args(["--node-name", "node-1"]),
-        _ => command.args(["--leader-elect=false", "--service-account-private-key-file", SIGNING_KEY]),
-    };
-    let log = std::fs::File::create(path("log"))?;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).kill_on_drop(true);
-    command.spawn().with_context(|| name.to_owned())
-}
-
-fn entries(folder: &Path) -> Result<BTreeSet<String>> {
-    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
-}
-
-fn last(log: &str) -> String {
-    let lines: Vec<&str> = log.lines().rev().take(3).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join(" | ").chars().take(1000).collect()
+    program.end().await
 }
 
 /// The work that a program has to do.
 enum Work {
-    /// The path of a service account that has to get a token.
-    Account(String),
-    /// The path of a pod whose volume has to appear, and that of its file.
-    Pod(String, PathBuf),
+    /// A service account, at this path, that has to get a token; and its events.
+    Account(String, Events),
+    /// A pod, at this path, whose volume has to appear; its name, and the path of the volume's file.
+    Pod { path: String, name: String, file: PathBuf },
 }
 
 impl Work {
     async fn ask(ground: &Ground, program: &str) -> Result<Work> {
         let metadata = json!({"generateName": "work-"});
-        let path = |object: &Value, resource: &str| -> Result<String> {
-            let name = object["metadata"]["name"].as_str().context("an object has a name")?;
-            Ok(ground.path(&format!("{resource}/{name}")))
+        let text = |object: &Value, field: &str| -> Result<String> {
+            Ok(object["metadata"][field].as_str().with_context(|| format!("an object has a {field}"))?.to_owned())
         };
         if program == "controller-manager" {
-            let account = json!({"metadata": metadata});
-            let account = ground.must("POST", &ground.path("serviceaccounts"), &account).await?;
-            return Ok(Work::Account(path(&account, "serviceaccounts")?));
+            let path = ground.path("serviceaccounts");
+            let name = text(&ground.must("POST", &path, &json!({"metadata": metadata})).await?, "name")?;
+            let events = Events::of(ground, &path, &name).await?;
+            return Ok(Work::Account(format!("{path}/{name}"), events));
         }
         let pod = json!({
             "metadata": metadata,
@@ -262,27 +209,38 @@ impl Work {
                 "items": [{"path": "name", "fieldRef": {"fieldPath": "metadata.name"}}],
             }}]},
         });
-        let pod = ground.must("POST", &ground.path("pods"), &pod).await?;
-        let uid = pod["metadata"]["uid"].as_str().context("a pod has a uid")?;
+        let path = ground.path("pods");
+        let pod = ground.must("POST", &path, &pod).await?;
+        let (name, uid) = (text(&pod, "name")?, text(&pod, "uid")?);
         let file = Path::new("root/pods").join(uid).join("volumes/kubernetes.io~downward-api/v/name");
-        Ok(Work::Pod(path(&pod, "pods")?, file))
+        Ok(Work::Pod { path: format!("{path}/{name}"), name, file })
     }
 
-    async fn is_done(&self, ground: &Ground, folder: &Path) -> Result<bool> {
-        Ok(match self {
-            Work::Pod(_, file) => folder.join(file).exists(),
-            Work::Account(path) => {
-                let account = ground.must("GET", path, &Value::Null).await?;
-                account["secrets"].as_array().is_some_and(|secrets| !secrets.is_empty())
+    /// Completes when the program has done it; an error if it ends before.
+    async fn done(&mut self, program: &mut Program) -> Result<()> {
+        match self {
+            Work::Pod { name, file, .. } => {
+                program.logs(|line| line.contains("MountVolume.SetUp succeeded") && line.contains(&**name)).await?;
+                ensure!(program.folder().join(file).exists(), "the volume has no file");
+                Ok(())
             }
-        })
+            Work::Account(_, events) => tokio::select! {
+                shown = events.until(has_token) => shown,
+                ended = program.logs(|_| false) => ended,
+            },
+        }
     }
 
     async fn undo(&self, ground: &Ground) -> Result<()> {
         let path = match self {
-            Work::Account(path) => path.clone(),
-            Work::Pod(path, _) => format!("{path}?gracePeriodSeconds=0"),
+            Work::Account(path, _) => path.clone(),
+            Work::Pod { path, .. } => format!("{path}?gracePeriodSeconds=0"),
         };
         ground.must("DELETE", &path, &Value::Null).await.map(drop)
     }
+}
+
+/// Whether an event shows a service account with a token.
+fn has_token(event: &Value) -> bool {
+    event["object"]["secrets"].as_array().is_some_and(|secrets| !secrets.is_empty())
 }

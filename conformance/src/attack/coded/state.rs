@@ -1,52 +1,48 @@
 //! Races of many clients over the same objects.
 
-use crate::attack::catalogue::Coded;
+use crate::attack::catalogue::{Coded, Run};
+use crate::attack::events::Events;
 use crate::attack::ground::Ground;
 use crate::attack::verdict::Bounds;
-use anyhow::{Result, bail, ensure};
-use futures::future::{BoxFuture, join_all, try_join_all};
+use anyhow::{Context as _, Result, bail, ensure};
+use futures::future::{join_all, try_join_all};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 const BOUNDS: Bounds = Bounds { memory_mib: 96, peak_mib: 256, descriptors: 8, threads: 16 };
 
-const fn attack(
-    name: &'static str,
-    about: &'static str,
-    run: for<'a> fn(&'a Ground) -> BoxFuture<'a, Result<String>>,
-) -> Coded {
-    Coded { name, about, slow: true, stated: None, bounds: BOUNDS, run }
+const fn race(name: &'static str, about: &'static str, run: Run) -> Coded {
+    Coded::new(name, about, run).slow(BOUNDS)
 }
 
 /// The attacks.
 pub(super) const ATTACKS: &[Coded] = &[
-    attack("no-write-is-lost", "Clients raise a number, and begin anew when another one was faster.", |ground| {
+    race("no-write-is-lost", "Clients raise a number, and begin anew when another one was faster.", |ground| {
         Box::pin(no_write_is_lost(ground))
     }),
-    attack("one-name", "Clients create and delete the same name, again and again.", |ground| {
-        Box::pin(one_name(ground))
-    }),
-    attack("one-uid", "Clients delete one object by its uid, all at once, while it is made anew.", |ground| {
+    race("one-name", "Clients create and delete the same name, again and again.", |ground| Box::pin(one_name(ground))),
+    race("one-uid", "Clients delete one object by its uid, all at once, while it is made anew.", |ground| {
         Box::pin(one_uid(ground))
     }),
-    attack("one-revision", "Clients replace one revision, all at once.", |ground| Box::pin(one_revision(ground))),
-    attack("finalizers", "Clients add and remove finalizers of an object that is being deleted.", |ground| {
+    race("one-revision", "Clients replace one revision, all at once.", |ground| Box::pin(one_revision(ground))),
+    race("finalizers", "Clients add and remove finalizers of an object that is being deleted.", |ground| {
         Box::pin(finalizers(ground))
     }),
-    attack("generated-names", "Clients create 500 objects with generated names.", |ground| {
+    race("generated-names", "Clients create 500 objects with generated names.", |ground| {
         Box::pin(generated_names(ground))
     }),
-    attack("a-namespace-goes", "Clients create objects in a namespace while it is deleted.", |ground| {
+    race("a-namespace-goes", "Clients create objects in a namespace while it is deleted.", |ground| {
         Box::pin(a_namespace_goes(ground))
     }),
-    attack("pages-of-a-moment", "A list is read page by page while other objects come and go.", |ground| {
+    race("pages-of-a-moment", "A list is read page by page while other objects come and go.", |ground| {
         Box::pin(pages_of_a_moment(ground))
     }),
-    attack("watches-opened-and-cut", "2,000 watches are opened and cut, 50 at a time.", |ground| {
+    race("watches-opened-and-cut", "2,000 watches are opened and cut, 50 at a time.", |ground| {
         Box::pin(watches_opened_and_cut(ground))
     }),
-    attack("delete-all-of-it", "Clients delete a collection while others fill it.", |ground| {
+    race("delete-all-of-it", "Clients delete a collection while others fill it.", |ground| {
         Box::pin(delete_all_of_it(ground))
     }),
 ];
@@ -54,6 +50,8 @@ pub(super) const ATTACKS: &[Coded] = &[
 /// The number of clients, and of the writes of each.
 const CLIENTS: usize = 10;
 const WRITES: usize = 10;
+/// The time for a namespace to go.
+const NAMESPACE_GOES: Duration = Duration::from_secs(30);
 
 async fn no_write_is_lost(ground: &Ground) -> Result<String> {
     let path = ground.path("configmaps");
@@ -198,6 +196,7 @@ async fn a_namespace_goes(ground: &Ground) -> Result<String> {
     let path = format!("{one}/configmaps");
     let generated = json!({"metadata": {"generateName": "a-"}});
     let headers = [("authorization", format!("Bearer {}", ground.names("admin")["token"]))];
+    let mut events = Events::of(ground, "/api/v1/namespaces", &namespace).await?;
     let client = || async {
         for turn in 0..1000 {
             match ground.ask_with(&headers, "POST", &path, &generated).await? {
@@ -211,16 +210,10 @@ async fn a_namespace_goes(ground: &Ground) -> Result<String> {
     let deletion = async { ground.must("DELETE", &one, &Value::Null).await.map(drop) };
     let clients = async { try_join_all((0..CLIENTS).map(|_| client())).await.map(drop) };
     tokio::try_join!(deletion, clients)?;
-    // A 404 is the only signal for the end of a namespace.
-    let pause = std::time::Duration::from_millis(50);
-    for _ in 0..600 {
-        if let (404, _) = ground.ask_with(&headers, "GET", &one, &Value::Null).await? {
-            let (code, list) = ground.ask_with(&headers, "GET", &path, &Value::Null).await?;
-            return Ok(format!("{code}, {} left", items(&list).len()));
-        }
-        tokio::time::sleep(pause).await;
-    }
-    bail!("the namespace does not go")
+    let gone = events.until(|event| event["type"] == "DELETED");
+    tokio::time::timeout(ground.patience(NAMESPACE_GOES), gone).await.context("the namespace does not go")??;
+    let (code, list) = ground.ask_with(&headers, "GET", &path, &Value::Null).await?;
+    Ok(format!("{code}, {} left", items(&list).len()))
 }
 
 async fn pages_of_a_moment(ground: &Ground) -> Result<String> {
