@@ -27,15 +27,17 @@ use tokio::time::{Instant, timeout_at};
 /// The response to a request, once it is computed.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>;
 
-/// Whether a request may take long, judged by its head.
+/// Whether a request may take long, judged by its head. A short one may that changes what is long, and one in a group: its rules may be
+/// costly to evaluate, and so may those that it grants.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
     let length = |headers: &HeaderMap| headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
     match parts.method {
-        Method::GET | Method::HEAD => parts.uri.query().is_some() || parts.headers.contains_key(ACCEPT),
-        Method::POST | Method::PUT => {
+        Method::GET | Method::HEAD => {
+            parts.uri.query().is_some() || parts.headers.contains_key(ACCEPT) || !parts.uri.path().starts_with("/api")
+        }
+        Method::POST => {
             length(&parts.headers).is_none_or(|length: usize| length >= LONG_BODY)
-                // Roles, definitions, and custom resources, whose rules may take long.
-                || parts.uri.path().starts_with("/apis/")
+                || !parts.uri.path().starts_with("/api/")
         }
         _ => true,
     }
@@ -101,4 +103,38 @@ pub(super) async fn drive(mut request: Answer, offload: Offload, workers: Arc<Wo
         workers.compute(move || runtime.block_on(request)).await.unwrap_or_else(|panic| resume_unwind(panic))
     };
     timeout_at(begin + late.after, there).await.unwrap_or(late.answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    #[test]
+    fn a_short_request_is_known_by_its_head() {
+        let long = LONG_BODY.to_string();
+        let body = |length: &str| Some((CONTENT_LENGTH, length.to_owned()));
+        for (method, target, header, expected) in [
+            ("GET", "/api/v1/namespaces/a/configmaps/b", None, false),
+            ("GET", "/api/v1/pods?labelSelector=a", None, true),
+            ("GET", "/api", Some((ACCEPT, "application/json".to_owned())), true),
+            ("GET", "/openapi/v2", None, true),
+            ("GET", "/%6fpenapi/v2", None, true),
+            ("POST", "/api/v1/namespaces/a/pods", body("10"), false),
+            ("POST", "/api/v1/namespaces/a/pods", body(&long), true),
+            ("POST", "/api/v1/namespaces/a/pods", None, true),
+            ("POST", "/apis/example.com/v1/namespaces/a/things", body("10"), true),
+            ("PUT", "/api/v1/namespaces/a/configmaps/b", body("10"), true),
+            ("POST", "/%61pis/rbac.authorization.k8s.io/v1/clusterroles", body("10"), true),
+            ("PATCH", "/api/v1/namespaces/a/pods/b", body("10"), true),
+            ("DELETE", "/api/v1/namespaces/a/pods", None, true),
+        ] {
+            let mut request = Request::builder().method(method).uri(target);
+            if let Some((name, value)) = &header {
+                request = request.header(name, value);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            assert_eq!(may_be_long(&parts), expected, "{method} {target} {header:?}");
+        }
+    }
 }

@@ -216,8 +216,10 @@ impl<'r> Exchange<'r> {
             return Err(fault);
         }
         let catalog = self.replica.cluster.catalog();
-        let Some(path) = &self.resource else {
-            if catalog.takes_long(self.parts.uri.path()) {
+        // Slashes before a path matter to what serves it, and not to authorization.
+        let served = self.resource.as_ref().filter(|_| !self.path.starts_with("//"));
+        let Some(path) = served else {
+            if catalog.takes_long(self.path) {
                 self.leave(offload, limit).await;
             }
             return self.document(&catalog);

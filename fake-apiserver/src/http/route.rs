@@ -51,10 +51,6 @@ pub(crate) fn route(path: &str) -> Route<'_> {
         _ => return Route::Other,
     };
     let (Some(version), Some(mut resource)) = (version, parts.next()) else { return Route::Other };
-    // Upstream a path that begins with two slashes is not an API path.
-    if path.starts_with("//") {
-        return Route::Other;
-    }
     let mut found = ResourcePath { group, version, ..ResourcePath::default() };
     if resource == "watch" {
         let Some(next) = parts.next() else { return Route::Other };
@@ -123,7 +119,7 @@ mod tests {
             ("/apis/apps", "-"),
             ("/apis/apps/v1/", "-"),
             ("/healthz", "-"),
-            ("//api/v1/pods", "-"),
+            ("//api/v1/pods", "/v1  pods  "),
             ("/api/v1/pods", "/v1  pods  "),
             ("/api/v1/pods/", "/v1  pods  "),
             ("/api/v1/nodes/n", "/v1  nodes n "),
