@@ -45,6 +45,8 @@ use writer::{OBJECTS, Writer};
 
 /// How long a disruption lasts, and the pause after it.
 const DISRUPTED: Duration = Duration::from_secs(2);
+/// The time without disruptions after history was forgotten on command, in which watches get the bookmarks that come each minute.
+const REST: Duration = Duration::from_secs(75);
 /// The time in which every watch has to have everything in the end.
 const CATCH_UP: Duration = Duration::from_secs(120);
 /// Every so manieth watch begins with a streamed list.
@@ -193,7 +195,7 @@ impl Host {
             if let Some(then) = then {
                 self.tell(&then).await?;
             }
-            pass(DISRUPTED.as_secs()).await?;
+            pass(if first == "compact" { REST } else { DISRUPTED }.as_secs()).await?;
             let way = first.split(' ').next().unwrap_or_default();
             *counts.entry(way.to_owned()).or_default() += 1;
         }

@@ -215,7 +215,7 @@ async fn others_are_answered_meanwhile() {
     assert_eq!((answer.code, answer.text()), (504, EXCEEDED));
 }
 
-/// A definition whose rule takes as many steps as it may for a list of 800 numbers.
+/// A definition whose rule may take as many steps as a rule may: those for a list of 800 numbers.
 fn costly_definition() -> Value {
     let rule = json!({"rule": "self.list.all(a, self.list.all(b, a + b > 0))"});
     let list = json!({"type": "array", "maxItems": 800, "items": {"type": "integer"}});
@@ -237,11 +237,11 @@ async fn others_are_answered_while_short_requests_take_long() {
     let (mut client, mut other) = (mallory(&server).await, Client::new(&server).await);
     other.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &costly_definition()).await.expect(201);
     let thing = json!({
-        "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"list": vec![1; 800]},
+        "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"list": vec![1; 100]},
     });
     for attack in [
         attack("copies that double", "PATCH", &format!("{CONFIG_MAPS}/victim"), json!(doubling()), 422),
-        attack("a costly rule", "POST", "/apis/example.com/v1/namespaces/default/things", thing, 422),
+        attack("a costly rule", "POST", "/apis/example.com/v1/namespaces/default/things", thing, 201),
     ] {
         let under_way = async { send(&mut client, &attack).await };
         tokio::pin!(under_way);
