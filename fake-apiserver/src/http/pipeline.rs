@@ -19,9 +19,8 @@ use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
 use crate::api;
-use crate::api::request::Body;
-use crate::api::request::Query;
 use crate::api::request::decode::readable;
+use crate::api::request::{Body, Query};
 use crate::audit::RequestRecord;
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::impersonation::{self, Impersonated};
@@ -217,8 +216,7 @@ impl<'r> Exchange<'r> {
         }
         let catalog = self.replica.cluster.catalog();
         // Slashes before a path matter to what serves it, and not to authorization.
-        let served = self.resource.as_ref().filter(|_| !self.path.starts_with("//"));
-        let Some(path) = served else {
+        let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
             if catalog.takes_long(self.path) {
                 self.leave(offload, limit).await;
             }
