@@ -331,7 +331,7 @@ impl<'a> Run<'a> {
 
     fn eval_otherwise(&mut self, gives_value: bool, first: &'a Step, second: &'a Step) -> Outcome {
         match self.eval(first)? {
-            Value::Optional(Some(value)) if gives_value => Ok((*value).clone()),
+            Value::Optional(Some(value)) if gives_value => (*value).clone().looked_at(),
             found @ Value::Optional(Some(_)) => Ok(found),
             Value::Optional(None) => self.eval(second),
             _ => no_such_overload(),

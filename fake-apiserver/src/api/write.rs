@@ -248,8 +248,7 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
 /// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
 fn changes(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     if request.version.is_custom() {
-        let status = !request.version.has_status() && new.get("status") != old.get("status");
-        return status || generation::spec_differs(new, old);
+        return generation::untyped_differs(new, old, !request.version.has_status());
     }
     // What is stored says of some fields that they are zero.
     let canonical = || schema::check(old, request.kind.storage().ty()).map(|decoded| decoded.object);

@@ -11,7 +11,19 @@ pub fn spec_differs(new: &Value, old: &Value) -> bool {
         .any(|key| !equal(new.get(key), old.get(key)))
 }
 
-/// `apiequality.Semantic.DeepEqual`: absent and empty are the same.
+/// Whether anything but the metadata and, unless it counts, the status of custom resources differs. Without a Go type nothing that is
+/// empty is the same as nothing.
+pub fn untyped_differs(new: &Value, old: &Value, status_counts: bool) -> bool {
+    let (Some(new), Some(old)) = (new.as_object(), old.as_object()) else { return new != old };
+    let counts = |key: &String| match key.as_str() {
+        "apiVersion" | "kind" | "metadata" => false,
+        "status" => status_counts,
+        _ => true,
+    };
+    new.keys().chain(old.keys()).any(|key| counts(key) && new.get(key) != old.get(key))
+}
+
+/// `apiequality.Semantic.DeepEqual` of Go structs: absent and empty are the same.
 pub fn equal(a: Option<&Value>, b: Option<&Value>) -> bool {
     match (a.filter(|value| !is_empty(value)), b.filter(|value| !is_empty(value))) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
@@ -51,6 +63,21 @@ mod tests {
         ];
         for (new, differs) in table {
             assert_eq!(spec_differs(&new, &old), differs, "{new}");
+        }
+    }
+
+    #[test]
+    fn empty_is_not_absent_without_a_type() {
+        let old = json!({"metadata": {"name": "a"}, "spec": {"a": {}}, "status": {"b": 2}});
+        let table = [
+            (json!({"metadata": {}, "spec": {"a": {}}, "status": {"b": 2}}), false, false),
+            (json!({"metadata": {}, "spec": {"a": {}}, "status": {}}), false, true),
+            (json!({"metadata": {}, "spec": {}, "status": {"b": 2}}), true, true),
+            (json!({"metadata": {}, "spec": {"a": {}}, "status": {"b": 2}, "more": {}}), true, true),
+        ];
+        for (new, without_status, with_status) in table {
+            assert_eq!(untyped_differs(&new, &old, false), without_status, "{new}");
+            assert_eq!(untyped_differs(&new, &old, true), with_status, "{new}");
         }
     }
 

@@ -42,6 +42,7 @@ impl Conversion {
     /// other versions never are.
     fn complete(&self, object: &mut Value) {
         if let Some(schema) = self.schema(object) {
+            schema::settle_numbers(object);
             schema.prune(object);
             schema.prune_nulls(object);
             schema.set_defaults(object);

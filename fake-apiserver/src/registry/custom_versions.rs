@@ -9,6 +9,7 @@ use crate::custom::rules::{Before, Check, Rules};
 use crate::custom::schema::{Compared, Old};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
+use crate::schema::settle_numbers;
 use serde_json::Value;
 
 impl Resource {
@@ -24,7 +25,8 @@ impl Resource {
     pub(crate) fn compile(&self) -> ApiResult<()> {
         let json = self.versions.iter().find_map(|version| version.definition.as_ref());
         let Some(json) = json.filter(|_| self.is_uncompiled()) else { return Ok(()) };
-        let definition: Value = serde_json::from_slice(json).map_err(ApiError::internal)?;
+        let mut definition: Value = serde_json::from_slice(json).map_err(ApiError::internal)?;
+        settle_numbers(&mut definition);
         for version in items(&definition, "/spec/versions") {
             let served = self.versions.iter().find(|served| version["name"] == *served.name);
             let Some(place) = served.and_then(|served| served.schema.as_ref()) else { continue };

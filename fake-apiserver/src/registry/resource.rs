@@ -275,18 +275,19 @@ impl Resource {
         Qualified { group: &self.group, resource: &self.kind }
     }
 
-    /// Findings about a new object that came in `version`, each once, in the real server's order. If the time is up they may be too
-    /// few.
+    /// Findings about a new object that came in `version`, in the real server's order. If the time is up they may be too few.
     pub fn validate_create(&self, version: &Version, object: &Value, deadline: &Deadline) -> Findings {
         let own = match version.validate {
             Some(validate) => validate(object, None),
             None => (self.rules.strategy.validate)(object),
         };
-        let mut own = version.validate_custom(object, None, false).unwrap_or(own);
         let metadata = validate::metadata(object, &self.meta);
+        let Some(mut own) = version.validate_custom(object, None, false) else {
+            return Findings { errors: unique([metadata, own]), warnings: Vec::new() };
+        };
         let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
         let warnings = version.check_rules(object, None, blocked, deadline, &mut own);
-        Findings { errors: unique([metadata, own]), warnings }
+        Findings { errors: [metadata, own].concat(), warnings }
     }
 
     /// Findings about a change that came in `version`, through the object itself or a subresource. If the time is up they may be too

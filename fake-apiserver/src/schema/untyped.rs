@@ -15,6 +15,22 @@ pub fn parse_json(bytes: &[u8]) -> Result<Decoded, DecodeError> {
     parse_within(bytes, 0)
 }
 
+/// Gives the numbers of JSON that Go encoded the types that Go decodes them to: an integer beyond an int64 is a float, and `-0`,
+/// which is how a float is written, an integer.
+pub fn settle_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_u64() && !number.is_i64() => {
+            if let Some(float) = number.as_f64().and_then(Number::from_f64) {
+                *number = float;
+            }
+        }
+        Value::Number(number) if number.as_f64() == Some(0.0) => *number = 0.into(),
+        Value::Array(items) => items.iter_mut().for_each(settle_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(settle_numbers),
+        _ => {}
+    }
+}
+
 /// The number of items of a JSON array, or `None` if the bytes are none. Nothing is kept of them.
 pub fn count_items(bytes: &[u8]) -> Option<usize> {
     let mut lexer = Lexer::new(bytes);
@@ -143,5 +159,19 @@ impl<'a> Decoder<'a> {
             self.save_error(self.mismatch(&format!("number {literal}"), "float64"));
             0.into()
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_are_what_go_would_decode() {
+        let mut value: Value =
+            serde_json::from_str(r#"{"a": [9300000000000000000, -0, 5, 1.5, 9223372036854775807]}"#).unwrap();
+        settle_numbers(&mut value);
+        assert_eq!(value, json!({"a": [9.3e18, 0, 5, 1.5, i64::MAX]}));
     }
 }

@@ -14,7 +14,7 @@ pub(super) const OVERLOADS: Table = &[
     }),
     ("optional_none", |_| Ok(Value::Optional(None))),
     ("optional_value", |args| match &args[0] {
-        Value::Optional(Some(value)) => Ok((**value).clone()),
+        Value::Optional(Some(value)) => (**value).clone().looked_at(),
         Value::Optional(None) => fail("optional.none() dereference"),
         _ => no_such_overload(),
     }),

@@ -85,12 +85,9 @@ pub fn has_rules(schema: &Value) -> bool {
 }
 
 impl Node {
-    /// Compiles the rules of a schema, whose values are of the declared type. Values of types that expressions cannot see have
-    /// none.
+    /// Compiles the rules of a schema, whose values are of the declared type; `None` if there are none. Values of types that
+    /// expressions cannot see have none.
     pub(super) fn compile(schema: &Value, is_root: bool, declared: Option<&Declared>) -> Option<Node> {
-        if !has_rules(schema) {
-            return None;
-        }
         let below = |field: &str| {
             let schema = schema_in(schema, field)?;
             let element = declared.and_then(Declared::element);
