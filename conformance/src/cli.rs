@@ -5,6 +5,7 @@ use crate::control_plane;
 use crate::crds;
 use crate::endurance;
 use crate::readme;
+use crate::schemas;
 use crate::soak::Options;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
 use crate::{play, suite};
@@ -66,6 +67,8 @@ enum Command {
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
     },
+    /// Sends definitions and objects of a generator to a real kube-apiserver and to the fake, and compares the answers
+    Schemas(schemas::Options),
     /// Writes and watches with many clients while the server is disrupted in every way, and judges what it promises
     Endurance(endurance::Options),
     /// The server of an endurance test
@@ -194,6 +197,11 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
+        Some(Command::Schemas(options)) => {
+            let outcome = schemas::run(*options).await?;
+            println!("{outcome}");
+            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
         Some(Command::Endurance(options)) => {
             let outcome = endurance::run(*options).await?;
             println!("{outcome}");

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::Value;
@@ -71,6 +72,21 @@ impl Endpoint {
         }
     }
 
+    /// A connection for many requests, in HTTP/2, which has to be known to be spoken.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or its certificate is not valid.
+    pub(crate) async fn http2(&self) -> Result<http2::SendRequest<Full<Bytes>>> {
+        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.context("connecting")?;
+        stream.set_nodelay(true)?;
+        let Some(connector) = &self.tls else { return multiplexed(stream).await };
+        let mut config = (**connector.config()).clone();
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        let name = ServerName::try_from(self.host.clone())?;
+        let connector = TlsConnector::from(Arc::new(config));
+        multiplexed(connector.connect(name, stream).await.context("TLS handshake")?).await
+    }
+
     /// Sends JSON (`null` for no body), with a bearer token if there is one, and waits for the whole response.
     ///
     /// # Errors
@@ -111,6 +127,16 @@ where
 {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     // Errors of the connection surface where the response or its body is awaited.
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+async fn multiplexed<S>(stream: S) -> Result<http2::SendRequest<Full<Bytes>>>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
+    // Its errors surface where answers are awaited.
     tokio::spawn(connection);
     Ok(sender)
 }

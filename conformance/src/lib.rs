@@ -5,7 +5,8 @@
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
-//! * [`crds`] compares what two servers make of other projects' definitions.
+//! * [`crds`] compares what two servers make of other projects' definitions;
+//! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator.
 
 mod answers;
 pub mod attack;
@@ -24,6 +25,7 @@ pub mod policy;
 mod readme;
 mod recorder;
 mod resources;
+pub mod schemas;
 pub mod soak;
 pub mod stage;
 pub mod subject;
