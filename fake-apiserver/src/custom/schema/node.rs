@@ -112,7 +112,8 @@ impl Node {
             "" => Vec::new(),
             name => match (Kind::named(name), purpose) {
                 (Some(kind), _) => vec![kind],
-                // Another rule refuses it, unless the definition had it before.
+                // Other rules refuse both, unless the definition had it before.
+                (None, Purpose::Defaults) if name == Kind::Null.name() => vec![Kind::Null],
                 (None, Purpose::Defaults) => Vec::new(),
                 (None, Purpose::Values) => return Err(format!("OpenAPIV3Schema 'type' {name:?} is not supported")),
             },
