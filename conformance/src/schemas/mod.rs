@@ -1,7 +1,7 @@
 //! A differential fuzzer of structural schemas: a real kube-apiserver and the fake get the same definitions and the same objects, and have
 //! to answer alike.
 //!
-//! * [`generate`] makes cases (`case`) from a seed;
+//! * `generate` makes cases (`case`) from a seed;
 //! * a `trial` plays one on both `side`s and compares the answers (`answer`);
 //! * where they differ, `shrink` looks for a smaller case that differs as well, and `scenario` writes it in the language of scenarios.
 
