@@ -38,10 +38,10 @@
 //! ```
 //!
 //! # Differences from the real server
-//! - Strategic merge patch, server-side apply and YAML are refused, by name. `managedFields` are not kept.
+//! - Server-side apply and YAML are refused, by name. `managedFields` are not kept.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those that the README lists, and custom resources, but for rules in CEL; there are no admission
+//! - The kinds are those that the README lists, and custom resources; there are no admission
 //!   webhooks, and a conversion webhook is called by its URL only, for no service is found.
 //! - A token is verified anew with every request, not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).

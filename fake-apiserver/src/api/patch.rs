@@ -9,6 +9,7 @@ use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::{meta, patch, validate};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);
@@ -47,7 +48,10 @@ impl<'k> Patch<'k> {
         if format == PatchFormat::Json {
             patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
         }
-        let (document, repeated) = patch::parse(&request.body.bytes)?;
+        let (document, repeated) = match format {
+            PatchFormat::Strategic => patch::parse_strategic(&request.body.bytes)?,
+            PatchFormat::Json | PatchFormat::Merge => patch::parse(&request.body.bytes)?,
+        };
         let validation = options.field_validation;
         Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
     }
@@ -56,6 +60,7 @@ impl<'k> Patch<'k> {
     pub(super) fn apply(&mut self, request: &mut Request<'_>, old: &Value) -> ApiResult<Value> {
         let checked = self.validation != FieldValidation::Ignore;
         let current = self.expected.shown(old)?;
+        let mut shown = None;
         let (patched, findings) = match self.format {
             PatchFormat::Json => {
                 let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
@@ -70,9 +75,20 @@ impl<'k> Patch<'k> {
                 };
                 (patch::merge::apply(current, document, checked)?, self.repeated.clone())
             }
+            PatchFormat::Strategic => {
+                let mut document = self.document.clone();
+                let mut patched = patch::strategic::apply(current, &mut document, self.expected.ty)?;
+                let printed = patch::print(&document);
+                schema::convert(&mut patched, self.expected.ty).map_err(|why| refused(&printed, why))?;
+                // Upstream decodes it as what it has to be, whatever it says it is.
+                patched["apiVersion"] = self.expected.api_version.into();
+                patched["kind"] = self.expected.kind.into();
+                shown = Some(printed);
+                (patched, self.repeated.clone())
+            }
         };
         let Decoded { object: mut new, findings } =
-            typed(&self.expected, request.name, self.validation, &patched, findings)?;
+            typed(&self.expected, request.name, self.validation, &patched, shown.as_deref(), findings)?;
         let first = !std::mem::replace(&mut self.warned, true);
         if first && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
@@ -86,18 +102,17 @@ impl<'k> Patch<'k> {
     }
 }
 
-/// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch.
+/// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch. Errors show the
+/// tree, or what is `shown` instead.
 fn typed(
     expected: &Expected<'_>,
     name: &str,
     validation: FieldValidation,
     patched: &Value,
+    shown: Option<&str>,
     mut findings: Vec<String>,
 ) -> ApiResult<Decoded> {
-    let refused = |why: String| {
-        let error = FieldError::invalid("patch", &json!(patched.to_string()), why);
-        ApiError::invalid(Qualified { group: "", resource: "" }, "", &[error])
-    };
+    let refused = |why: String| refused(&shown.map_or_else(|| patched.to_string().into(), Cow::Borrowed), why);
     let (api_version, kind) = type_meta(patched);
     if api_version.is_empty() {
         // Upstream then decodes it as an object of its internal version, which has none of the fields.
@@ -118,6 +133,11 @@ fn typed(
     object["kind"] = expected.kind.into();
     expected.store(&mut object);
     Ok(Decoded { object, findings })
+}
+
+/// 422 about a patch, or about what came of it.
+fn refused(shown: &str, why: String) -> ApiError {
+    ApiError::invalid(Qualified { group: "", resource: "" }, "", &[FieldError::invalid("patch", &shown.into(), why)])
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

@@ -250,9 +250,11 @@ fn changes(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     if request.version.is_custom() {
         return generation::untyped_differs(new, old, !request.version.has_status());
     }
+    let ty = request.kind.storage().ty();
     // What is stored says of some fields that they are zero.
-    let canonical = || schema::check(old, request.kind.storage().ty()).map(|decoded| decoded.object);
-    generation::spec_differs(new, old) && canonical().map_or(true, |old| generation::spec_differs(new, &old))
+    let canonical = || schema::check(old, ty).map(|decoded| decoded.object);
+    let differs = |old: &Value| generation::spec_differs(new, old, Some(ty));
+    differs(old) && canonical().map_or(true, |old| differs(&old))
 }
 
 fn annotations_differ(new: &Value, old: &Value) -> bool {

@@ -3,6 +3,7 @@
 //! Ports `pkg/apiserver/conversion/webhook_converter.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), errors included.
 
 use crate::error::aggregate;
+use crate::object::patch::type_name;
 use crate::object::{meta, validate};
 use crate::schema::{self, json_type};
 use serde_json::{Map, Value};
@@ -193,17 +194,8 @@ fn same_identity(original: &Value, converted: &Value) -> Result<(), String> {
 /// `restoreObjectMeta`.
 fn restore_metadata(original: &Value, converted: &mut Value) -> Result<(), String> {
     let returned = converted.get("metadata").ok_or("missing metadata in converted object")?;
-    let go_type = |value: &Value| match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    };
     let Some(returned) = returned.as_object() else {
-        return Err(format!("invalid metadata of type {} in converted object", go_type(returned)));
+        return Err(format!("invalid metadata of type {} in converted object", type_name(returned)));
     };
     let mut metadata = original["metadata"].as_object().cloned().unwrap_or_default();
     for field in ["labels", "annotations"] {
@@ -214,13 +206,13 @@ fn restore_metadata(original: &Value, converted: &mut Value) -> Result<(), Strin
             }
             Some(Value::Object(values)) => values,
             Some(other) => {
-                return Err(format!("invalid metadata.{field} of type {} in converted object", go_type(other)));
+                return Err(format!("invalid metadata.{field} of type {} in converted object", type_name(other)));
             }
         };
         if let Some((key, value)) = values.iter().find(|(_, value)| !value.is_string()) {
             return Err(format!(
                 "metadata.{field}[{key}] must be a string, but is {} in converted object",
-                go_type(value)
+                type_name(value)
             ));
         }
         if metadata.get(field).and_then(Value::as_object) != Some(values) {

@@ -1,14 +1,21 @@
 //! The comparison of specs, whose changes `metadata.generation` counts.
 
+use crate::schema::TypeRef;
 use serde_json::Value;
 
-/// Whether anything but `metadata` and `status` differs.
-pub fn spec_differs(new: &Value, old: &Value) -> bool {
+/// Whether anything but `metadata` and `status` differs in objects of that type, if they have one.
+pub fn spec_differs(new: &Value, old: &Value, ty: Option<TypeRef<'_>>) -> bool {
     let (Some(new), Some(old)) = (new.as_object(), old.as_object()) else { return new != old };
     new.keys()
         .chain(old.keys())
         .filter(|key| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
-        .any(|key| !equal(new.get(key), old.get(key)))
+        .any(|key| !equal_as(of_field(ty, key), new.get(key), old.get(key)))
+}
+
+/// The type of the value with that key.
+fn of_field<'t>(ty: Option<TypeRef<'t>>, key: &str) -> Option<TypeRef<'t>> {
+    let ty = ty?.target();
+    ty.field(key).map(|field| ty.of(field)).or_else(|| ty.element())
 }
 
 /// Whether anything but the metadata and, unless it counts, the status of custom resources differs. Without a Go type nothing that is
@@ -25,14 +32,22 @@ pub fn untyped_differs(new: &Value, old: &Value, status_counts: bool) -> bool {
 
 /// `apiequality.Semantic.DeepEqual` of Go structs: absent and empty are the same.
 pub fn equal(a: Option<&Value>, b: Option<&Value>) -> bool {
-    match (a.filter(|value| !is_empty(value)), b.filter(|value| !is_empty(value))) {
+    equal_as(None, a, b)
+}
+
+/// The same, but a pointer tells absent and empty apart.
+fn equal_as(ty: Option<TypeRef<'_>>, a: Option<&Value>, b: Option<&Value>) -> bool {
+    let is_pointer = ty.is_some_and(|ty| ty.go_kind() == "ptr");
+    let counts = |value: &&Value| if is_pointer { !value.is_null() } else { !is_empty(value) };
+    match (a.filter(counts), b.filter(counts)) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             // Each key once, lest depth double the work.
             let only_there = b.keys().filter(|key| !a.contains_key(*key));
-            a.keys().chain(only_there).all(|key| equal(a.get(key), b.get(key)))
+            a.keys().chain(only_there).all(|key| equal_as(of_field(ty, key), a.get(key), b.get(key)))
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(Some(a), Some(b)))
+            a.len() == b.len()
+                && a.iter().zip(b).all(|(a, b)| equal_as(ty.and_then(|ty| ty.target().element()), Some(a), Some(b)))
         }
         (a, b) => a == b,
     }
@@ -62,7 +77,7 @@ mod tests {
             (json!({"metadata": {"name": "a"}, "spec": {"a": 1}, "data": {"x": "y"}}), true),
         ];
         for (new, differs) in table {
-            assert_eq!(spec_differs(&new, &old), differs, "{new}");
+            assert_eq!(spec_differs(&new, &old, None), differs, "{new}");
         }
     }
 

@@ -11,6 +11,7 @@ use super::rules::Strategy;
 use crate::error::FieldError;
 use crate::object::validate::qualified_finalizer;
 use crate::object::{meta, name};
+use crate::schema::print_float;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -152,22 +153,10 @@ pub(super) fn go_text(value: &Value) -> String {
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => number.as_i64().map_or_else(
-            || number.as_f64().map_or_else(|| number.to_string(), go_float),
+            || number.as_f64().map_or_else(|| number.to_string(), print_float),
             |integer| integer.to_string(),
         ),
         Value::String(text) => text.clone(),
         Value::Array(_) | Value::Object(_) => value.to_string(),
     }
-}
-
-/// A float as `%v` prints it: with an exponent below 1e-4, and from 1e6 on.
-fn go_float(float: f64) -> String {
-    let scientific = format!("{float:e}");
-    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..6).contains(&exponent) {
-        return float.to_string();
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
 }

@@ -33,6 +33,7 @@ mod text;
 mod time;
 mod token;
 mod types;
+mod unstructured;
 mod untyped;
 mod wire;
 
@@ -51,6 +52,7 @@ pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_messa
 pub(crate) use text::{is_printable, quote};
 pub(crate) use token::json_type;
 pub use types::{Field, OwnedType, TypeRef, Types};
+pub use unstructured::convert;
 pub use untyped::{count_items, interpret, parse_json, settle_numbers};
 
 use serde_json::Value;

@@ -260,8 +260,24 @@ impl<'t> TypeRef<'t> {
         printed
     }
 
+    /// The kind of the type, as package `reflect` names it.
+    pub fn go_kind(self) -> &'static str {
+        match self.shape() {
+            Shape::Bool => "bool",
+            Shape::Int32 => "int32",
+            Shape::Int64 => "int64",
+            Shape::Float64 => "float64",
+            Shape::String => "string",
+            Shape::Bytes | Shape::List { .. } => "slice",
+            Shape::Map(_) => "map",
+            Shape::Pointer(_) => "ptr",
+            Shape::Time | Shape::MicroTime | Shape::Quantity | Shape::IntOrString | Shape::Any => "struct",
+            Shape::Struct(_) | Shape::Union(_) => "struct",
+        }
+    }
+
     /// The name without its package, of a named type.
-    pub(super) fn bare_name(self) -> &'t str {
+    pub fn bare_name(self) -> &'t str {
         let name = self.name();
         name.rsplit('.').next().unwrap_or(name)
     }

@@ -1,6 +1,6 @@
 //! The `Content-Type` of a request.
 //!
-//! JSON and Kubernetes' protobuf are supported, and two kinds of patches. YAML is refused like any unknown type: no client
+//! JSON and Kubernetes' protobuf are supported, and three kinds of patches. YAML is refused like any unknown type: no client
 //! library sends it unasked.
 
 use crate::error::{ApiError, ApiResult};
@@ -22,19 +22,21 @@ pub(crate) enum PatchFormat {
     Json,
     /// RFC 7386: a partial object, where null deletes.
     Merge,
+    /// The same, but some lists are merged, as the Go types say.
+    Strategic,
 }
 
 const BODY_FORMATS: &[(&str, BodyFormat)] =
     &[("application/json", BodyFormat::Json), ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf)];
 
-const PATCH_FORMATS: &[(&str, PatchFormat)] =
-    &[(patch::json::MEDIA_TYPE, PatchFormat::Json), (patch::merge::MEDIA_TYPE, PatchFormat::Merge)];
+const PATCH_FORMATS: &[(&str, PatchFormat)] = &[
+    (patch::json::MEDIA_TYPE, PatchFormat::Json),
+    (patch::merge::MEDIA_TYPE, PatchFormat::Merge),
+    (patch::strategic::MEDIA_TYPE, PatchFormat::Strategic),
+];
 
+/// The type of server-side apply, which the real server supports and this one does not.
 const APPLY: &str = "application/apply-patch+yaml";
-
-/// The patches that the real server supports and this one does not.
-const MISSING_PATCHES: &[(&str, &str)] =
-    &[("application/strategic-merge-patch+json", "strategic merge patches"), (APPLY, "server-side apply")];
 
 /// Parses the `Content-Type` of a request with an object or options.
 ///
@@ -65,22 +67,20 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
 /// 415, if it is not supported.
 pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<PatchFormat> {
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    if let Some((_, format)) = PATCH_FORMATS.iter().find(|(name, _)| *name == media_type) {
+    let known = if is_custom { &PATCH_FORMATS[..2] } else { PATCH_FORMATS };
+    if let Some((_, format)) = known.iter().find(|(name, _)| *name == media_type) {
         return Ok(*format);
     }
-    if is_custom && media_type != APPLY {
-        let known = [&names(PATCH_FORMATS), APPLY].join(", ");
-        return Err(ApiError::unsupported_media_type(format!(
-            "the body of the request was in an unknown format - accepted media types include: {known}"
-        )));
-    }
-    Err(match MISSING_PATCHES.iter().find(|(name, _)| *name == media_type) {
-        Some((name, what)) => ApiError::unsupported_media_type(format!(
-            "fake-apiserver does not support {what} ({name}) - accepted media types include: {}",
-            names(PATCH_FORMATS)
-        )),
-        None => ApiError::unsupported_media_type("415: Unsupported Media Type").by_router(),
-    })
+    let known = names(known);
+    Err(ApiError::unsupported_media_type(match media_type {
+        APPLY => format!(
+            "fake-apiserver does not support server-side apply ({APPLY}) - accepted media types include: {known}"
+        ),
+        _ if is_custom => {
+            format!("the body of the request was in an unknown format - accepted media types include: {known}, {APPLY}")
+        }
+        _ => return Err(ApiError::unsupported_media_type("415: Unsupported Media Type").by_router()),
+    }))
 }
 
 /// Whether `text` is a list of `name=value` pairs between semicolons, of which the last may be empty.
@@ -132,7 +132,7 @@ mod tests {
         );
     }
 
-    /// The answers of kube-apiserver 1.37, except for the two kinds of patches that it supports.
+    /// The answers of kube-apiserver 1.37, except for server-side apply, which it supports.
     #[test]
     fn patches() {
         const ROUTER: &str = "415: Unsupported Media Type";
@@ -144,17 +144,12 @@ mod tests {
             ("application/json", Err(ROUTER)),
             ("application/apply-patch+cbor", Err(ROUTER)),
             ("", Err(ROUTER)),
-            (
-                "application/strategic-merge-patch+json",
-                Err(
-                    "fake-apiserver does not support strategic merge patches (application/strategic-merge-patch+json) \
-                     - accepted media types include: application/json-patch+json, application/merge-patch+json",
-                ),
-            ),
+            ("application/strategic-merge-patch+json", Ok(PatchFormat::Strategic)),
             (
                 "application/apply-patch+yaml",
                 Err("fake-apiserver does not support server-side apply (application/apply-patch+yaml) \
-                     - accepted media types include: application/json-patch+json, application/merge-patch+json"),
+                     - accepted media types include: application/json-patch+json, application/merge-patch+json, \
+                     application/strategic-merge-patch+json"),
             ),
         ] {
             let actual = patch_format(content_type, false).map_err(|error| error.to_string());
