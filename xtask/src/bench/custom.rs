@@ -1,7 +1,7 @@
 //! Measurements of custom resources: how fast objects are created, how soon after their definition, and what definitions cost.
 
 use super::client::{Call, Connection, Target};
-use super::load::{CREATES, CUSTOM_CREATES, GETS, RULED_CREATES, Session};
+use super::load::{CUSTOM_CREATES, GETS, RULED_CREATES, Session, WIDE_CREATES};
 use super::report::{Unit, milliseconds};
 use super::server::Server;
 use super::{BARE, Bench, OWN, Programs};
@@ -21,7 +21,8 @@ const LONG: usize = 11;
 const ROUNDS: usize = 5;
 
 /// Names of figures.
-const CUSTOM: [&str; 2] = ["custom objects of 30 fields created, of config maps", "the same with three rules"];
+const CUSTOM: [&str; 2] =
+    ["custom objects of 30 fields created, of config maps with 30 entries", "the same with three rules"];
 const FIRST: [&str; 2] = ["definition to first object", "the same, with a schema of 2,000 lines"];
 const COSTS: [&str; 2] = ["memory of 1,000 definitions", "gets kept beside them"];
 
@@ -148,6 +149,12 @@ impl Custom<'_> {
     }
 }
 
+/// A config map of [`FIELDS`] entries.
+pub(super) fn config_map(name: &str) -> String {
+    let data: Map<String, Value> = (0..FIELDS).map(|number| (field(number), "value of the field".into())).collect();
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}).to_string()
+}
+
 fn field(number: usize) -> String {
     format!("f{number:02}")
 }
@@ -171,7 +178,7 @@ async fn first_objects(server: &Server) -> anyhow::Result<[Vec<Duration>; 2]> {
 
 /// Custom objects created per second, without and with rules, in percent of config maps.
 async fn creates(server: &Arc<Server>) -> anyhow::Result<[Vec<f64>; 2]> {
-    let mut config_maps = Session::open(&CREATES, server).await?;
+    let mut config_maps = Session::open(&WIDE_CREATES, server).await?;
     let mut sessions = [Session::open(&CUSTOM_CREATES, server).await?, Session::open(&RULED_CREATES, server).await?];
     let mut kept = [Vec::new(), Vec::new()];
     for _ in 0..ROUNDS {

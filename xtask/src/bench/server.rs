@@ -1,7 +1,7 @@
 //! A server to measure, and the requests to it.
 
 use super::client::{Call, Target};
-use super::custom::Custom;
+use super::custom::{self, Custom};
 use super::process::Process;
 use anyhow::Context;
 use bytes::Bytes;
@@ -184,6 +184,12 @@ impl Server {
     pub(super) fn create_pod(&self) -> Call {
         let name = format!("created-{}", self.next_number());
         Call::new(Method::POST, pods(&self.namespace), pod(&name))
+    }
+
+    /// Creates a config map with as many entries as a custom object has fields.
+    pub(super) fn create_wide(&self) -> Call {
+        let name = format!("created-{}", self.next_number());
+        Call::new(Method::POST, config_maps(&self.namespace), custom::config_map(&name))
     }
 
     /// Creates a custom object, to which rules apply or not.
