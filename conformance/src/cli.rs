@@ -77,7 +77,7 @@ enum Command {
         /// File for what its store says of changes
         changes: PathBuf,
     },
-    /// Compares what a real kube-apiserver and the fake make of public sets of definitions, and of their examples
+    /// Compares what a real kube-apiserver and the fake make of definitions of custom resources and of examples
     Crds(crds::cli::Options),
     /// Attacks a server, and looks whether it stays well
     Attack(attack::cli::Options),

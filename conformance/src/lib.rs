@@ -5,7 +5,7 @@
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
-//! * [`crds`] compares what two servers make of other projects' definitions;
+//! * [`crds`] compares what two servers make of definitions of custom resources and of examples;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator.
 
 mod answers;

@@ -1,10 +1,10 @@
-//! Public sets of CustomResourceDefinitions, on a real kube-apiserver and on the fake: their projects' definitions and examples are sent
-//! to both, and the answers compared.
+//! CustomResourceDefinitions of Go modules that publish APIs, and of any folder, on a real kube-apiserver and on the fake: definitions and
+//! examples are sent to both, and the answers compared.
 //!
 //! ```text
-//! fixtures/crds.toml ─▶ sets ─▶ modules: Go's module cache ─▶ package: definitions, examples
-//!                                                                │
-//!                     table ◀─ trial: cases, differences ◀─ pair ┘ both servers
+//! fixtures/crds.toml ─▶ sets ─▶ modules: Go's module cache ─▶ source: YAML ─▶ package: definitions, examples
+//!                                              a folder ──────▶┘                 │
+//!                                     table ◀─ trial: cases, differences ◀─ pair ┘ both servers
 //! ```
 
 pub mod cli;
@@ -13,5 +13,6 @@ mod order;
 pub mod package;
 mod pair;
 pub mod sets;
+pub mod source;
 pub mod table;
 mod trial;

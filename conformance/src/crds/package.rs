@@ -1,14 +1,14 @@
-//! A package: the definitions of a set, and those documents of its module that are objects of the resources that they define.
+//! A package: the definitions of a source, and those of its documents that are objects of the resources that they define.
 
-use super::sets::Set;
+use super::source::Source;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A YAML document of a module.
+/// A YAML document of a source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The path in the module, with slashes.
+    /// The path in the source, with slashes.
     pub file: String,
     /// The value.
     pub document: Value,
@@ -29,7 +29,7 @@ pub struct Example {
     pub versions: Vec<String>,
 }
 
-/// The definitions of a set, and their examples.
+/// The definitions of a source, and their examples.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Package {
     /// The definitions; no two have the same name.
@@ -38,29 +38,32 @@ pub struct Package {
     pub examples: Vec<Example>,
     /// The groups with a version that is served: `group/version`.
     pub versions: BTreeSet<String>,
+    /// The number of definitions that are left out: of an older version of the API, or with the name of an earlier one.
+    pub left_out: usize,
 }
 
 impl Package {
-    /// The package of `set` among the `documents` of its module.
+    /// The package of `source` among its `documents`.
     ///
     /// # Errors
     /// If it has no definition.
-    pub fn of(set: &Set, documents: Vec<Document>) -> Result<Package> {
+    pub fn of(source: &Source, documents: Vec<Document>) -> Result<Package> {
         let mut package = Package::default();
         let mut others = Vec::new();
         let mut names = BTreeSet::new();
         for document in documents.into_iter().flat_map(unfolded) {
-            let is_definition = document.text("/kind") == "CustomResourceDefinition";
-            if is_definition && document.text("/apiVersion") == "apiextensions.k8s.io/v1" && set.defines(&document.file)
-            {
-                if names.insert(document.text("/metadata/name").to_owned()) {
-                    package.definitions.push(document.without_templates());
-                }
-            } else if !is_definition {
+            if document.text("/kind") != "CustomResourceDefinition" {
                 others.push(document);
+            } else if source.defines(&document.file) {
+                let is_current = document.text("/apiVersion") == "apiextensions.k8s.io/v1";
+                if is_current && names.insert(document.text("/metadata/name").to_owned()) {
+                    package.definitions.push(document.without_templates());
+                } else {
+                    package.left_out += 1;
+                }
             }
         }
-        ensure!(!package.definitions.is_empty(), "{set} has no definitions in {}", set.definitions.join(", "));
+        ensure!(!package.definitions.is_empty(), "there are no definitions in {source}");
         package.versions = package.definitions.iter().flat_map(Document::served).collect();
         let mut seen = BTreeSet::new();
         for document in others.into_iter().filter(|other| seen.insert(other.document.to_string())) {
@@ -134,9 +137,9 @@ fn unfolded(document: Document) -> Vec<Document> {
 mod tests {
     use super::*;
 
-    fn set() -> Set {
-        let (project, module, version) = ("A".into(), "example.com/a".into(), "v1.0.0".into());
-        Set { project, module, version, sum: String::new(), definitions: vec!["crds".into(), "all.yaml".into()] }
+    fn source(definitions: &[&str]) -> Source {
+        let definitions = definitions.iter().map(|path| (*path).to_owned()).collect();
+        Source { row: "A".into(), name: "example.com/a@v1.0.0".into(), folder: "/a".into(), definitions }
     }
 
     fn document(file: &str, document: Value) -> Document {
@@ -154,7 +157,8 @@ mod tests {
 
     fn package(definition: Value, others: &[Value]) -> Package {
         let others = others.iter().map(|other| document("docs/a.yaml", other.clone()));
-        Package::of(&set(), [document("crds/a.yaml", definition)].into_iter().chain(others).collect()).unwrap()
+        Package::of(&source(&["crds"]), [document("crds/a.yaml", definition)].into_iter().chain(others).collect())
+            .unwrap()
     }
 
     #[test]
@@ -167,13 +171,18 @@ mod tests {
         old["metadata"]["name"] = json!("cs.a.com");
         let documents =
             [("crds/a.yaml", &one), ("crds-old/b.yaml", &other), ("crds/b/c.yaml", &old), ("all.yaml", &one)];
-        let package = Package::of(&set(), documents.map(|(file, value)| document(file, value.clone())).into()).unwrap();
-        let names: Vec<&str> = package.definitions.iter().map(|found| found.text("/metadata/name")).collect();
-        assert_eq!(names, ["as.a.com"]);
-        assert_eq!(package.definitions[0].document["metadata"]["labels"], json!({"of": "a"}));
-        assert_eq!(package.versions.into_iter().collect::<Vec<_>>(), ["a.com/v1", "a.com/v2"]);
-        let error = Package::of(&set(), vec![document("docs/a.yaml", one)]).unwrap_err().to_string();
-        assert_eq!(error, "example.com/a@v1.0.0 has no definitions in crds, all.yaml");
+        let documents = documents.map(|(file, value)| document(file, value.clone())).to_vec();
+        for (folders, expected, left_out) in
+            [(&["crds", "all.yaml"][..], &["as.a.com"][..], 2), (&[], &["as.a.com", "bs.a.com"], 2)]
+        {
+            let package = Package::of(&source(folders), documents.clone()).unwrap();
+            let names: Vec<&str> = package.definitions.iter().map(|found| found.text("/metadata/name")).collect();
+            assert_eq!((&names[..], package.left_out), (expected, left_out));
+            assert_eq!(package.definitions[0].document["metadata"]["labels"], json!({"of": "a"}));
+            assert_eq!(package.versions.into_iter().collect::<Vec<_>>(), ["a.com/v1", "a.com/v2"]);
+        }
+        let error = Package::of(&source(&["crds"]), vec![document("docs/a.yaml", one)]).unwrap_err().to_string();
+        assert_eq!(error, "there are no definitions in example.com/a@v1.0.0");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! The list of sets: Go modules with definitions, pinned by version and checksum.
+//! The list of sets: Go modules whose purpose is to publish an API, with its definitions, pinned by version and checksum.
 //!
 //! ```toml
 //! [[set]]
-//! project = "Gateway API"                      # a row of the table; several sets may share one
+//! project = "Gateway API"                      # its row of the table
 //! module = "sigs.k8s.io/gateway-api"
 //! version = "v1.2.1"
 //! sum = "h1:…"                                 # as in a go.sum
@@ -18,7 +18,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
-    /// The project that it belongs to.
+    /// The project that it belongs to, its row in the table.
     pub project: String,
     /// The path of the Go module.
     pub module: String,
@@ -43,15 +43,6 @@ struct Sets {
 pub fn load(path: &Path) -> Result<Vec<Set>> {
     let read = || Ok::<_, anyhow::Error>(toml::from_str::<Sets>(&std::fs::read_to_string(path)?)?.set);
     read().with_context(|| path.display().to_string())
-}
-
-impl Set {
-    /// Whether the definitions of `file` belong to it; a path in the module, with slashes.
-    pub fn defines(&self, file: &str) -> bool {
-        let inside =
-            |path: &String| file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.definitions.iter().any(inside)
-    }
 }
 
 impl fmt::Display for Set {

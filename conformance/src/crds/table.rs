@@ -1,6 +1,6 @@
-//! The table of what was compared and found equal, for the README: a row a project.
+//! The table of what was compared and found equal: a row a source.
 
-use super::sets::Set;
+use super::source::Source;
 use std::fmt;
 use std::ops::AddAssign;
 
@@ -62,23 +62,17 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The table of these results: a row a project, in the order of the sets, and their sum.
-pub fn table(results: &[(Set, Tally)]) -> String {
-    let mut rows: Vec<(&str, Tally)> = Vec::new();
+/// The table of these results: a row a source, and their sum.
+pub fn table(results: &[(Source, Tally)]) -> String {
+    let mut rows: Vec<(&str, Tally)> = results.iter().map(|(source, tally)| (&*source.row, *tally)).collect();
     let mut sum = Tally::default();
-    for (set, tally) in results {
-        sum += *tally;
-        match rows.iter_mut().find(|(project, _)| *project == set.project) {
-            Some((_, row)) => *row += *tally,
-            None => rows.push((&set.project, *tally)),
-        }
-    }
+    results.iter().for_each(|(_, tally)| sum += *tally);
     rows.push(("**all**", sum));
-    let head = "| project | definitions | equal | versions | equal | examples | created | equal |\n\
+    let head = "| source | definitions | equal | versions | equal | examples | created | equal |\n\
                 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-    let row = |(project, Tally { definitions, versions, examples, created }): &(&str, Tally)| {
+    let row = |(name, Tally { definitions, versions, examples, created }): &(&str, Tally)| {
         let described = [definitions, versions].map(|counts| format!(" {} | {} |", counts.all, counts.equal)).concat();
-        format!("| {project} |{described} {} | {created} | {} |\n", examples.all, examples.equal)
+        format!("| {name} |{described} {} | {created} | {} |\n", examples.all, examples.equal)
     };
     head.to_owned() + &rows.iter().map(row).collect::<String>()
 }
@@ -88,10 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sets_of_a_project_are_one_row() {
-        let set = |project: &str| {
-            let (project, module, version) = (project.to_owned(), "example.com/a".to_owned(), "v1.0.0".to_owned());
-            Set { project, module, version, sum: String::new(), definitions: Vec::new() }
+    fn there_is_a_row_for_each_source_and_for_all() {
+        let source = |row: &str| Source {
+            row: row.to_owned(),
+            name: String::new(),
+            folder: "/".into(),
+            definitions: Vec::new(),
         };
         let tally = |definitions, equal| Tally {
             definitions: Counts { all: definitions, equal },
@@ -99,12 +95,12 @@ mod tests {
             examples: Counts { all: 2, equal: 2 },
             created: 1,
         };
-        let results = [(set("A"), tally(2, 2)), (set("B"), tally(1, 0)), (set("A"), tally(3, 2))];
-        let expected = "| project | definitions | equal | versions | equal | examples | created | equal |\n\
+        let results = [(source("A"), tally(2, 2)), (source("B"), tally(1, 0))];
+        let expected = "| source | definitions | equal | versions | equal | examples | created | equal |\n\
             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n\
-            | A | 5 | 4 | 2 | 2 | 4 | 2 | 4 |\n| B | 1 | 0 | 1 | 1 | 2 | 1 | 2 |\n| **all** | 6 | 4 | 3 | 3 | 6 | 3 | 6 |\n";
+            | A | 2 | 2 | 1 | 1 | 2 | 1 | 2 |\n| B | 1 | 0 | 1 | 1 | 2 | 1 | 2 |\n| **all** | 3 | 2 | 2 | 2 | 4 | 2 | 4 |\n";
         assert_eq!(table(&results), expected);
-        assert_eq!(results.map(|(_, tally)| tally.is_equal()), [true, false, false]);
+        assert_eq!(results.map(|(_, tally)| tally.is_equal()), [true, false]);
         assert_eq!(tally(2, 1).to_string(), "definitions 1/2, versions 1/1, examples 2/2 (1 created)");
     }
 }

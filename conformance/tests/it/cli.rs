@@ -30,6 +30,27 @@ fn lists_public_definitions() {
 }
 
 #[test]
+fn definitions_of_a_folder_are_not_those_of_a_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let file = file.path().to_str().unwrap();
+    let missing = format!("{folder}/missing");
+    for (arguments, expected) in [
+        (vec!["--directory", &*missing], format!("Error: {missing}")),
+        (vec!["--directory", folder, "--directory", file], format!("Error: {file} is not a folder")),
+        (
+            vec!["--directory", folder, "--only", "istio"],
+            "'--directory <FOLDER>' cannot be used with '--only".to_owned(),
+        ),
+        (vec!["--directory", folder, "--list"], "'--directory <FOLDER>' cannot be used with '--list'".to_owned()),
+    ] {
+        let (success, text) = conformance(&[vec!["crds"], arguments].concat());
+        assert!(!success && text.contains(&expected), "{text}");
+    }
+}
+
+#[test]
 fn plays_what_is_asked_for_and_says_how_it_went() {
     let junit = tempfile::NamedTempFile::new().unwrap();
     let html = tempfile::NamedTempFile::new().unwrap();
