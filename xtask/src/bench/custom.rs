@@ -57,11 +57,12 @@ impl Bench<'_> {
                 }
             }
         }
-        for (name, samples) in CUSTOM.iter().zip(kept) {
-            self.add(name, Unit::Percent, samples);
-        }
-        for (name, samples) in FIRST.iter().zip(first) {
-            self.add(name, Unit::Milliseconds, samples);
+        let kept = CUSTOM.iter().zip(kept).map(|(name, samples)| (name, Unit::Percent, samples));
+        let first = FIRST.iter().zip(first).map(|(name, samples)| (name, Unit::Milliseconds, samples));
+        for (name, unit, samples) in kept.chain(first) {
+            if samples.iter().any(|samples| !samples.is_empty()) {
+                self.add(name, unit, samples);
+            }
         }
         Ok(())
     }
