@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub struct Document {
     /// The path in the source, with slashes.
     pub file: String,
-    /// The value.
+    /// The document as JSON.
     pub document: Value,
 }
 

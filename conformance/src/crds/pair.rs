@@ -96,7 +96,7 @@ impl Dialogue {
 }
 
 impl Pair {
-    /// Starts both.
+    /// Starts both servers.
     ///
     /// # Errors
     /// If one of them does not start.

@@ -10,7 +10,7 @@ pub const SECTION: &str = "crds";
 /// A number of cases, and of those that are equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All cases.
+    /// The number of all cases.
     pub all: usize,
     /// The cases in which both servers answered the same.
     pub equal: usize,

@@ -98,7 +98,7 @@ fn judge(about: &str, dialogue: &Dialogue, pair: &Pair, report: &mut impl FnMut(
     false
 }
 
-/// A name as a segment of a path; whatever is no string is a name that nothing has.
+/// A name as a segment of a path. A value that is no string becomes `-`, which is the name of no object.
 fn segment(name: &Value) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -9,7 +9,6 @@ use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::{meta, patch, validate};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);
@@ -48,12 +47,17 @@ impl<'k> Patch<'k> {
         if format == PatchFormat::Json {
             patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
         }
-        let (document, repeated) = match format {
-            PatchFormat::Strategic => patch::parse_strategic(&request.body.bytes)?,
-            PatchFormat::Json | PatchFormat::Merge => patch::parse(&request.body.bytes)?,
-        };
+        let (document, repeated) = parse(format, &request.body.bytes)?;
         let validation = options.field_validation;
         Ok((Patch { expected, format, document, repeated, validation, warned: false }, options))
+    }
+
+    /// The document, to be changed. A second try is rare, and a second tree would be large; so it is parsed again then.
+    fn take_document(&mut self, request: &Request<'_>) -> ApiResult<Value> {
+        match self.warned {
+            false => Ok(std::mem::take(&mut self.document)),
+            true => Ok(parse(self.format, &request.body.bytes)?.0),
+        }
     }
 
     /// The patched object; findings about it become warnings of the request.
@@ -68,27 +72,22 @@ impl<'k> Patch<'k> {
                 (patched, repeated.chain(unknown).collect())
             }
             PatchFormat::Merge => {
-                // A second try is rare, and a second tree would be large; so the document is parsed again then.
-                let document = match self.warned {
-                    false => std::mem::take(&mut self.document),
-                    true => patch::parse(&request.body.bytes)?.0,
-                };
-                (patch::merge::apply(current, document, checked)?, self.repeated.clone())
+                (patch::merge::apply(current, self.take_document(request)?, checked)?, self.repeated.clone())
             }
             PatchFormat::Strategic => {
-                let mut document = self.document.clone();
+                let mut document = self.take_document(request)?;
                 let mut patched = patch::strategic::apply(current, &mut document, self.expected.ty)?;
-                let printed = patch::print(&document);
-                schema::convert(&mut patched, self.expected.ty).map_err(|why| refused(&printed, why))?;
+                schema::convert(&mut patched, self.expected.ty)
+                    .map_err(|why| refused(&patch::print(&document), why))?;
                 // Upstream decodes it as what it has to be, whatever it says it is.
                 patched["apiVersion"] = self.expected.api_version.into();
                 patched["kind"] = self.expected.kind.into();
-                shown = Some(printed);
+                shown = Some(document);
                 (patched, self.repeated.clone())
             }
         };
         let Decoded { object: mut new, findings } =
-            typed(&self.expected, request.name, self.validation, &patched, shown.as_deref(), findings)?;
+            typed(&self.expected, request.name, self.validation, &patched, shown.as_ref(), findings)?;
         let first = !std::mem::replace(&mut self.warned, true);
         if first && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
@@ -102,17 +101,25 @@ impl<'k> Patch<'k> {
     }
 }
 
+/// Parses the document of a patch, and reports duplicate fields.
+fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
+    match format {
+        PatchFormat::Strategic => patch::parse_strategic(body),
+        PatchFormat::Json | PatchFormat::Merge => patch::parse(body),
+    }
+}
+
 /// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch. Errors show the
-/// tree, or what is `shown` instead.
+/// tree, or the strategic patch in `shown`.
 fn typed(
     expected: &Expected<'_>,
     name: &str,
     validation: FieldValidation,
     patched: &Value,
-    shown: Option<&str>,
+    shown: Option<&Value>,
     mut findings: Vec<String>,
 ) -> ApiResult<Decoded> {
-    let refused = |why: String| refused(&shown.map_or_else(|| patched.to_string().into(), Cow::Borrowed), why);
+    let refused = |why: String| refused(&shown.map_or_else(|| patched.to_string(), patch::print), why);
     let (api_version, kind) = type_meta(patched);
     if api_version.is_empty() {
         // Upstream then decodes it as an object of its internal version, which has none of the fields.

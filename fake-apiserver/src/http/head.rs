@@ -95,10 +95,10 @@ mod tests {
     use super::*;
     use http::Request;
 
-    /// Requests, and the answers that a kube-apiserver v1.37.1 gave to them; "" where it asks its handlers.
-    /// A method, a target, headers, and the answer.
+    /// The method, target and headers of a request, and the answer to it.
     type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
 
+    /// Requests, and the answers that a kube-apiserver v1.37.1 gave to them; "" where it asks its handlers.
     #[test]
     fn heads() {
         const BAD: &str = "400 Bad Request";

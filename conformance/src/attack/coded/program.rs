@@ -78,7 +78,7 @@ impl Program {
         lines.join(" | ").chars().take(1000).collect()
     }
 
-    /// Its resources.
+    /// The memory, descriptors and threads that the program has.
     ///
     /// # Errors
     /// If it has ended.
@@ -99,7 +99,7 @@ impl Program {
         std::fs::read_dir(self.folder())?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 
-    /// Ends it.
+    /// Ends the program.
     ///
     /// # Errors
     /// If it cannot be ended.

@@ -60,20 +60,18 @@ pub(super) fn delete_scalars(mut original: Vec<Value>, deleted: &[Value]) -> Vec
 /// Brings items into order: those that `order` has as there, others as `before`.
 ///
 /// # Errors
-/// If an item, or one of the order, has no key.
+/// If an item has no key.
 pub(super) fn arrange(
     items: Vec<Value>,
-    order: &[Value],
+    order: &Places,
     before: &Places,
     name: Option<&str>,
 ) -> Result<Vec<Value>, Refusal> {
-    order.iter().try_for_each(|item| Key::of(item, name).map(drop))?;
-    let order = first_places(order, name);
     let (mut ordered, mut others) = (Vec::new(), Vec::new());
     for item in items {
         let key = Key::of(&item, name)?;
         let place = |places: &Places| key.as_ref().and_then(|key| places.get(key).copied());
-        match (place(&order), place(before)) {
+        match (place(order), place(before)) {
             (Some(place), was) => ordered.push((place, was, item)),
             (None, was) => others.push((was, item)),
         }

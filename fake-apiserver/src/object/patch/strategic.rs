@@ -4,7 +4,7 @@
 //! where upstream goes through a map in no order.
 
 use super::go_print::{print, type_name};
-use super::ordered_lists::{Key, arrange, delete_scalars, first_places, union};
+use super::ordered_lists::{Key, Places, arrange, delete_scalars, first_places, union};
 use super::refusal::{Refusal, not_a, not_a_map, unknown_directive, untyped};
 use crate::schema::{PatchStrategy, TypeRef};
 use serde_json::{Map, Value};
@@ -172,17 +172,17 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
             other => return not_a("[]interface {}", &other),
         };
         let Some(name) = behind(&directive, ORDER, "setElementOrder list")? else { continue };
-        let [old, change] = [original.get(name), patch.get(name)].map(|list| match list {
+        let [old, change] = [original.remove(name), patch.remove(name)].map(|list| match list {
             None => Ok(None),
             Some(Value::Array(items)) => Ok(Some(items)),
-            Some(other) => not_a("[]interface {}", other),
+            Some(other) => not_a("[]interface {}", &other),
         });
-        let (old, change) = (old?.cloned(), change?.cloned());
+        let (old, change) = (old?, change?);
         let (element, strategy) = list(ty, name)?;
         let key = strategy.and_then(|strategy| strategy.key.as_deref());
         check_order(change.as_deref().unwrap_or_default(), &order, key)?;
         let has_maps = has_maps(&[old.as_deref().unwrap_or_default(), change.as_deref().unwrap_or_default()]);
-        let before = old.clone().unwrap_or_default();
+        let before = first_places(old.as_deref().unwrap_or_default(), key.filter(|_| has_maps == Ok(true)));
         let merged = match (old, change) {
             (None, None) => continue,
             (Some(old), None) => old,
@@ -201,9 +201,9 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
         }
         let has_maps = has_maps?;
         let key = key.filter(|_| has_maps);
-        let arranged = arrange(merged, &order, &first_places(&before, key), key)?;
+        order.iter().try_for_each(|item| Key::of(item, key).map(drop))?;
+        let arranged = arrange(merged, &first_places(&order, key), &before, key)?;
         original.insert(name.to_owned(), Value::Array(arranged));
-        patch.remove(name);
     }
     Ok(())
 }
@@ -258,12 +258,12 @@ fn merge_lists(
     if deletes {
         return Ok(delete_scalars(original, patch));
     }
-    let before = first_places(&original, None);
+    let (order, before) = (first_places(patch, None), first_places(&original, None));
     let merged = union(original, patch);
     if let Some(item) = merged.first().filter(|_| key.is_some()) {
         return not_a_map(item);
     }
-    arrange(merged, patch, &before, None)
+    arrange(merged, &order, &before, None)
 }
 
 /// Whether the items are objects. All must be of one type, and none may be a list (`sliceElementType`).
@@ -309,11 +309,13 @@ fn merge_maps(
     }
     let before = first_places(&original, Some(key));
     let mut places = before.clone();
-    let mut order = Vec::new();
-    for change in changes {
+    let mut order = Places::new();
+    for (place, change) in changes.into_iter().enumerate() {
         let found = Key::of(change, Some(key))?;
         let at = found.as_ref().and_then(|found| places.get(found).copied());
-        order.push(Value::Object(change.get(key).map(|value| (key.to_owned(), value.clone())).into_iter().collect()));
+        if let Some(found) = &found {
+            order.entry(found.clone()).or_insert(place);
+        }
         match (at.and_then(|at| original[at].as_object_mut()), change.as_object_mut()) {
             (Some(old), Some(change)) => *old = merge(std::mem::take(old), change, element)?,
             _ => {
