@@ -44,6 +44,7 @@ mod deep;
 mod env;
 mod eval;
 mod functions;
+pub mod go_regex;
 mod library;
 mod parse;
 mod plan;

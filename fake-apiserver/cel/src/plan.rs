@@ -11,11 +11,12 @@ use crate::ast::{Call, Comprehension, Expr, Id, Kind, Select};
 use crate::check::{Checked, Reference};
 use crate::env::known_type;
 use crate::functions::Functions;
-use crate::library::{self, Implementation, regex};
+use crate::go_regex;
+use crate::library::{self, Implementation};
 use crate::types::Type;
 use crate::value::{Key, Outcome, Value, fail};
-use ::regex::Regex;
 use constants::{constant_list, constant_map, set_of};
+use regex::Regex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -347,7 +348,7 @@ impl Planner<'_> {
         if let ("matches" | "find" | "findAll", Some(Value::String(pattern))) =
             (function, args.get(1).and_then(Step::constant))
         {
-            match regex::compile(pattern) {
+            match go_regex::compile(pattern) {
                 Ok(compiled) => regex = Some(Arc::new(compiled)),
                 Err(error) => return fail(error),
             }

@@ -4,7 +4,7 @@
 
 use super::Checked;
 use crate::ast::{Expr, Kind};
-use crate::library::regex;
+use crate::go_regex;
 use crate::source::Findings;
 use crate::types::Type;
 
@@ -26,7 +26,7 @@ fn visit(checked: &Checked, expr: &Expr, exempt: bool, findings: &mut Findings) 
                 let is_right = match call.function.as_str() {
                     "duration" => value.convert(&Type::Duration).is_ok(),
                     "timestamp" => value.convert(&Type::Timestamp).is_ok(),
-                    "matches" => regex::compile(&value.to_string()).is_ok(),
+                    "matches" => go_regex::compile(&value.to_string()).is_ok(),
                     _ => true,
                 };
                 if !is_right {

@@ -249,7 +249,7 @@ fn is_date_time(text: &str) -> bool {
     if Timestamp::parse_day(date).is_none() {
         return false;
     }
-    super::regex::compile(DATE_TIME).is_ok_and(|regex| {
+    crate::go_regex::compile(DATE_TIME).is_ok_and(|regex| {
         let within = |range: std::ops::Range<usize>, most: &str| clock.get(range).is_some_and(|part| part <= most);
         regex.is_match(clock) && within(0..2, "23") && within(3..5, "59") && within(6..8, "59")
     })

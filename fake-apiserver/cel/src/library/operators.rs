@@ -2,7 +2,8 @@
 //!
 //! Port of `common/stdlib/standard.go` and `common/types` of cel-go v0.29.2.
 
-use super::{Function, Table, regex, text};
+use super::{Function, Table, text};
+use crate::go_regex;
 use crate::types::Type;
 use crate::value::{Map, Outcome, Value, fail, no_such_overload};
 use std::cmp::Ordering;
@@ -204,7 +205,7 @@ fn negate(value: &Value) -> Outcome {
 
 fn matches(subject: &Value, pattern: &Value) -> Outcome {
     let (subject, pattern) = (text(subject)?, text(pattern)?);
-    match regex::compile(pattern) {
+    match go_regex::compile(pattern) {
         Ok(regex) => Ok(Value::Bool(regex.is_match(subject))),
         Err(error) => fail(error),
     }

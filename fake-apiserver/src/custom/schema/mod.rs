@@ -24,7 +24,6 @@ mod lists;
 mod node;
 mod number;
 mod own_defaults;
-pub mod pattern;
 mod prune;
 mod ratchet;
 mod report;

@@ -3,7 +3,7 @@
 use super::format::{self, Check};
 use super::kind::Kind;
 use super::number::{Bounds, NumberFormat};
-use super::pattern;
+use kubernetes_cel::go_regex;
 use regex::Regex;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -235,7 +235,7 @@ impl Pattern {
     fn read(text: &str) -> Result<Option<Pattern>, String> {
         match text {
             "" => Ok(None),
-            text => Ok(Some(Pattern { text: text.to_owned(), regex: pattern::compile(text)? })),
+            text => Ok(Some(Pattern { text: text.to_owned(), regex: go_regex::compile(text)? })),
         }
     }
 }

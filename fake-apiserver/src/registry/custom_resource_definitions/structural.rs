@@ -5,8 +5,8 @@
 
 use super::completeness;
 use super::visit::{entries, is_set, listed, schema_in, word};
-use crate::custom::schema::pattern;
 use crate::error::{Errors, FieldError, Path};
+use kubernetes_cel::go_regex;
 use serde_json::{Map, Value};
 
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
@@ -191,7 +191,7 @@ fn values(at: Path<'_>, schema: &Value, exceptions: Exceptions, errors: &mut Err
         nested(at.child("not"), not, Exceptions::default(), errors);
     }
     let pattern = word(schema, "pattern");
-    if let Err(error) = pattern::compile(pattern) {
+    if let Err(error) = go_regex::compile(pattern) {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
         errors.invalid(at.child("pattern"), pattern, detail);
     }

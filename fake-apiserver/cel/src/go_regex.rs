@@ -355,9 +355,20 @@ mod tests {
             let expected = Err(format!("error parsing regexp: {error}"));
             assert!(found == expected || pattern == "(?i", "{pattern}: {found:?}");
         }
-        for pattern in
-            ["", "(?)", "a|", "(?i-i)a", "(?P<a>b)(?P<c>d)", "^*", "a{,2}", "[-a]", "[a-]", "(a{30}){33}", "a(?i)*"]
-        {
+        for pattern in [
+            "",
+            "(?)",
+            "a|",
+            "(?i-i)a",
+            "(?P<a>b)(?P<c>d)",
+            "^*",
+            "a{,2}",
+            "[-a]",
+            "[a-]",
+            "[0-9-_.]",
+            "(a{30}){33}",
+            "a(?i)*",
+        ] {
             assert!(compile(pattern).is_ok(), "{pattern}: {:?}", compile(pattern));
         }
     }
