@@ -21,6 +21,9 @@ pub struct SiteSpec {
     /// The text of the page.
     #[schemars(length(min = 1))]
     pub page: String,
+    /// The name of the host, which never changes.
+    #[schemars(extend("x-kubernetes-validations" = [{"rule": "self == oldSelf", "message": "a site keeps its host"}]))]
+    pub host: String,
 }
 
 /// The state of a site.

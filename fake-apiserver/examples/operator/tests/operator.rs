@@ -20,7 +20,7 @@ fn the_readme_is_up_to_date() {
 }
 
 fn site(page: &str) -> Site {
-    Site::new("home", SiteSpec { page: page.into() })
+    Site::new("home", SiteSpec { page: page.into(), host: "home.example.com".into() })
 }
 
 #[tokio::test]
@@ -44,6 +44,10 @@ async fn a_site_has_its_page() {
     await_condition(pages.clone(), "home", shows("hello")).await.expect("it is published");
     let published = |found: Option<&Site>| found.is_some_and(|site| site.status.is_some());
     await_condition(sites.clone(), "home", published).await.expect("the site says so");
+
+    let move_away = Patch::Merge(json!({"spec": {"host": "away.example.com"}}));
+    let refused = sites.patch("home", &PatchParams::default(), &move_away).await.expect_err("a rule is against it");
+    assert!(refused.to_string().contains("a site keeps its host"), "{refused}");
 
     let change = Patch::Merge(json!({"spec": {"page": "good bye"}}));
     sites.patch("home", &PatchParams::default(), &change).await.expect("the site changes");
