@@ -8,6 +8,7 @@
 //! * [`crds`] compares what two servers make of definitions of custom resources and of examples;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator.
 
+mod administrator;
 mod answers;
 pub mod attack;
 pub mod bless;

@@ -1,24 +1,17 @@
 //! A pair of servers, a real one and the fake: each request goes to both, and what they answer is kept side by side.
 
 use super::order::{keep_group, sort_unordered};
+use crate::administrator::{Administrator, JSON, Reply, Sent};
 use crate::answers::document;
-use crate::credentials::ADMINISTRATOR;
-use crate::deadline::DEADLINE;
-use crate::subject::{Cluster, Setup, Target};
-use anyhow::{Context as _, Result};
-use bytes::Bytes;
+use crate::subject::Target;
+use anyhow::Result;
 use conformance_judge::exchange::{self, Difference, Exchange};
 use conformance_judge::ledger::Omission;
 use conformance_judge::names::Names;
 use conformance_judge::observation::Item;
-use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1::SendRequest;
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use tokio::sync::Mutex;
 
-/// The usual header `Accept`.
-const JSON: &str = "application/json";
 /// The time that upstream's controllers have to bring about what the fake does before it answers.
 const SETTLING: Duration = Duration::from_secs(20);
 /// The pause between two looks at the real server.
@@ -44,18 +37,10 @@ pub(super) struct Dialogue {
     fake: Vec<Exchange>,
 }
 
-/// One of the servers.
-struct Side {
-    cluster: Box<dyn Cluster>,
-    token: String,
-    /// The connection that was used last.
-    connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
-}
-
 /// A real server and the fake.
 pub(super) struct Pair {
-    real: Side,
-    fake: Side,
+    real: Administrator,
+    fake: Administrator,
     omitted: Vec<Omission>,
 }
 
@@ -101,10 +86,9 @@ impl Pair {
     /// # Errors
     /// If one of them does not start.
     pub(super) async fn start(targets: [&dyn Target; 2], omitted: Vec<Omission>) -> Result<Pair> {
-        let scenario = "crds".to_owned();
-        let setup = Setup { scenario, replicas: 1, flags: Vec::new(), manual_clock: false, tls: false };
-        let (real, fake) = tokio::try_join!(targets[0].start(&setup), targets[1].start(&setup))?;
-        Ok(Pair { real: Side::new(real)?, fake: Side::new(fake)?, omitted })
+        let [real, fake] = targets.map(|target| Administrator::start(target, "crds"));
+        let (real, fake) = tokio::try_join!(real, fake)?;
+        Ok(Pair { real, fake, omitted })
     }
 
     /// Ends the fake. The real server ends with its target.
@@ -112,7 +96,7 @@ impl Pair {
     /// # Errors
     /// If it ends with an error.
     pub(super) async fn stop(self) -> Result<()> {
-        self.fake.cluster.stop().await.map(drop)
+        self.fake.stop().await
     }
 
     /// The differences in a dialogue with these servers.
@@ -125,7 +109,7 @@ impl Pair {
     /// # Errors
     /// If there is no answer.
     pub(super) async fn ask(&self, dialogue: &mut Dialogue, request: &Request) -> Result<bool> {
-        let answers = tokio::try_join!(self.real.send(request), self.fake.send(request))?;
+        let answers = tokio::try_join!(send(&self.real, request), send(&self.fake, request))?;
         let answers = <[Item; 2]>::from(answers);
         let both = answers.iter().all(|item| item.head.starts_with('2'));
         dialogue.add(request, answers);
@@ -137,10 +121,10 @@ impl Pair {
     /// # Errors
     /// If there is no answer.
     pub(super) async fn settle(&self, dialogue: &mut Dialogue, request: &Request) -> Result<()> {
-        let fake = self.fake.send(request).await?;
+        let fake = send(&self.fake, request).await?;
         let begin = Instant::now();
         let real = loop {
-            let real = self.real.send(request).await?;
+            let real = send(&self.real, request).await?;
             if begin.elapsed() > SETTLING || self.equal(request, &real, &fake) {
                 break real;
             }
@@ -157,63 +141,27 @@ impl Pair {
     }
 }
 
-impl Side {
-    fn new(cluster: Box<dyn Cluster>) -> Result<Side> {
-        let token = cluster.token(ADMINISTRATOR).context("there is no administrator")?;
-        Ok(Side { cluster, token, connection: Mutex::default() })
+/// The answer of a server.
+async fn send(administrator: &Administrator, request: &Request) -> Result<Item> {
+    let Request { method, path, accept, body, group } = request;
+    let Reply { status, headers, body } = administrator.send(&Sent { method, path, accept, body }).await?;
+    let mut item = Item { head: status.to_string(), ..Item::default() };
+    for (name, value) in &headers {
+        let values = item.headers.entry(name.as_str().to_owned()).or_default();
+        let separator = if values.is_empty() { "" } else { "\n" };
+        *values += &format!("{separator}{}", String::from_utf8_lossy(value.as_bytes()));
     }
-
-    /// The answer, once the server serves what it is asked for.
-    async fn send(&self, request: &Request) -> Result<Item> {
-        let answer = async {
-            loop {
-                let item = self.once(request).await?;
-                // The storage of a new resource is being prepared.
-                if item.head != "429" {
-                    return Ok(item);
-                }
-                tokio::time::sleep(PAUSE).await;
-            }
-        };
-        tokio::time::timeout(DEADLINE, answer).await.with_context(|| format!("no answer to {}", request.command()))?
+    let content_type = item.headers.get("content-type").cloned().unwrap_or_default();
+    match document(&content_type, &body) {
+        Ok(json) => item.document = json,
+        Err(text) => item.text = Some(text),
     }
-
-    async fn once(&self, request: &Request) -> Result<Item> {
-        let body = if request.body.is_null() { Bytes::new() } else { serde_json::to_vec(&request.body)?.into() };
-        let message = http::Request::builder()
-            .method(request.method)
-            .uri(&request.path)
-            .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", JSON)
-            .header("accept", request.accept)
-            .body(Full::new(body))?;
-        let endpoint = &self.cluster.endpoints()[0];
-        let mut kept = self.connection.lock().await;
-        let mut connection = match kept.take() {
-            Some(connection) if !connection.is_closed() => connection,
-            _ => endpoint.connect().await?,
-        };
-        connection.ready().await?;
-        let answer = endpoint.send_over(&mut connection, message).await?;
-        let mut item = Item { head: answer.status().as_u16().to_string(), ..Item::default() };
-        for (name, value) in answer.headers() {
-            let values = item.headers.entry(name.as_str().to_owned()).or_default();
-            let separator = if values.is_empty() { "" } else { "\n" };
-            *values += &format!("{separator}{}", String::from_utf8_lossy(value.as_bytes()));
-        }
-        let content_type = item.headers.get("content-type").cloned().unwrap_or_default();
-        match document(&content_type, &answer.into_body().collect().await?.to_bytes()) {
-            Ok(json) => item.document = json,
-            Err(text) => item.text = Some(text),
-        }
-        *kept = Some(connection);
-        if let Some(group) = &request.group {
-            item.headers.remove("etag");
-            keep_group(&mut item.document, group);
-        }
-        sort_unordered(&mut item.document);
-        Ok(item)
+    if let Some(group) = group {
+        item.headers.remove("etag");
+        keep_group(&mut item.document, group);
     }
+    sort_unordered(&mut item.document);
+    Ok(item)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// A definition of a resource, and what happens to some of its objects.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Case {
-    /// The schema.
+    /// The schema of the definition's only version.
     pub schema: Value,
     /// Whether the status is a subresource.
     pub status: bool,

@@ -1,0 +1,99 @@
+//! The administrator of a server that was started to be compared with another one: a connection, over which requests are sent until the
+//! server is not too busy for them.
+
+use crate::credentials::ADMINISTRATOR;
+use crate::deadline::DEADLINE;
+use crate::subject::{Cluster, Setup, Target};
+use anyhow::{Context as _, Result};
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2::SendRequest;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// The media type of bodies.
+pub(crate) const JSON: &str = "application/json";
+/// The statuses of a server that is too busy, or prepares the storage of a new resource: they say nothing of the request.
+const BUSY: [u16; 2] = [429, 503];
+/// The pause before a request is sent again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A server, and the connection of its administrator.
+pub(crate) struct Administrator {
+    cluster: Box<dyn Cluster>,
+    token: String,
+    agent: String,
+    connection: SendRequest<Full<Bytes>>,
+}
+
+/// A request.
+pub(crate) struct Sent<'s> {
+    pub(crate) method: &'s str,
+    /// The path, with a query if there is one.
+    pub(crate) path: &'s str,
+    /// The header `Accept`.
+    pub(crate) accept: &'s str,
+    /// The body, a merge patch if the method is `PATCH`; `null` for none.
+    pub(crate) body: &'s Value,
+}
+
+/// The answer to a request, as it came.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Administrator {
+    /// Starts a server. `name` is that of its run, and that of the user agent.
+    ///
+    /// # Errors
+    /// If it does not start, or cannot be connected with.
+    pub(crate) async fn start(target: &dyn Target, name: &str) -> Result<Administrator> {
+        let setup =
+            Setup { scenario: name.to_owned(), replicas: 1, flags: Vec::new(), manual_clock: false, tls: false };
+        let cluster = target.start(&setup).await?;
+        let connection = cluster.endpoints()[0].http2().await?;
+        let token = cluster.token(ADMINISTRATOR).context("the administrator has no token")?;
+        Ok(Administrator { cluster, token, agent: format!("{name}/1"), connection })
+    }
+
+    /// Stops the server.
+    ///
+    /// # Errors
+    /// If it ends with an error.
+    pub(crate) async fn stop(self) -> Result<()> {
+        self.cluster.stop().await.map(drop)
+    }
+
+    /// Sends a request, again and again as long as the server is too busy for it; then that is the answer.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub(crate) async fn send(&self, sent: &Sent<'_>) -> Result<Reply> {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let once = tokio::time::timeout(DEADLINE, self.send_once(sent));
+            let reply = once.await.with_context(|| format!("no answer to {} {}", sent.method, sent.path))??;
+            if !BUSY.contains(&reply.status) || Instant::now() > deadline {
+                return Ok(reply);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn send_once(&self, sent: &Sent<'_>) -> Result<Reply> {
+        let bytes = if sent.body.is_null() { Bytes::new() } else { serde_json::to_vec(sent.body)?.into() };
+        let request = http::Request::builder()
+            .method(sent.method)
+            .uri(format!("{}{}", self.cluster.endpoints()[0].url, sent.path))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", if sent.method == "PATCH" { "application/merge-patch+json" } else { JSON })
+            .header("accept", sent.accept)
+            .header("user-agent", &self.agent)
+            .body(Full::new(bytes))?;
+        let (head, body) = self.connection.clone().send_request(request).await?.into_parts();
+        Ok(Reply { status: head.status.as_u16(), headers: head.headers, body: body.collect().await?.to_bytes() })
+    }
+}
