@@ -9,30 +9,11 @@ use super::selection::Selection;
 use crate::commit::{draft, read};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::{Resource, Version};
+use crate::registry::{Resource, Undecodable, Version};
 use crate::store::{Change, Entry, Event, Slice};
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
-
-/// Why a stored object cannot be shown: what a write says, and what reads and deletions make of it.
-struct Undecodable(String);
-
-impl Undecodable {
-    fn new(entry: &Entry, why: &str) -> Self {
-        Undecodable(format!("object not decodable revision={}: {why}", entry.revision))
-    }
-
-    /// The error of a read or a deletion (`NewCorruptObjError` of `k8s.io/apiserver/pkg/storage`).
-    fn corrupt(&self, kind: &Resource, entry: &Entry) -> ApiError {
-        let Resource { storage_prefix, .. } = kind;
-        ApiError::internal(format!(
-            "StorageError: corrupt object, Code: 7, Key: /{storage_prefix}/{}, ResourceVersion: 0, AdditionalErrorMsg: {}",
-            entry.key.path(),
-            self.0
-        ))
-    }
-}
 
 /// An object in a version, from the webhook.
 async fn ask(kind: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {

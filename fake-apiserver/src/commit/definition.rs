@@ -49,6 +49,13 @@ pub(crate) fn find<'d>(definition: &'d Value, type_: &str) -> Option<&'d Value> 
     definition["status"]["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
+/// Removes the condition of that type.
+pub(crate) fn remove(definition: &mut Value, type_: &str) {
+    if let Some(conditions) = definition["status"]["conditions"].as_array_mut() {
+        conditions.retain(|condition| condition["type"] != type_);
+    }
+}
+
 impl Condition<'_> {
     /// Whether the definition has the condition, whatever its times.
     pub(crate) fn is_in(&self, definition: &Value) -> bool {

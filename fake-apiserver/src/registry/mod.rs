@@ -9,6 +9,7 @@ mod lookup;
 mod record;
 mod resource;
 mod rules;
+mod undecodable;
 mod webhook_conversion;
 
 mod apps;
@@ -39,6 +40,7 @@ pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, PrinterColumn, Resource, Str, Subresource, Version};
 pub use rules::{RowCondition, Strategy};
+pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;
 
 use serde_json::{Map, Value};

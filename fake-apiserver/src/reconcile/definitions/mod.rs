@@ -5,24 +5,28 @@
 //!   created ──▶ NamesAccepted ──▶ Established: served ── DELETE ──▶ Terminating ── no objects left ──▶ removed: not served
 //! ```
 //! Upstream controllers do that a moment later; here it is done before the writer is answered. Follows
-//! `pkg/controller/{status,establish,finalizer,apiapproval}` of k8s.io/apiextensions-apiserver (v0.37.1).
+//! `pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema}` of k8s.io/apiextensions-apiserver (v0.37.1). A deletion
+//! that a webhook prevents is tried again when the definition is written or one of its objects removed; upstream does so after a pause, too. The
+//! reason `InstanceDeletionCheck`, which upstream gives for some milliseconds of each minute that it waits for finalizers, is not given.
 
 mod approval;
 mod description;
 mod names;
+mod removal;
+mod structure;
 
 use super::{Reconcilers, Work};
 use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
-use crate::commit::deletion::{self, DeleteOptions};
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::ids;
 use crate::schema::OwnedType;
-use crate::store::{Entry, Key, ResourceId, Scope};
+use crate::store::{Entry, Key, ResourceId};
 use jiff::Timestamp;
 use names::{AllNames, Naming};
+use removal::Removal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +41,7 @@ pub(super) struct Definitions {
     /// The served definitions by name.
     served: BTreeMap<Box<str>, Served>,
     names: AllNames,
+    structure: structure::Seen,
 }
 
 struct Served {
@@ -80,11 +85,11 @@ impl Definitions {
             self.retire(cluster, name).await;
         }
         let Some(mut stored) = found else {
-            self.names.forget(name);
-            self.release_names(cluster, name);
+            self.forget(cluster, name);
             return Ok(());
         };
         approval::settle(cluster, &mut stored, now).await?;
+        self.structure.settle(cluster, &mut stored).await?;
         self.accept_names(cluster, name, &mut stored, now).await?;
         establish(cluster, &mut stored, now).await?;
         if cluster.store.get(&key(name)).is_some() {
@@ -150,16 +155,20 @@ impl Definitions {
         }
         let was_served = is_true(definition, ESTABLISHED);
         let time = format_seconds(now);
-        let condition = |status, reason, message| Condition { type_: TERMINATING, status, reason, message };
+        fn condition<'c>(status: bool, reason: &'c str, message: &'c str) -> Condition<'c> {
+            Condition { type_: TERMINATING, status, reason, message }
+        }
         let progress = condition(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
         stored.change(cluster, |definition| progress.set(definition, &time)).await?;
         let done = match self.served.get(name) {
-            Some(served) if was_served => {
-                if !remove_objects(cluster, served.resource, now).await? {
-                    return Ok(());
+            Some(served) if was_served => match removal::run(cluster, served.resource, now).await? {
+                Removal::Done => condition(false, "InstanceDeletionCompleted", "removed all instances"),
+                Removal::Waiting => return Ok(()),
+                Removal::Failed(why) => {
+                    let failed = condition(true, "InstanceDeletionFailed", &why);
+                    return stored.change(cluster, |definition| failed.set(definition, &time)).await;
                 }
-                condition(false, "InstanceDeletionCompleted", "removed all instances")
-            }
+            },
             _ => condition(false, "NeverEstablished", "resource was never established"),
         };
         let finished = stored.change(cluster, |definition| {
@@ -170,10 +179,16 @@ impl Definitions {
         finished.await?;
         if cluster.store.get(&key(name)).is_none() {
             self.retire(cluster, name).await;
-            self.names.forget(name);
-            self.release_names(cluster, name);
+            self.forget(cluster, name);
         }
         Ok(())
+    }
+
+    /// Forgets a definition, which was removed.
+    fn forget(&mut self, cluster: &Reconcilers, name: &str) {
+        self.structure.forget(name);
+        self.names.forget(name);
+        self.release_names(cluster, name);
     }
 
     /// Enqueues the other definitions of the group that lack names.
@@ -265,20 +280,4 @@ impl Stored {
         }
         Ok(())
     }
-}
-
-/// Deletes all objects of a resource; false if some remain.
-async fn remove_objects(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -> ApiResult<bool> {
-    let catalog = cluster.catalog();
-    let Some(kind) = catalog.registry.get(id) else { return Ok(true) };
-    let keys: Vec<Key> = cluster.store.snapshot().range(&Scope::all(id), "").map(|entry| entry.key.clone()).collect();
-    let mut gone = true;
-    for key in keys {
-        let deletion = cluster.commits.change(&key, |entry| {
-            let plan = deletion::plan(kind, entry, &DeleteOptions::default(), now)?;
-            Ok((plan.change, plan.removes))
-        });
-        gone &= deletion.await?.is_none_or(|(_, removed)| removed);
-    }
-    Ok(gone)
 }

@@ -1,0 +1,60 @@
+//! The removal of the objects of a definition that is being deleted.
+//!
+//! Follows `deleteInstances` of `pkg/controller/finalizer` (k8s.io/apiextensions-apiserver v0.37.1).
+
+use crate::commit::deletion::{self, DeleteOptions};
+use crate::error::{ApiError, ApiResult, aggregate};
+use crate::reconcile::Reconcilers;
+use crate::registry::{Resource, Undecodable};
+use crate::store::{Entry, Key, ResourceId, Scope};
+use jiff::Timestamp;
+
+/// What became of the objects.
+pub(super) enum Removal {
+    /// None are left.
+    Done,
+    /// Some have finalizers.
+    Waiting,
+    /// Some cannot be deleted, and why, as a condition says it.
+    Failed(String),
+}
+
+/// Deletes all objects of a resource. In a namespace with one that cannot be converted to the storage version, those behind it stay, too.
+pub(super) async fn run(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -> ApiResult<Removal> {
+    let catalog = cluster.catalog();
+    let Some(kind) = catalog.registry.get(id) else { return Ok(Removal::Done) };
+    let entries: Vec<_> = cluster.store.snapshot().range(&Scope::all(id), "").cloned().collect();
+    let mut failures: Vec<(Key, ApiError)> = Vec::new();
+    let mut gone = true;
+    for entry in entries {
+        let key = &entry.key;
+        if failures.last().is_some_and(|(failed, _)| failed.namespace() == key.namespace()) {
+            continue;
+        }
+        if let Some(why) = undecodable(kind, &entry).await {
+            failures.push((key.clone(), why));
+            continue;
+        }
+        let deletion = cluster.commits.change(key, |entry| {
+            let plan = deletion::plan(kind, entry, &DeleteOptions::default(), now)?;
+            Ok((plan.change, plan.removes))
+        });
+        gone &= deletion.await?.is_none_or(|(_, removed)| removed);
+    }
+    Ok(match (failures.is_empty(), gone) {
+        (true, true) => Removal::Done,
+        (true, false) => Removal::Waiting,
+        (false, _) => {
+            let why = aggregate(failures.iter().map(|(_, why)| why.to_string()));
+            Removal::Failed(format!("could not issue all deletes: {why}"))
+        }
+    })
+}
+
+/// Why an object cannot be read in the storage version, if a webhook should convert it and does not.
+async fn undecodable(kind: &Resource, entry: &Entry) -> Option<ApiError> {
+    let storage = kind.storage();
+    storage.forms()?;
+    let why = storage.shown(vec![entry.object()]).await.err()?;
+    Some(Undecodable::new(entry, &why).corrupt(kind, entry))
+}
