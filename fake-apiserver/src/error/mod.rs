@@ -250,6 +250,11 @@ impl ApiError {
         Self::new(413, "RequestEntityTooLarge", message)
     }
 
+    /// 414: the target is longer than `limit` bytes.
+    pub fn target_too_long(limit: usize) -> Self {
+        Self::new(414, "RequestURITooLong", format!("the target of the request is too long: limit is {limit} bytes"))
+    }
+
     /// 415: the body's content type is not supported.
     pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::new(415, "UnsupportedMediaType", message)

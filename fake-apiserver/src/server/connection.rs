@@ -1,6 +1,7 @@
 //! One connection: HTTP/1.1 or HTTP/2, with the limits of a real server, from its first byte to its end.
 
 use super::lifetime::{Expired, Lifetime, OpenBody, Watched};
+use super::refusals::Refusals;
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
@@ -48,7 +49,7 @@ pub(super) async fn serve<A, B>(
     let mut http2 = builder.http2();
     http2.timer(TokioTimer::new()).max_concurrent_streams(max_streams).max_header_list_size(MAX_HEAD_BYTES);
     http2.max_send_buf_size(MAX_STREAM_BYTES);
-    let stream = TokioIo::new(Watched::new(stream, lifetime.clone()));
+    let stream = TokioIo::new(Refusals::new(Watched::new(stream, lifetime.clone())));
     let mut connection = pin!(builder.serve_connection(stream, service));
     let grace = tokio::select! {
         ended = &mut connection => return log(ended),

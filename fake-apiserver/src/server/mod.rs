@@ -6,6 +6,7 @@ mod gathered;
 mod kubeconfig;
 mod lifetime;
 mod listener;
+mod refusals;
 mod replica;
 mod tls;
 

@@ -34,6 +34,33 @@ async fn said(server: &FakeApiServer, head: &str) -> String {
     String::from_utf8(said).expect("text")
 }
 
+/// Heads that hyper refuses before the pipeline sees them.
+#[tokio::test]
+async fn refused_heads_have_contents() {
+    let server = start().await;
+    let long = "a".repeat(65_535 - "/healthz?".len());
+    let many: String = (0..300).map(|index| format!("x-{index}: v\r\n")).collect();
+    let status = concat!(
+        r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the target of the request "#,
+        r#"is too long: limit is 65534 bytes","reason":"RequestURITooLong","code":414}"#,
+        "\n"
+    );
+    for (head, expected, content) in [
+        (format!("GET /healthz?{long} HTTP/1.1\r\nHost: a\r\n\r\n"), "414 URI Too Long", status),
+        (
+            format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{many}\r\n"),
+            "431 Request Header Fields Too Large",
+            "431 Request Header Fields Too Large",
+        ),
+        ("GET /healthz HTTP/1.1\r\nHo st: a\r\n\r\n".to_owned(), "400 Bad Request", "400 Bad Request"),
+    ] {
+        let said = said(&server, &head).await;
+        let (head, sent) = said.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&format!("HTTP/1.1 {expected}\r\n")), "{head}");
+        assert_eq!(sent, content);
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_waits_is_asked_for_its_body_only_if_it_is_wanted() {
     let server = start().await;
