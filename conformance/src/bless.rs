@@ -66,7 +66,7 @@ async fn bless_one(
     }
     let recorded = recording(fixtures, &scenario.name);
     let known: Vec<Exchange> = if recorded.exists() { exchange::load(&recorded)? } else { Vec::new() };
-    let mut text = retold(scenario, &played.dialogue);
+    let mut text = rewritten(scenario, &played.dialogue);
     let stamped = scenario.text.blessed_by().is_some_and(|by| by.starts_with(&stamp.server));
     if stamped && known == exchanges && without_stamp(&text) == without_stamp(&scenario.text) {
         return Ok(false);
@@ -79,7 +79,7 @@ async fn bless_one(
 }
 
 /// The scenario's text, with the observed in place of the expected results.
-fn retold(scenario: &Scenario, dialogue: &Dialogue) -> Text {
+fn rewritten(scenario: &Scenario, dialogue: &Dialogue) -> Text {
     let mut text = scenario.text.clone();
     for step in scenario.steps.iter().filter(|step| step.expectation.is_some()) {
         if let Some(observed) = dialogue.observed(step.line) {

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// The time after which memory may not grow, and that over which it is looked at, then and in the end.
+/// The time after which memory may not grow.
 const WARM_UP: Duration = Duration::from_secs(120);
+/// The time for which the figures have one value of memory.
 const LOOK: Duration = Duration::from_secs(30);
-/// How much more memory there may be in the end, in percent.
+/// How much more memory there may be in the second half of the time after the warm-up than in the first, in percent.
 const GROWTH: u64 = 10;
 
 /// What is counted besides the history.
@@ -45,26 +46,35 @@ impl fmt::Display for Outcome {
 impl Outcome {
     /// The outcome of a test whose disruptions took that `time`; a growth of memory is added to the `findings`.
     pub(super) fn of(history: &History, counts: Counts, mut findings: Vec<String>, time: Duration) -> Outcome {
-        let (begin, end) = (memory(&counts.samples, WARM_UP), memory(&counts.samples, time.saturating_sub(LOOK)));
+        let memory: Vec<u64> = counts.samples.iter().map(|sample| sample.memory).collect();
+        let steady = memory.get(WARM_UP.as_secs() as usize..).unwrap_or_default();
+        let [begin, end] = <[_; 2]>::from(steady.split_at(steady.len() / 2)).map(busy);
         if time >= WARM_UP + 2 * LOOK && end * 100 > begin * (100 + GROWTH) {
             findings.push(format!("memory grew from {begin} MiB to {end} MiB, by more than {GROWTH} %"));
         }
+        let curve: Vec<String> =
+            memory.chunks(LOOK.as_secs() as usize).map(|look| quantile(look, 2).to_string()).collect();
         let peak = counts.samples.iter().map(|sample| sample.peak).max().unwrap_or_default();
         let figures = figures(history, &counts)
             + &format!(
-                "memory of the server: {begin} MiB after the warm-up, {peak} MiB at most, {end} MiB in the end\n"
+                "memory of the server: {begin} MiB in the first half after the warm-up, {end} MiB in the second, {peak} MiB at most\n\
+                 memory of the server by half minutes, MiB: {}\n",
+                curve.join(" ")
             );
         Outcome { findings, figures }
     }
 }
 
-/// The median of the samples of memory from a time on, MiB.
-fn memory(samples: &[Vitals], from: Duration) -> u64 {
-    let from = (from.as_secs() as usize).min(samples.len().saturating_sub(1));
-    let mut samples: Vec<u64> =
-        samples[from..].iter().take(LOOK.as_secs() as usize).map(|sample| sample.memory).collect();
+/// The memory while the server is busy, whatever share of the time is rest: the upper quartile.
+fn busy(samples: &[u64]) -> u64 {
+    quantile(samples, 4)
+}
+
+/// The sample above which there is one in `parts` of them.
+fn quantile(samples: &[u64], parts: usize) -> u64 {
+    let mut samples = samples.to_vec();
     samples.sort_unstable();
-    samples.get(samples.len() / 2).copied().unwrap_or_default()
+    samples.get(samples.len() * (parts - 1) / parts).copied().unwrap_or_default()
 }
 
 fn figures(history: &History, counts: &Counts) -> String {
@@ -117,11 +127,16 @@ mod tests {
     #[test]
     fn memory_that_grows_is_a_finding() {
         let grown = outcome(|second| 100 + second);
-        assert_eq!(grown.findings, ["memory grew from 235 MiB to 285 MiB, by more than 10 %"]);
-        // A spike is none, and neither is what grows before the end of the warm-up.
-        let grown = outcome(|second| if second == 180 { 900 } else { second.min(120) });
+        assert_eq!(grown.findings, ["memory grew from 250 MiB to 290 MiB, by more than 10 %"]);
+        // A spike is none, and neither is a rest, nor what grows before the end of the warm-up.
+        let grown = outcome(|second| match second {
+            130..150 => 50,
+            180 => 900,
+            second => second.min(120),
+        });
         assert_eq!(grown.findings, [] as [&str; 0]);
-        let told = grown.to_string();
-        assert!(told.contains("2 cut") && told.contains("4 requests, answered by 200 3 times, 409 1 times"), "{told}");
+        let figures = grown.to_string();
+        assert!(figures.contains("2 cut"), "{figures}");
+        assert!(figures.contains("4 requests, answered by 200 3 times, 409 1 times"), "{figures}");
     }
 }

@@ -33,25 +33,25 @@ pub(crate) enum Actor {
 
 /// All results of the actors.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Observations {
     pub(crate) commits: Vec<Commit>,
     pub(crate) watches: Vec<Watch>,
     /// Snapshots by their revision.
     pub(crate) snapshots: Vec<(u64, State)>,
     /// The revisions that were compacted.
     pub(crate) compacted: Vec<u64>,
-    /// The oldest available revisions that refused readers were told.
+    /// The oldest available revisions that refusals named to readers.
     pub(crate) oldest: Vec<u64>,
     /// States of an index, each with the range of its possible revisions.
     pub(crate) indexes: Vec<(u64, u64, State)>,
 }
 
 /// The store, and the record of its results.
-pub(crate) struct Witness {
+pub(crate) struct Observer {
     pub(crate) store: Store,
     bounds: Bounds,
     /// A mutex of std, at which no thread is scheduled.
-    told: Mutex<Told>,
+    observations: Mutex<Observations>,
 }
 
 const NAMES: [(u32, &str, &str); 4] = [(0, "a", "x"), (0, "a", "y"), (0, "b", "x"), (1, "", "z")];
@@ -74,29 +74,29 @@ fn draft(key: &Key, label: &str) -> Draft {
 }
 
 impl Actor {
-    pub(crate) fn act(self, witness: &Witness) {
+    pub(crate) fn act(self, observer: &Observer) {
         match self {
-            Actor::Writer => (0..thread_rng().gen_range(2..=5)).for_each(|_| witness.write()),
-            Actor::Watcher => witness.watch(),
-            Actor::Reader => (0..3).for_each(|_| witness.read()),
-            Actor::Compactor => (0..2).for_each(|_| witness.compact()),
-            Actor::Follower => witness.follow(),
+            Actor::Writer => (0..thread_rng().gen_range(2..=5)).for_each(|_| observer.write()),
+            Actor::Watcher => observer.watch(),
+            Actor::Reader => (0..3).for_each(|_| observer.read()),
+            Actor::Compactor => (0..2).for_each(|_| observer.compact()),
+            Actor::Follower => observer.follow(),
         }
     }
 }
 
-impl Witness {
-    pub(crate) fn new(store: Store, bounds: Bounds) -> Witness {
-        Witness { store, bounds, told: Mutex::default() }
+impl Observer {
+    pub(crate) fn new(store: Store, bounds: Bounds) -> Observer {
+        Observer { store, bounds, observations: Mutex::default() }
     }
 
     /// Takes the record.
-    pub(crate) fn told(&self) -> Told {
+    pub(crate) fn observations(&self) -> Observations {
         std::mem::take(&mut *self.log())
     }
 
-    fn log(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.told.lock().expect("no thread panics here")
+    fn log(&self) -> std::sync::MutexGuard<'_, Observations> {
+        self.observations.lock().expect("no thread panics here")
     }
 
     fn write(&self) {
@@ -209,7 +209,7 @@ impl Witness {
             }))
         };
         let mut watch =
-            Watch { scope: scope.clone(), filter, after: 0, told: vec![], bookmarks: vec![], end: End::Cancelled };
+            Watch { scope: scope.clone(), filter, after: 0, delivered: vec![], bookmarks: vec![], end: End::Cancelled };
         let begun = match resume {
             None if once_in(2) => {
                 let (snapshot, subscription) = self.store.subscribe(scope.clone(), selector());
@@ -234,7 +234,7 @@ impl Witness {
                 drop(subscription);
                 over.store(true, Ordering::Relaxed);
                 let bookmark = watch.bookmarks.last().map(|(_, revision)| *revision);
-                let seen = watch.told.last().map(|(revision, _)| *revision).max(bookmark).unwrap_or(watch.after);
+                let seen = watch.delivered.last().map(|(revision, _)| *revision).max(bookmark).unwrap_or(watch.after);
                 match watch.end {
                     End::Cancelled => Some(Some(seen)),
                     End::Closed => None,
@@ -259,7 +259,7 @@ impl Witness {
             if once_in(3)
                 && let Some(level) = subscription.level()
             {
-                watch.bookmarks.push((watch.told.len(), level));
+                watch.bookmarks.push((watch.delivered.len(), level));
             }
             let delivery = match once_in(4) {
                 true => subscription.try_next(),
@@ -268,7 +268,7 @@ impl Witness {
             match delivery {
                 None => {}
                 Some(Delivery::Event(event, change)) => {
-                    watch.told.push((event.revision, change));
+                    watch.delivered.push((event.revision, change));
                     let shown = event.object(change);
                     let expected = if change == Change::Deleted { event.revision } else { shown.revision };
                     assert_eq!(shown.revision, expected, "selectors: a deletion shows its own revision");

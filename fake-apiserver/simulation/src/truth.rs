@@ -17,7 +17,7 @@ pub struct Commit {
 }
 
 /// An event of a watch: its revision and type.
-pub type Told = (u64, Change);
+pub type Delivered = (u64, Change);
 
 /// The objects at a revision: the revision and the label of each.
 pub type State = BTreeMap<Key, (u64, String)>;
@@ -66,7 +66,7 @@ impl Truth {
     }
 
     /// The events of a scope after a revision, as filtered by label.
-    pub fn owed(&self, after: u64, scope: &Scope, filter: Option<&str>) -> Vec<Told> {
+    pub fn owed(&self, after: u64, scope: &Scope, filter: Option<&str>) -> Vec<Delivered> {
         let mut labels: BTreeMap<&Key, &str> = BTreeMap::new();
         let mut owed = Vec::new();
         for commit in self.0.iter().filter(|commit| scope.contains(&commit.key)) {

@@ -1,7 +1,7 @@
 //! The record of a watch: its start, its events, and its end; and the check that these are the events it was owed.
 
 use crate::store::Scope;
-use crate::truth::{Told, Truth};
+use crate::truth::{Delivered, Truth};
 
 /// The end of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Watch {
     /// The revision after which it was to begin.
     pub after: u64,
     /// The events, in the order of delivery.
-    pub told: Vec<Told>,
+    pub delivered: Vec<Delivered>,
     /// The bookmarks: the number of events before each, and its revision.
     pub bookmarks: Vec<(usize, u64)>,
     /// The end.
@@ -40,7 +40,7 @@ impl Watch {
     /// If a guarantee is broken.
     pub fn judge(&self, truth: &Truth) {
         let owed = truth.owed(self.after, &self.scope, self.filter);
-        let revisions: Vec<u64> = self.told.iter().map(|(revision, _)| *revision).collect();
+        let revisions: Vec<u64> = self.delivered.iter().map(|(revision, _)| *revision).collect();
         for pair in revisions.windows(2) {
             assert_ne!(pair[0], pair[1], "unique: an event came twice: {self:?}, owed {owed:?}");
             assert!(pair[0] < pair[1], "ordered: an event came late: {self:?}, owed {owed:?}");
@@ -52,10 +52,10 @@ impl Watch {
             !revisions.contains(revision) && revisions.last().is_some_and(|last| revision < last)
         });
         assert_eq!(missed, None, "reliable: an event was left out: {self:?}, owed {owed:?}");
-        for told in &self.told {
-            assert!(owed.contains(told), "selectors: {told:?} means something else: {self:?}, owed {owed:?}");
+        for delivered in &self.delivered {
+            assert!(owed.contains(delivered), "selectors: {delivered:?} means something else: {self:?}, owed {owed:?}");
         }
-        let next = owed.get(self.told.len()).map(|(revision, _)| *revision);
+        let next = owed.get(self.delivered.len()).map(|(revision, _)| *revision);
         match self.end {
             End::Closed => assert_eq!(next, None, "reliable: it ended before its time: {self:?}, owed {owed:?}"),
             End::Expired(oldest) => {
@@ -68,10 +68,10 @@ impl Watch {
             End::Cancelled => {}
         }
         let mut last = self.after;
-        for (told, bookmark) in &self.bookmarks {
-            let seen = revisions[..*told].last().copied().unwrap_or(self.after);
+        for (delivered, bookmark) in &self.bookmarks {
+            let seen = revisions[..*delivered].last().copied().unwrap_or(self.after);
             assert!(*bookmark >= last.max(seen), "bookmarkable: a bookmark went back: {self:?}, owed {owed:?}");
-            let next = owed.get(*told).map(|(revision, _)| *revision);
+            let next = owed.get(*delivered).map(|(revision, _)| *revision);
             assert!(
                 next.is_none_or(|next| next > *bookmark),
                 "bookmarkable: it leaves one out: {self:?}, owed {owed:?}"

@@ -1,6 +1,6 @@
 //! The world of one schedule: its actors, and the checks at the end.
 
-use crate::actors::{Actor, Told, Witness};
+use crate::actors::{Actor, Observations, Observer};
 use crate::store::{Delivery, ResourceId, Scope, Store};
 use crate::truth::Truth;
 use shuttle::rand::{Rng, thread_rng};
@@ -39,7 +39,7 @@ pub fn run() {
         queue: one_of(&mut random, 3),
     };
     let store = Store::with_limits(bounds.events, bounds.bytes, bounds.queue);
-    let witness = Arc::new(Witness::new(store.clone(), bounds));
+    let observer = Arc::new(Observer::new(store.clone(), bounds));
     let mut writers = vec![Actor::Writer, Actor::Writer];
     let mut others = vec![Actor::Watcher, Actor::Watcher];
     for (actor, chance) in [(Actor::Compactor, 3), (Actor::Reader, 2), (Actor::Follower, 2), (Actor::Watcher, 2)] {
@@ -51,8 +51,8 @@ pub fn run() {
         writers.push(Actor::Writer);
     }
     let begin = |actor: Actor| {
-        let witness = witness.clone();
-        thread::spawn(move || actor.act(&witness))
+        let observer = observer.clone();
+        thread::spawn(move || actor.act(&observer))
     };
     let others: Vec<_> = others.into_iter().map(begin).collect();
     let writers: Vec<_> = writers.into_iter().map(begin).collect();
@@ -60,29 +60,29 @@ pub fn run() {
         writer.join().expect("a writer ends");
     }
     for resource in [ResourceId(0), ResourceId(1)] {
-        close(&witness, resource);
+        close(&observer, resource);
     }
     for other in others {
         other.join().expect("each reader ends");
     }
-    verdict(&witness, bounds);
+    verdict(&observer, bounds);
 }
 
 /// Empties a resource and closes it, which ends its watches.
-fn close(witness: &Witness, resource: ResourceId) {
-    while let Err(left) = witness.store.close(resource) {
+fn close(observer: &Observer, resource: ResourceId) {
+    while let Err(left) = observer.store.close(resource) {
         for entry in left.range(&Scope::all(resource), "") {
-            witness.delete(&entry.key, entry.revision);
+            observer.delete(&entry.key, entry.revision);
         }
     }
-    let mut late = witness.store.subscribe(Scope::all(resource), None).1;
+    let mut late = observer.store.subscribe(Scope::all(resource), None).1;
     assert!(matches!(late.try_next(), Some(Delivery::Ended)), "a closed resource has nothing more to tell");
 }
 
-fn verdict(witness: &Witness, bounds: Bounds) {
-    let Told { commits, watches, snapshots, compacted, oldest, indexes } = witness.told();
+fn verdict(observer: &Observer, bounds: Bounds) {
+    let Observations { commits, watches, snapshots, compacted, oldest, indexes } = observer.observations();
     let truth = Truth::new(commits);
-    let store = &witness.store;
+    let store = &observer.store;
     assert_eq!((store.revision(), store.committed_revision()), (truth.revision(), truth.revision()), "monotonic");
     for (revision, state) in snapshots {
         assert_eq!(state, truth.at(revision), "linear: a snapshot at {revision} is not what was there");
@@ -107,13 +107,13 @@ fn verdict(witness: &Witness, bounds: Bounds) {
         let too_much = oldest.into_iter().find(|oldest| *oldest > forgotten);
         assert_eq!(too_much, None, "resumable: more is forgotten than {forgotten}");
     }
-    bounded(witness, bounds);
+    bounded(observer, bounds);
 }
 
 /// Checks that the history is within its bounds after the next write, which counts the frames made since the last one.
-fn bounded(witness: &Witness, bounds: Bounds) {
-    let store = &witness.store;
-    witness.create_elsewhere();
+fn bounded(observer: &Observer, bounds: Bounds) {
+    let store = &observer.store;
+    observer.create_elsewhere();
     let remembered = (1..store.revision()).rev().take_while(|revision| store.snapshot_at(*revision).is_ok()).count();
     assert!(remembered <= bounds.events, "bounded: {remembered} events are remembered, not {}", bounds.events);
     let bytes = store.history_bytes();

@@ -131,7 +131,7 @@ fn typed(
         return Err(refused(why));
     }
     let Decoded { mut object, findings: more } =
-        schema::check(patched, expected.ty).map_err(|why| refused(expected.told(&why.to_string())))?;
+        schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
     findings.extend(more);
     findings.extend(expected.complete(&mut object).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {

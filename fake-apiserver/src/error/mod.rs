@@ -110,7 +110,7 @@ impl fmt::Display for Qualified<'_> {
 }
 
 /// The most bytes of findings in a message. Some findings show their whole list, once for each of its items.
-const MAX_TOLD_BYTES: usize = 10 << 20;
+const MAX_SHOWN_BYTES: usize = 10 << 20;
 
 /// Text of the conflict that every optimistic client retries.
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
@@ -189,18 +189,18 @@ impl ApiError {
     /// 422: the object does not validate. `what` holds the Kind here, not the resource. Of very many findings, only the
     /// first are shown, with the number of the others.
     pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
-        let mut room = MAX_TOLD_BYTES;
+        let mut room = MAX_SHOWN_BYTES;
         let fits = |error: &&FieldError| {
             room = room.saturating_sub(error.bytes());
             room > 0
         };
-        let told: Vec<&FieldError> = errors.iter().take_while(fits).collect();
-        let rest = errors.len() - told.len();
-        let more = (rest > 0).then(|| format!("{rest} more findings, too many to be told"));
-        let why = aggregate(told.iter().map(|error| error.to_string()).chain(more));
+        let shown: Vec<&FieldError> = errors.iter().take_while(fits).collect();
+        let rest = errors.len() - shown.len();
+        let more = (rest > 0).then(|| format!("{rest} more findings, too many to be shown"));
+        let why = aggregate(shown.iter().map(|error| error.to_string()).chain(more));
         let mut error =
             Self::new(422, "Invalid", format!("{what} {} is invalid: {why}", quote(name))).about(what, name);
-        error.0.details_mut().causes = told.into_iter().map(FieldError::cause).collect();
+        error.0.details_mut().causes = shown.into_iter().map(FieldError::cause).collect();
         error
     }
 
@@ -430,9 +430,9 @@ mod tests {
         let findings: Vec<FieldError> = (0..10_000).map(finding).collect();
         let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings);
         let causes = error.status().details.as_ref().map_or(0, |details| details.causes.len());
-        assert!((5..MAX_TOLD_BYTES >> 20).contains(&causes), "{causes}");
-        assert!(error.to_string().len() < MAX_TOLD_BYTES + 1000);
-        assert!(error.to_string().ends_with(&format!(", {} more findings, too many to be told]", 10_000 - causes)));
+        assert!((5..MAX_SHOWN_BYTES >> 20).contains(&causes), "{causes}");
+        assert!(error.to_string().len() < MAX_SHOWN_BYTES + 1000);
+        assert!(error.to_string().ends_with(&format!(", {} more findings, too many to be shown]", 10_000 - causes)));
         let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings[..3]);
         assert!(error.to_string().ends_with("bad]"));
     }

@@ -40,7 +40,7 @@ pub(super) struct ListForm {
 
 /// The items that are still to be sent, in chunks.
 #[derive(Clone)]
-pub(super) struct Pieces {
+pub(super) struct Chunks {
     form: Arc<ListForm>,
     items: Items,
     /// The rest of the current leaf.
@@ -50,7 +50,7 @@ pub(super) struct Pieces {
 
 /// The result of a bounded amount of work.
 pub(super) enum Step {
-    Piece(Bytes),
+    Chunk(Bytes),
     /// No item was selected.
     Nothing,
     End,
@@ -147,9 +147,9 @@ fn empty(version: &Version, metadata: &ListMeta) -> Vec<u8> {
     [head.as_bytes(), &metadata, b",\"items\":[]}"].concat()
 }
 
-impl Pieces {
+impl Chunks {
     pub(super) fn new(form: Arc<ListForm>, items: Items) -> Self {
-        Pieces { form, items, run: None, ready: VecDeque::new() }
+        Chunks { form, items, run: None, ready: VecDeque::new() }
     }
 
     /// The next chunk, or that the next objects of the store make none.
@@ -157,8 +157,8 @@ impl Pieces {
     /// # Errors
     /// 500, if a stored object is not JSON. The list cannot go on.
     pub(super) fn step(&mut self) -> ApiResult<Step> {
-        if let Some(piece) = self.ready.pop_front() {
-            return Ok(Step::Piece(piece));
+        if let Some(chunk) = self.ready.pop_front() {
+            return Ok(Step::Chunk(chunk));
         }
         let Some(mut run) = self.run.take().or_else(|| self.items.next_run()) else { return Ok(Step::End) };
         if self.items.is_everything()
@@ -180,14 +180,14 @@ impl Pieces {
             self.run = (!run.entries().is_empty()).then_some(run);
             self.ready.extend(written.finish());
         }
-        Ok(self.ready.pop_front().map_or(Step::Nothing, Step::Piece))
+        Ok(self.ready.pop_front().map_or(Step::Nothing, Step::Chunk))
     }
 }
 
 /// Chunks that are being written.
 #[derive(Default)]
 struct Written {
-    pieces: Vec<Bytes>,
+    chunks: Vec<Bytes>,
     open: Vec<u8>,
     /// The number of bytes copied in all.
     copied: usize,
@@ -210,17 +210,17 @@ impl Written {
     /// Adds `bytes` without copying them.
     fn share(&mut self, bytes: Bytes) {
         self.close();
-        self.pieces.push(bytes);
+        self.chunks.push(bytes);
     }
 
     fn close(&mut self) {
         if !self.open.is_empty() {
-            self.pieces.push(std::mem::take(&mut self.open).into());
+            self.chunks.push(std::mem::take(&mut self.open).into());
         }
     }
 
     fn finish(mut self) -> Vec<Bytes> {
         self.close();
-        self.pieces
+        self.chunks
     }
 }

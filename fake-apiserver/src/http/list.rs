@@ -7,7 +7,7 @@
 //! A small list is sent as one body.
 
 use super::body::ReplyBody;
-use super::items::{ListForm, Pieces, Step};
+use super::items::{Chunks, ListForm, Step};
 use super::json::Indent;
 use crate::api::Items;
 use crate::error::ApiResult;
@@ -23,7 +23,7 @@ const STEPS: usize = 16;
 
 pub(crate) struct ListBody {
     form: Arc<ListForm>,
-    pieces: Pieces,
+    chunks: Chunks,
     stage: Stage,
     ready: VecDeque<Bytes>,
     /// Whether an item was written.
@@ -33,7 +33,7 @@ pub(crate) struct ListBody {
 
 enum Stage {
     Measuring {
-        rest: Pieces,
+        rest: Chunks,
         bytes: usize,
         /// The chunks measured so far, if they are few.
         seen: Vec<Bytes>,
@@ -48,13 +48,13 @@ enum Stage {
 /// 500, if a stored object is not JSON.
 pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
     let form = Arc::new(form);
-    let pieces = Pieces::new(form.clone(), items);
+    let chunks = Chunks::new(form.clone(), items);
     let stage = match form.protobuf {
-        Some(_) => Stage::Measuring { rest: pieces.clone(), bytes: 0, seen: Vec::new() },
+        Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
         None => Stage::Sending,
     };
     let indent = form.is_pretty().then(Indent::default);
-    let mut list = ListBody { form, pieces, stage, ready: VecDeque::new(), begun: false, indent };
+    let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
     for _ in 0..STEPS {
         if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
             break;
@@ -71,8 +71,8 @@ impl ListBody {
     /// The next chunk; `None` at the end.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         for _ in 0..STEPS {
-            if let Some(piece) = self.ready.pop_front() {
-                return Poll::Ready(Some(Ok(piece)));
+            if let Some(chunk) = self.ready.pop_front() {
+                return Poll::Ready(Some(Ok(chunk)));
             }
             if self.is_ended() {
                 return Poll::Ready(None);
@@ -105,9 +105,9 @@ impl ListBody {
         match &mut self.stage {
             Stage::Measuring { rest, bytes, seen } => match rest.step()? {
                 Step::Nothing => {}
-                Step::Piece(piece) => {
-                    *bytes += piece.len();
-                    seen.push(piece);
+                Step::Chunk(chunk) => {
+                    *bytes += chunk.len();
+                    seen.push(chunk);
                     if *bytes > SMALL_BYTES {
                         seen.clear();
                     }
@@ -122,9 +122,9 @@ impl ListBody {
                     }
                 }
             },
-            Stage::Sending => match self.pieces.step()? {
+            Stage::Sending => match self.chunks.step()? {
                 Step::Nothing => {}
-                Step::Piece(piece) => self.piece(piece),
+                Step::Chunk(chunk) => self.chunk(chunk),
                 Step::End => self.end(),
             },
             Stage::Ended => {}
@@ -133,15 +133,15 @@ impl ListBody {
     }
 
     /// Queues a chunk of items, and the head of the list before the first one.
-    fn piece(&mut self, piece: Bytes) {
+    fn chunk(&mut self, chunk: Bytes) {
         if self.form.protobuf.is_some() {
-            self.ready.push_back(piece);
+            self.ready.push_back(chunk);
         } else if std::mem::replace(&mut self.begun, true) {
-            self.json(piece);
+            self.json(chunk);
         } else {
             self.json([head(&self.form.empty), b"["].concat().into());
             // The first item needs no comma.
-            self.json(piece.slice(1..));
+            self.json(chunk.slice(1..));
         }
     }
 

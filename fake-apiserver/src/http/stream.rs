@@ -34,7 +34,7 @@ const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);
 /// The time between the last bookmark of a watch and its end.
 const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 /// The size of a chunk of a burst, in bytes.
-const PIECE: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// What a webhook makes of an event.
 type Conversion = Pin<Box<dyn Future<Output = Result<Option<(Change, Arc<Entry>)>, String>> + Send>>;
@@ -105,15 +105,15 @@ impl WatchBody {
     /// The next chunk of the stream; `None` at its end.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.alarm.wakes(context);
-        let mut piece = Piece::default();
-        while piece.has_room() {
+        let mut chunk = Chunk::default();
+        while chunk.has_room() {
             match self.poll_frame(context) {
-                Poll::Ready(Some(frame)) => piece.push(frame),
-                Poll::Ready(None) => return Poll::Ready(piece.take()),
+                Poll::Ready(Some(frame)) => chunk.push(frame),
+                Poll::Ready(None) => return Poll::Ready(chunk.take()),
                 Poll::Pending => break,
             }
         }
-        piece.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(bytes)))
+        chunk.take().map_or(Poll::Pending, |bytes| Poll::Ready(Some(bytes)))
     }
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -293,14 +293,14 @@ fn frame(name: &str, object: &[u8]) -> Bytes {
 
 /// The frames of one chunk: a single one is passed on as it is, several are joined.
 #[derive(Default)]
-struct Piece {
+struct Chunk {
     first: Option<Bytes>,
     joined: BytesMut,
 }
 
-impl Piece {
+impl Chunk {
     fn has_room(&self) -> bool {
-        self.joined.len() < PIECE
+        self.joined.len() < CHUNK_BYTES
     }
 
     fn push(&mut self, frame: Bytes) {

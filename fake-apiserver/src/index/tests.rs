@@ -151,7 +151,7 @@ fn readers_see_one_revision_and_all_that_anybody_knows_of() {
     const COUNT: u64 = 500;
     for history in [10, 100_000] {
         let store = Store::new(history);
-        // Subscribed first, so it is told first.
+        // Subscribed first, so it hears first.
         let watched = Scope::all(PAIRS);
         let (_, mut watch) = store.subscribe(watched, None);
         let live = &live(&store);

@@ -26,7 +26,7 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
 }
 
 /// The most that is written of findings, repeated ones included: long keys must not be written for each field below them.
-const MAX_TOLD_BYTES: usize = 1 << 20;
+const MAX_REPORTED_BYTES: usize = 1 << 20;
 
 /// An error that ends decoding at once.
 pub(super) enum Failure {
@@ -60,7 +60,7 @@ pub(super) struct Decoder<'a> {
     pub(super) apart: Option<usize>,
     findings: Vec<String>,
     /// The bytes of all findings, repeated ones included.
-    told: usize,
+    reported_bytes: usize,
     /// The first value of a wrong type.
     pub(super) error: Option<String>,
 }
@@ -82,7 +82,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<Vec<String>, DecodeError> {
         let (path, findings) = (Vec::new(), Vec::new());
         let mut decoder =
-            Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, told: 0, error: None };
+            Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, reported_bytes: 0, error: None };
         let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
         let error = match outcome {
             Ok(()) => decoder.error,
@@ -348,7 +348,7 @@ impl<'a> Decoder<'a> {
 
     /// Adds a finding of strict decoding, except in values that Go decodes separately, which it does not do strictly.
     pub(super) fn save_finding(&mut self, what: &str, key: &str) {
-        if self.apart.is_some() || self.findings.len() == MAX_FINDINGS || self.told > MAX_TOLD_BYTES {
+        if self.apart.is_some() || self.findings.len() == MAX_FINDINGS || self.reported_bytes > MAX_REPORTED_BYTES {
             return;
         }
         let mut path = String::new();
@@ -364,7 +364,7 @@ impl<'a> Decoder<'a> {
         }
         push_key(&mut path, key);
         let finding = format!("{what} field {}", quote(&path));
-        self.told += finding.len();
+        self.reported_bytes += finding.len();
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }

@@ -124,11 +124,11 @@ fn a_bookmark_is_never_older_than_what_was_delivered() {
     let first = Arc::new(std::sync::Mutex::new(first));
     let level = Arc::new(std::sync::Mutex::new(None));
     // The filter of a later watcher runs when the first one already has the event, and others do not yet.
-    let (earlier, told) = (first.clone(), level.clone());
+    let (earlier, observed) = (first.clone(), level.clone());
     let filter: Filter = Box::new(move |_| {
         let mut earlier = earlier.lock().expect("one thread");
         assert_eq!(delivered(&mut earlier).len(), 1);
-        *told.lock().expect("one thread") = Some(earlier.level());
+        *observed.lock().expect("one thread") = Some(earlier.level());
         false
     });
     let _second = store.subscribe(everything(), Some(filter));

@@ -115,7 +115,7 @@ impl Connections {
         let failed = |error: hyper::Error| error.to_string();
         if !is_shared {
             let (sender, connection) = http1::handshake(io).await.map_err(failed)?;
-            // Its errors are told where an answer is waited for.
+            // Its errors are reported where the answer is awaited.
             tokio::spawn(connection);
             return Ok(Connection::Own(sender));
         }

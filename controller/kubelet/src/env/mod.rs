@@ -76,7 +76,7 @@ pub enum EnvError {
 
 /// The inputs for variables besides the pod.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct Context<'a> {
     /// The manager of secrets.
     pub secrets: &'a dyn ObjectManager<Secret>,
     /// The manager of config maps.
@@ -95,15 +95,15 @@ pub struct Surroundings<'a> {
 ///
 /// # Errors
 /// If a reference that is not optional leads to nothing, or cannot be read or understood.
-pub async fn variables(pod: &Pod, container: &Container, around: &Surroundings<'_>) -> Result<Variables, EnvError> {
+pub async fn variables(pod: &Pod, container: &Container, context: &Context<'_>) -> Result<Variables, EnvError> {
     let links = pod.spec.as_ref().and_then(|spec| spec.enable_service_links).ok_or(EnvError::NoServiceLinks)?;
-    let known_services = match around.services {
+    let known_services = match context.services {
         None if !is_static(pod) => return Err(EnvError::NoServices),
         services => services.unwrap_or_default(),
     };
     let namespace = pod.namespace().unwrap_or_default();
     let services = services::variables(known_services, &namespace, links);
-    let mut objects = Objects { around, namespace, secrets: BTreeMap::new(), config_maps: BTreeMap::new() };
+    let mut objects = Objects { context, namespace, secrets: BTreeMap::new(), config_maps: BTreeMap::new() };
     let mut variables = objects.all_of_objects(container).await?;
     for variable in container.env.iter().flatten() {
         let stated = variable.value.as_deref().unwrap_or_default();
@@ -130,7 +130,7 @@ fn is_static(pod: &Pod) -> bool {
 
 /// The objects of the pod's namespace, each read once.
 struct Objects<'a> {
-    around: &'a Surroundings<'a>,
+    context: &'a Context<'a>,
     namespace: String,
     secrets: BTreeMap<String, Arc<Secret>>,
     config_maps: BTreeMap<String, Arc<ConfigMap>>,
@@ -172,7 +172,7 @@ impl Objects<'_> {
             }
             EnvVarSource { resource_field_ref: Some(selector), .. } => {
                 let own = selector.container_name.as_deref().is_none_or(str::is_empty);
-                let allocatable = self.around.allocatable;
+                let allocatable = self.context.allocatable;
                 Ok(Some(if own {
                     resources::extract_of(selector, container, allocatable)?
                 } else {
@@ -207,11 +207,11 @@ impl Objects<'_> {
             return Err(EnvError::Version(version.to_owned()));
         }
         let spec = pod.spec.as_ref();
-        let host_ips = || match self.around.host_ips {
+        let host_ips = || match self.context.host_ips {
             [] => Err(EnvError::NoHostIp),
             ips => Ok(ips),
         };
-        let pod_ips = one_of_each_family(self.around.pod_ips, self.around.host_ips);
+        let pod_ips = one_of_each_family(self.context.pod_ips, self.context.host_ips);
         let joined = |ips: &[IpAddr]| ips.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(",");
         Ok(match path {
             "spec.nodeName" | "spec.host" => spec.and_then(|spec| spec.node_name.clone()).unwrap_or_default(),
@@ -233,11 +233,11 @@ impl Objects<'_> {
     }
 
     async fn config_map(&mut self, name: &str, optional: Option<bool>) -> Result<Option<Arc<ConfigMap>>, EnvError> {
-        read(&mut self.config_maps, self.around.config_maps, &self.namespace, name, optional).await
+        read(&mut self.config_maps, self.context.config_maps, &self.namespace, name, optional).await
     }
 
     async fn secret(&mut self, name: &str, optional: Option<bool>) -> Result<Option<Arc<Secret>>, EnvError> {
-        read(&mut self.secrets, self.around.secrets, &self.namespace, name, optional).await
+        read(&mut self.secrets, self.context.secrets, &self.namespace, name, optional).await
     }
 }
 

@@ -5,7 +5,7 @@ use fake_apiserver::On;
 use k8s_openapi::api::core::v1::{Container, Pod, Secret, Service};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::PostParams;
-use kubelet::env::{Surroundings, Variables, variables};
+use kubelet::env::{Context, Variables, variables};
 use kubelet::pull_secrets;
 use serde_json::{Value, json};
 use std::net::IpAddr;
@@ -69,7 +69,7 @@ async fn make(
 ) -> Result<Variables, String> {
     let live = Live(setup.client());
     let ips = |texts: &[&str]| texts.iter().map(|ip| ip.parse().expect("an address")).collect::<Vec<IpAddr>>();
-    let around = Surroundings {
+    let context = Context {
         secrets: &live,
         config_maps: &live,
         services,
@@ -77,7 +77,7 @@ async fn make(
         pod_ips: &ips(&["fd00::6", "1.2.3.4", "192.168.1.1"]),
         allocatable: &[("cpu".to_owned(), Quantity("4".into()))].into(),
     };
-    variables(pod, container, &around).await.map_err(|error| error.to_string())
+    variables(pod, container, &context).await.map_err(|error| error.to_string())
 }
 
 /// A server with the objects that rows refer to.

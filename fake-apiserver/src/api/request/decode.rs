@@ -120,7 +120,7 @@ impl<'k> Expected<'k> {
     }
 
     /// The message of a type error: the metadata of a custom resource is decoded by itself.
-    pub(crate) fn told(&self, why: &str) -> String {
+    pub(crate) fn type_error(&self, why: &str) -> String {
         if !self.is_custom() {
             return why.to_owned();
         }
@@ -228,7 +228,7 @@ fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decod
         return Err(unrecognized(expected, &why, bytes));
     }
     let decoded = schema::decode_json(bytes, expected.ty)
-        .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.told(&why.to_string())))?;
+        .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.type_error(&why.to_string())))?;
     if api_version != expected.api_version {
         // A version that is not served has no schema, so that its fields are unknown.
         let is_served = expected.served.is_some_and(|(resource, _)| resource.is_served_in(&api_version));

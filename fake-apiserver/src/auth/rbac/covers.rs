@@ -13,12 +13,12 @@ use std::ops::ControlFlow;
 type Object<'r> = (&'r str, &'r str, Option<&'r str>);
 
 /// The most bytes of listed permissions: a rule of a few lines can mean millions.
-const MAX_TOLD_BYTES: usize = 16 << 20;
+const MAX_REPORTED_BYTES: usize = 16 << 20;
 
 /// The permissions of `wanted` that `owned` lacks, as messages show them: sorted, each once; empty if none is lacking. Of very many,
 /// only the first, as if the time is up meanwhile.
 pub(super) fn missing(owned: &[&Rule], wanted: &[Rule], deadline: &Deadline) -> Vec<String> {
-    let mut missing = Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_TOLD_BYTES, deadline };
+    let mut missing = Missing { verbs: HashMap::new(), paths: Vec::new(), room: MAX_REPORTED_BYTES, deadline };
     let _ = wanted.iter().try_for_each(|rule| missing.look_at(owned, rule));
     missing.descriptions()
 }
@@ -48,8 +48,8 @@ impl<'r> Missing<'r> {
                     if lacking.is_empty() {
                         return ControlFlow::Continue(());
                     }
-                    let told = [group, resource, name.unwrap_or_default()].into_iter().chain(lacking.iter().copied());
-                    self.told(told.map(str::len).sum())?;
+                    let named = [group, resource, name.unwrap_or_default()].into_iter().chain(lacking.iter().copied());
+                    self.take_room(named.map(str::len).sum())?;
                     self.verbs.entry((group, resource, name)).or_default().extend(lacking);
                     ControlFlow::Continue(())
                 };
@@ -64,7 +64,7 @@ impl<'r> Missing<'r> {
             let covers = |owned: &Rule| owned.paths.iter().any(|owned| path_covers(owned, path));
             let owned = narrowed(owned, |owned| owned.resource_names.is_empty() && covers(owned));
             for verb in lacking_verbs(&owned, rule) {
-                self.told(path.len() + verb.len())?;
+                self.take_room(path.len() + verb.len())?;
                 self.paths.push((path, verb));
             }
         }
@@ -75,7 +75,7 @@ impl<'r> Missing<'r> {
         self.deadline.check().map_or_else(|_| ControlFlow::Break(()), ControlFlow::Continue)
     }
 
-    fn told(&mut self, bytes: usize) -> ControlFlow<()> {
+    fn take_room(&mut self, bytes: usize) -> ControlFlow<()> {
         // With the names of the fields and the punctuation.
         match self.room.checked_sub(bytes + 64) {
             Some(room) => self.room = room,

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// `RuntimeCELCostBudget`.
 const BUDGET: u64 = 10_000_000;
-/// How much is told of findings, in bytes: more than fits into an answer.
-const MAX_TOLD_BYTES: usize = 4 << 20;
+/// The most bytes of findings that are reported: more than fits into an answer.
+const MAX_REPORTED_BYTES: usize = 4 << 20;
 
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
@@ -79,7 +79,7 @@ struct Subject<'v> {
 impl<'c> Check<'c> {
     /// A check that ends when the time is up.
     pub fn new(deadline: &'c Deadline) -> Self {
-        Check { deadline, budget: BUDGET, room: MAX_TOLD_BYTES, errors: Vec::new(), warnings: Vec::new() }
+        Check { deadline, budget: BUDGET, room: MAX_REPORTED_BYTES, errors: Vec::new(), warnings: Vec::new() }
     }
 
     /// Checks a value, unless the budget is exhausted. Returns what is left of that.
@@ -183,7 +183,7 @@ impl<'c> Check<'c> {
                 Ok(_) => self.broken(subject, rule, compiled)?,
                 Err(EvalError::Interrupted) => return ControlFlow::Break(()),
                 Err(error) => {
-                    let told = match &error {
+                    let message = match &error {
                         EvalError::CostLimitExceeded => format!(
                             "'{error}': no further validation rules will be run due to call cost exceeds limit for rule: {}",
                             rule.text
@@ -194,7 +194,7 @@ impl<'c> Check<'c> {
                         ),
                         error => format!("{error} evaluating rule: {}", rule.text),
                     };
-                    self.failure(subject, told)?;
+                    self.failure(subject, message)?;
                     if error == EvalError::CostLimitExceeded {
                         return ControlFlow::Break(());
                     }

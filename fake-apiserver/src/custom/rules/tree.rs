@@ -159,15 +159,15 @@ impl Rule {
     fn compile(rule: &Value, schema: &Value, scope: &Scope) -> Rule {
         let text = |field: &str| rule[field].as_str().unwrap_or_default();
         let message = text("message");
-        let told = if message.is_empty() { text("rule") } else { message }.trim();
+        let shown = if message.is_empty() { text("rule") } else { message }.trim();
         let path = text("fieldPath");
         let found = if path.is_empty() { None } else { field_path::find(path, schema, true).ok() };
         let compiled = scope.compile(rule, |_, _| Stage::Stored);
         let codes = compiled.iter().flat_map(Compiled::codes);
         Rule {
             max_cost: codes.map(|code| scope.max_cost(code)).fold(0, u64::saturating_add),
-            text: told.to_owned(),
-            message: if message.is_empty() { format!("failed rule: {told}") } else { told.to_owned() },
+            text: shown.to_owned(),
+            message: if message.is_empty() { format!("failed rule: {shown}") } else { shown.to_owned() },
             reason: text("reason").to_owned(),
             field_path: found.map(|found| found.path).unwrap_or_default(),
             optional_old_self: rule["optionalOldSelf"] == true,

@@ -49,11 +49,11 @@ impl Vector<'_> {
             rules.check(structural.root(), Path::ROOT, &value, before, &mut check);
         }
         let left = if check.has_ended() { -1 } else { check.budget().cast_signed() };
-        let told = |finding: &FieldError| {
+        let text = |finding: &FieldError| {
             let cause = finding.cause();
             [cause.reason.to_string(), cause.field, cause.message]
         };
-        let mut errors: Vec<_> = check.errors.iter().map(told).collect();
+        let mut errors: Vec<_> = check.errors.iter().map(text).collect();
         let mut warnings = check.warnings;
         let mut expected = (self.errors.clone(), self.warnings.clone());
         if self.unordered {

@@ -190,8 +190,8 @@ fn version_objection(text: &str) -> Option<String> {
 
 fn kind_objection(text: &str) -> Option<String> {
     let objections = name::dns1035_label(&text.to_lowercase());
-    let told = || format!("may have mixed case, but should otherwise match: {}", objections.join(","));
-    (!objections.is_empty()).then(told)
+    let message = || format!("may have mixed case, but should otherwise match: {}", objections.join(","));
+    (!objections.is_empty()).then(message)
 }
 
 fn check_metadata(at: Path<'_>, mut metadata: Value, errors: &mut Errors) {

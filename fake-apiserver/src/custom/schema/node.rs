@@ -279,7 +279,7 @@ impl<'s> Fields<'s> {
             Value::Object(entries) => entries.is_empty(),
             _ => false,
         };
-        for (name, told) in [
+        for (name, shown) in [
             ("id", "id"),
             ("$schema", "schema"),
             ("$ref", "$ref"),
@@ -289,7 +289,7 @@ impl<'s> Fields<'s> {
             ("definitions", "definitions"),
         ] {
             if self.get(name).is_some_and(|value| !is_empty(value)) {
-                return Err(format!("OpenAPIV3Schema '{told}' is not supported"));
+                return Err(format!("OpenAPIV3Schema '{shown}' is not supported"));
             }
         }
         Ok(())

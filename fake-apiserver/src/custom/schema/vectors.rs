@@ -46,12 +46,12 @@ fn tree(json: &RawValue) -> Value {
     parse_json(json.get().as_bytes()).expect("JSON").object
 }
 
-fn told(findings: &[FieldError]) -> Vec<[String; 3]> {
-    let told = |finding: &FieldError| {
+fn texts(findings: &[FieldError]) -> Vec<[String; 3]> {
+    let text = |finding: &FieldError| {
         let cause = finding.cause();
         [cause.reason.to_string(), cause.field, cause.message]
     };
-    findings.iter().map(told).collect()
+    findings.iter().map(text).collect()
 }
 
 impl Vector<'_> {
@@ -77,19 +77,19 @@ impl Vector<'_> {
             (other, expected) => return vec![format!("{:?}\n  but in Go: {expected:?}", other.err())],
         };
         let (mut object, old) = (tree(self.value), self.old.map(tree));
-        compare("invalid", told(&structural.validate(&object, old.as_ref())), &self.invalid);
+        compare("invalid", texts(&structural.validate(&object, old.as_ref())), &self.invalid);
         let defaults = validate_defaults(&tree(self.schema), Path::new("schema"), &mut |_, _| true)
             .expect("it was read just above");
-        compare("defaults", told(&defaults), &self.defaults);
+        compare("defaults", texts(&defaults), &self.defaults);
         if let Some(old) = &old {
-            compare("status", told(&structural.validate_status(&object, old)), &self.status);
+            compare("status", texts(&structural.validate_status(&object, old)), &self.status);
         }
-        compare("embedded", told(&structural.validate_embedded(&object)), &self.embedded);
-        compare("lists", told(&structural.validate_lists(&object)), &self.lists);
+        compare("embedded", texts(&structural.validate_embedded(&object)), &self.embedded);
+        compare("lists", texts(&structural.validate_lists(&object)), &self.lists);
         let unknown = structural.prune(&mut object);
         structural.prune_nulls(&mut object);
         let coerced = structural.coerce_embedded(&mut object);
-        compare("malformed", told(coerced.as_ref().err().map_or(&[], std::slice::from_ref)), &self.malformed);
+        compare("malformed", texts(coerced.as_ref().err().map_or(&[], std::slice::from_ref)), &self.malformed);
         if unknown != self.unknown {
             differences.push(format!("unknown: {unknown:?}\n  but in Go: {:?}", self.unknown));
         }

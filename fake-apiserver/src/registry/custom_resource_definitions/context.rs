@@ -84,7 +84,7 @@ impl<'c> Context<'c> {
 }
 
 impl Step<'_> {
-    /// The type below that of a schema, if it can be told by that (`typeInfoAccessor`).
+    /// The type below that of a schema, if that determines it (`typeInfoAccessor`).
     fn follow(self, schema: &Value, declared: Option<&Declared>) -> Option<Option<Declared>> {
         let element = || declared.and_then(Declared::element).cloned();
         match self {

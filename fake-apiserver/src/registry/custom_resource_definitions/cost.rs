@@ -9,7 +9,7 @@ use crate::error::{Errors, Path};
 pub(super) const LIMIT: u64 = 10_000_000;
 /// `StaticEstimatedCRDCostLimit`: of all expressions of a schema.
 const TOTAL_LIMIT: u64 = 100_000_000;
-/// How many of the most expensive expressions are told.
+/// The number of the most expensive expressions that are reported.
 const TOLD: usize = 4;
 
 /// What the expressions of a schema may cost together.

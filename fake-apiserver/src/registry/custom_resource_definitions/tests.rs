@@ -87,12 +87,12 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     if !findings.is_empty() {
         warnings.clear();
     }
-    let told = at(recorded, "/object").filter(|_| expected.is_empty()).map(|object| {
+    let changed = at(recorded, "/object").filter(|_| expected.is_empty()).map(|object| {
         let ty = resource.storage().ty();
         encode_any(&decode_json(object.to_string().as_bytes(), ty).expect("it is a definition").object)
     });
     let expected_warnings = if expected.is_empty() { texts("warnings") } else { Vec::new() };
-    [(expected, findings), (expected_warnings, warnings), (told.into_iter().collect(), object)]
+    [(expected, findings), (expected_warnings, warnings), (changed.into_iter().collect(), object)]
 }
 
 #[test]
