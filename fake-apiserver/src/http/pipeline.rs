@@ -104,10 +104,7 @@ async fn exchange(
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
-    let mut response = match answer {
-        Ok(response) => response,
-        Err(error) => exchange.refused(&error, trace.nosniff),
-    };
+    let mut response = answer.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
     response = exchange.with_common_headers(response);
     if replica.cluster.log.is_on() {
@@ -438,3 +435,6 @@ impl<'r> Exchange<'r> {
 fn header(parts: &Parts, name: HeaderName) -> &str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

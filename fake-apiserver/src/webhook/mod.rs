@@ -48,7 +48,8 @@ impl Client {
     /// Go's text, if the webhook cannot be reached, takes longer than 30 seconds, or answers with a failure.
     pub(crate) async fn post(&self, document: Bytes) -> Result<Bytes, String> {
         let failed = |why: &dyn fmt::Display| format!("Post {:?}: {why}", self.target.url());
-        match timeout(TIMEOUT, self.attempts(&document)).await {
+        // Boxed, as the futures of all writes have one in them, and connecting takes much room.
+        match timeout(TIMEOUT, Box::pin(self.attempts(&document))).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(failed(&"context deadline exceeded")),

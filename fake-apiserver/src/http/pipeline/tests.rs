@@ -1,0 +1,15 @@
+//! The size of what serves a request: it is moved for each.
+
+use super::*;
+
+/// The size of the future of a function, in bytes.
+fn size<A, B, C, D, E, F: Future>(_: fn(A, B, C, D, E) -> F) -> usize {
+    size_of::<F>()
+}
+
+/// What is rare and large, such as the client of webhooks, is boxed where it begins.
+#[test]
+fn futures_are_small() {
+    let size = size(exchange);
+    assert!(size <= 4 * 1024, "{size}");
+}
