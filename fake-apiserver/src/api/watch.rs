@@ -50,8 +50,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     let store = &request.cluster.store;
     let from_state = options.send_initial_events.unwrap_or(!matches!(version, ResourceVersion::At(_)));
     let (initial, initial_end, events) = if from_state {
-        let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
-        let (snapshot, events) = state(request, &selection, asked)?;
+        let (snapshot, events) = state(request, &selection, version, options.send_initial_events.is_some())?;
         let items = request.all_in_version(Items::of(&snapshot, &selection, "")).await?;
         (Some(items), options.allow_bookmarks.then_some(snapshot.revision), events)
     } else {
@@ -76,10 +75,17 @@ fn filter(request: &Request<'_>, selection: &Selection) -> Option<Filter> {
     selection.filter().filter(|_| request.version.forms().is_none())
 }
 
-/// The replica's snapshot, and the events that follow.
-fn state(request: &Request<'_>, selection: &Selection, asked: u64) -> ApiResult<(Snapshot, Events)> {
+/// The replica's snapshot, and the events that follow. A streamed list of no `resourceVersion` is consistent, also while the replica is
+/// held back.
+fn state(
+    request: &Request<'_>,
+    selection: &Selection,
+    version: ResourceVersion,
+    streamed: bool,
+) -> ApiResult<(Snapshot, Events)> {
     let (store, scope) = (&request.cluster.store, selection.scope());
-    if request.view.held().is_none() {
+    let asked = if let ResourceVersion::At(revision) = version { revision } else { 0 };
+    if request.view.held().is_none() || streamed && version == ResourceVersion::Latest {
         require_revision(request, asked)?;
         let (snapshot, subscription) = store.subscribe(scope, filter(request, selection));
         return Ok((snapshot, Ok(subscription)));

@@ -30,6 +30,15 @@ async fn a_replica_that_is_held_back_serves_the_past_to_those_who_take_it() {
     // A watch that begins there begins in the past too.
     let mut late = Client::to_replica(&server, 1, Protocol::Http1).await.watch(&list("?watch=true"), &[]).await;
     assert_eq!(late.next_short().await.1, "before");
+    // A streamed list is consistent, as a list is, unless it takes any revision.
+    for (any, first, second) in [("", "after", "before"), ("&resourceVersion=0", "before", "")] {
+        let query = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+        let stale = Client::to_replica(&server, 1, Protocol::Http1).await;
+        let mut streamed = stale.watch(&list(&format!("{query}{any}")), &[]).await;
+        for expected in [first, second] {
+            assert_eq!(streamed.next_short().await.1, expected, "{any}");
+        }
+    }
 
     // Held once more, it sees the events up to then.
     server.replica(1).hold();
