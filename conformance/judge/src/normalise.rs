@@ -89,6 +89,12 @@ impl Placeholders {
                 };
                 Value::Object(fields.iter().map(field).collect())
             }
+            // They are in the order of their times, hence of the speed of a run.
+            Value::Array(items) if key == "managedFields" => {
+                let mut items: Vec<Value> = items.iter().map(|item| self.replaced(key, item, false)).collect();
+                items.sort_by_cached_key(Value::to_string);
+                items.into()
+            }
             Value::Array(items) => items.iter().map(|item| self.replaced(key, item, false)).collect(),
             Value::String(text) => match key {
                 "resourceVersion" if of_collection && !text.is_empty() => "<revision of the collection>".into(),

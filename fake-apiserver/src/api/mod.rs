@@ -1,6 +1,7 @@
 //! The verbs, one a file: options, then the store, then the reply. They do not know HTTP.
 
 mod admission;
+mod apply;
 pub(crate) mod continue_token;
 mod conversion;
 mod create;
@@ -9,7 +10,9 @@ mod delete_collection;
 mod escalation;
 mod estimate;
 mod get;
+mod last_applied;
 mod list;
+mod owners;
 mod patch;
 mod preconditions;
 pub(crate) mod request;

@@ -4,27 +4,33 @@ use super::request::decode::{Expected, type_meta};
 use super::request::media::{PatchFormat, patch_format};
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, undeterminable_name};
-use super::{Reply, Request, write};
+use super::write::{self, Wanted};
+use super::{Reply, Request, apply, owners};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::{meta, patch, validate};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
+    if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
+        return apply::apply(request).await;
+    }
     let expected = Expected::of(request.kind, request.version);
     let (mut patch, options) = Patch::parse(request, expected)?;
     let update = write::update(request, &options, |request, _, old| {
         let new = patch.apply(request, old)?;
-        match changed_uid(&new, old) {
-            Some(error) => {
-                // Upstream looks for it in two places, and tells it once of kinds that have declarative validation.
-                let times = if request.version.is_custom() { 2 } else { 1 };
-                Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
-            }
-            None => Ok(new),
-        }
+        refuse_other_uid(request, &new, old)?;
+        Ok(Wanted::Plain(new))
     });
     update.await
+}
+
+/// 422 if the patched object has another uid.
+pub(super) fn refuse_other_uid(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
+    let Some(error) = changed_uid(new, old) else { return Ok(()) };
+    // Upstream looks for it in two places, and tells it once of kinds that have declarative validation.
+    let times = if request.version.is_custom() { 2 } else { 1 };
+    Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
 }
 
 /// A patch of an object of the expected kind.
@@ -66,6 +72,7 @@ impl<'k> Patch<'k> {
         let current = self.expected.shown(old)?;
         let mut shown = None;
         let (patched, findings) = match self.format {
+            PatchFormat::Apply => return Err(ApiError::internal("an apply is no patch of this kind")),
             PatchFormat::Json => {
                 let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
                 let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
@@ -105,7 +112,7 @@ impl<'k> Patch<'k> {
 fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     match format {
         PatchFormat::Strategic => patch::parse_strategic(body),
-        PatchFormat::Json | PatchFormat::Merge => patch::parse(body),
+        PatchFormat::Json | PatchFormat::Merge | PatchFormat::Apply => patch::parse(body),
     }
 }
 
@@ -132,6 +139,7 @@ fn typed(
     }
     let Decoded { mut object, findings: more } =
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
+    owners::keep_empty(patched, &mut object);
     findings.extend(more);
     findings.extend(expected.complete(&mut object).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {

@@ -3,7 +3,8 @@
 use super::request::check_identity;
 use super::request::decode::{self, Expected};
 use super::request::options::WriteOptions;
-use super::{Reply, Request, preconditions, write};
+use super::write::{self, Wanted};
+use super::{Reply, Request, preconditions};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{meta, validate};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     if creates && request.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request.kind, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
-        return write::create(request, body, &options).await;
+        return write::create(request, Wanted::Plain(body), &options).await;
     }
     request.warnings.extend(validate::dedup_owner_references(&mut body, false));
     let mut first = Some(body);
@@ -27,7 +28,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         if request.subresource.is_none_or(|subresource| subresource.name == "status") {
             require_version(request, &body)?;
         }
-        Ok(body)
+        Ok(Wanted::Plain(body))
     });
     update.await
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::request::options::{WriteOptions, parse_uint};
-use super::{Reply, Request, admission, escalation};
+use super::{Reply, Request, admission, escalation, owners};
 use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
@@ -21,13 +21,25 @@ use std::sync::Arc;
 
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
-/// The field of `metadata` that clients may send and this server does not keep.
-const MANAGED_FIELDS: &str = "managedFields";
+
+/// An object that a client wants.
+pub(super) enum Wanted {
+    /// As it came.
+    Plain(Value),
+    /// With the owners of its fields.
+    Owned(Value),
+}
 
 /// Creates a decoded object.
-pub(super) async fn create(request: &mut Request<'_>, mut object: Value, options: &WriteOptions) -> ApiResult<Reply> {
+pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
+    let is_owned = matches!(object, Wanted::Owned(_));
+    let (Wanted::Plain(mut object) | Wanted::Owned(mut object)) = object;
     (request.kind.rules.strategy.default)(&mut object);
     meta::wipe_system_fields(&mut object);
+    if !is_owned {
+        request.warnings.extend(validate::dedup_owner_references(&mut object, false));
+        owners::created(request, options, &mut object);
+    }
     admission::create(request, &mut object).await?;
     escalation::check(request, &object, None)?;
     let base = meta::generate_name(&object).to_string();
@@ -88,7 +100,6 @@ async fn create_named(
 fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
     let kind = request.kind;
     let metadata = meta::metadata_mut(object);
-    metadata.remove(MANAGED_FIELDS);
     metadata.insert("uid".into(), request.cluster.ids.uid().into());
     metadata.insert("creationTimestamp".into(), format_seconds(request.now).into());
     if kind.rules.owns_generation {
@@ -148,19 +159,25 @@ fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> Ap
 pub(super) async fn update(
     request: &mut Request<'_>,
     options: &WriteOptions,
-    mut wanted: impl FnMut(&mut Request<'_>, &Entry, &Value) -> ApiResult<Value>,
+    mut wanted: impl FnMut(&mut Request<'_>, &Entry, &Value) -> ApiResult<Wanted>,
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
         let old = request.version.worked_on(request.to_change(&entry).await?.object());
-        let mut new = wanted(request, &entry, &old)?;
+        let new = wanted(request, &entry, &old)?;
+        let is_owned = matches!(new, Wanted::Owned(_));
+        let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
         (request.kind.rules.strategy.default)(&mut new);
+        if !is_owned {
+            owners::changed(request, options, &mut new, &old).await;
+        }
         admission::update(request, &mut new, &old).await?;
         escalation::check(request, &new, Some(&old))?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.rules.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
+        owners::settle_times(request, &mut new, &old);
         let (kind, subresource) = (request.kind, request.subresource);
         let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
         refuse(request, request.name, findings)?;
@@ -220,7 +237,6 @@ fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult
 /// Restores the fields that the endpoint may not change.
 fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, old: &Value) {
     let kind = request.kind;
-    meta::remove(new, MANAGED_FIELDS);
     match request.subresource.map(|subresource| &*subresource.name) {
         None if request.version.has_status() => restore(new, old, "status"),
         None => {}

@@ -31,7 +31,7 @@ mod service_account;
 #[cfg(test)]
 mod tests;
 pub mod token_file;
-mod token_request;
+pub(crate) mod token_request;
 mod user;
 
 pub use authorities::{AuthorityError, ClientAuthorities};

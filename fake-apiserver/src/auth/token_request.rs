@@ -38,6 +38,14 @@ struct Binding {
     pod: bool,
 }
 
+/// Sets the defaults of a `TokenRequest` that decoding sets (`SetDefaults_TokenRequestSpec`).
+pub fn set_defaults(request: &mut Value) {
+    let seconds = field(field(request, "spec"), "expirationSeconds");
+    if seconds.is_null() {
+        *seconds = DEFAULT_EXPIRATION_SECONDS.into();
+    }
+}
+
 impl Authenticator {
     /// Issues a token for the service account of that name as `body`, a `TokenRequest`, asks.
     ///
@@ -84,14 +92,11 @@ impl Authenticator {
             *field(metadata, name) = value.into();
         }
         *field(metadata, "creationTimestamp") = format_seconds(now).into();
+        set_defaults(body);
         let spec = field(body, "spec");
         let audiences = field(spec, "audiences");
         if audiences.as_array().is_none_or(Vec::is_empty) {
             *audiences = json!(self.api_audiences());
-        }
-        let seconds = field(spec, "expirationSeconds");
-        if seconds.is_null() {
-            *seconds = DEFAULT_EXPIRATION_SECONDS.into();
         }
         // Go prints the field even if it is not set.
         field(spec, "boundObjectRef");

@@ -3,6 +3,7 @@
 //! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
 //! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.
 
+mod apply;
 mod errors;
 mod field;
 mod path;

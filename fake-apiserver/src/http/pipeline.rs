@@ -75,8 +75,7 @@ struct Trace {
 /// The certificate that a client showed.
 type Certificate = Option<Arc<ClientCertificate>>;
 
-/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and so there is one copy of its
-/// code for all kinds of connections.
+/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and its code is there once.
 pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Request<Incoming>) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
@@ -245,6 +244,7 @@ impl<'r> Exchange<'r> {
             name: path.name,
             subresource,
             query: &self.query,
+            user_agent: header(self.parts, USER_AGENT),
             body,
             deadline: offload.deadline.clone(),
             warnings: std::mem::take(&mut trace.warnings),

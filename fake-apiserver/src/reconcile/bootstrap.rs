@@ -10,7 +10,9 @@ use crate::cluster::Cluster;
 use crate::commit::draft;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
+use crate::reconcile::MANAGER;
 use crate::registry::ids;
+use crate::registry::owners::Writer;
 use crate::store::Draft;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -57,6 +59,7 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
             "metadata": {"name": name, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now)},
         });
         (kind.rules.strategy.default)(&mut object);
+        kind.own(writer(&format_seconds(now)), None, &mut object);
         (kind.rules.strategy.prepare_create)(&mut object);
         store(cluster, draft(kind, &object)?).await?;
     }
@@ -78,9 +81,15 @@ async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (kind.rules.strategy.default)(&mut object);
+        kind.own(writer(&now), None, &mut object);
         store(cluster, draft(kind, &object)?).await?;
     }
     Ok(())
+}
+
+/// The writer of all this.
+fn writer(now: &str) -> Writer<'_> {
+    Writer { manager: MANAGER, subresource: "", now }
 }
 
 async fn store(cluster: &Cluster, draft: Draft) -> ApiResult<()> {

@@ -5,17 +5,22 @@
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
+use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
+use crate::registry::owners::Writer;
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Scope};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// The manager of the aggregated rules.
+const MANAGER: &str = "clusterrole-aggregation-controller";
 /// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
@@ -29,7 +34,8 @@ pub(super) struct ClusterRoles {
 
 impl ClusterRoles {
     /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
-    pub(super) async fn aggregate(&mut self, cluster: &Reconcilers) -> ApiResult<()> {
+    pub(super) async fn aggregate(&mut self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+        let now = format_seconds(now);
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CLUSTER_ROLES);
         let scope = Scope::all(kind.id);
@@ -40,7 +46,7 @@ impl ClusterRoles {
             self.filled.retain(|uid| uids.contains(&**uid));
             let mut changed = false;
             for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-                changed |= self.fill(cluster, kind, entry, &all).await?;
+                changed |= self.fill(cluster, kind, entry, &all, &now).await?;
             }
             if !changed {
                 break;
@@ -56,9 +62,11 @@ impl ClusterRoles {
         kind: &Resource,
         entry: &Entry,
         all: &[Arc<Entry>],
+        now: &str,
     ) -> ApiResult<bool> {
         let changed = cluster.commits.change(&entry.key, |current| {
-            let mut role = current.object();
+            let old = current.object();
+            let mut role = old.clone();
             let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
             let uid = &current.meta.uid;
             if equal(Some(&rules), role.get("rules")) || rules.is_null() && !self.filled.contains(uid) {
@@ -70,6 +78,8 @@ impl ClusterRoles {
                 self.filled.insert(uid.clone());
             }
             role["rules"] = rules;
+            let writer = Writer { manager: MANAGER, subresource: "", now };
+            kind.own_applied(writer, &old, &mut role, "rules")?;
             Ok((Change::Put(draft(kind, &role)?), true))
         });
         Ok(changed.await?.is_some_and(|(_, changed)| changed))

@@ -9,13 +9,14 @@
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
-use super::Reconcilers;
+use super::{MANAGER, Reconcilers};
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
+use crate::registry::owners::Writer;
 use crate::registry::{Resource, child, ids, text};
 use crate::store::{CreateError, Key};
 use jiff::civil::Date;
@@ -142,19 +143,21 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
         }
+        kind.own(writer(&format_seconds(now)), Some(&old), &mut new);
         Ok((Change::Put(draft(kind, &new)?), ()))
     });
     repaired.await.map(drop)
 }
 
 async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiResult<()> {
-    let object = json!({
+    let mut object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
             "name": NAME, "namespace": NAMESPACE, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now),
         },
         "data": { SINCE: today(now) },
     });
+    kind.own(writer(&format_seconds(now)), None, &mut object);
     match cluster.commits.create(draft(kind, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
@@ -163,8 +166,17 @@ async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiRe
     }
 }
 
+/// The writer of all this.
+fn writer(now: &str) -> Writer<'_> {
+    Writer { manager: MANAGER, subresource: "", now }
+}
+
 /// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
-pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, day }: &Use) -> ApiResult<()> {
+pub(super) async fn record(
+    cluster: &Reconcilers,
+    Use { namespace, name, uid, day }: &Use,
+    now: Timestamp,
+) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::SECRETS);
     let key = Key::new(kind.id, namespace, name);
@@ -172,8 +184,10 @@ pub(super) async fn record(cluster: &Reconcilers, Use { namespace, name, uid, da
         if entry.meta.uid != *uid {
             return Ok((Change::Leave, ()));
         }
-        let mut object = entry.object();
+        let old = entry.object();
+        let mut object = old.clone();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
+        kind.own(writer(&format_seconds(now)), Some(&old), &mut object);
         Ok((Change::Put(draft(kind, &object)?), ()))
     });
     recorded.await.map(drop)

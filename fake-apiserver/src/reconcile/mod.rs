@@ -28,6 +28,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+/// The manager of what the server itself writes.
+const MANAGER: &str = "kube-apiserver";
+
 /// The optional reconcilers of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
@@ -137,8 +140,8 @@ impl Reconcilers {
     async fn perform(&self, work: &Work, worker: &mut Worker, now: Timestamp) -> ApiResult<()> {
         match work {
             Work::TokenTracking => self.legacy_tokens.sync(self, now).await,
-            Work::TokenUse(token_use) => legacy_tokens::record(self, token_use).await,
-            Work::ClusterRoles => worker.cluster_roles.aggregate(self).await,
+            Work::TokenUse(token_use) => legacy_tokens::record(self, token_use, now).await,
+            Work::ClusterRoles => worker.cluster_roles.aggregate(self, now).await,
             Work::Definition(name) => worker.definitions.sync(self, name, now).await,
             Work::LeaveDefinition(id) => worker.definitions.leave(self, *id, now).await,
             Work::CloseNamespace(name) => namespaces::close(self, name, now).await,

@@ -15,6 +15,7 @@ use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
+use crate::registry::owners::Writer;
 use crate::registry::{Registry, Resource, ids};
 use crate::store::{Key, ResourceId, Scope};
 use jiff::Timestamp;
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 
 /// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
 const FINALIZER: &str = "kubernetes";
+/// The manager of what the controller writes.
+const MANAGER: &str = "kube-controller-manager";
 
 /// `conditionTypes`, each with its `okReasons` and `okMessages`.
 const CONDITIONS: [(&str, &str, &str); 5] = [
@@ -72,7 +75,7 @@ pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp
         empty(cluster, namespace, kind, now, &mut remaining).await?;
     }
     write_conditions(cluster, namespace, &remaining, now).await?;
-    if remaining.resources.is_empty() { finalize(cluster, namespace).await } else { Ok(()) }
+    if remaining.resources.is_empty() { finalize(cluster, namespace, now).await } else { Ok(()) }
 }
 
 fn terminates(cluster: &Reconcilers, namespace: &str) -> bool {
@@ -152,7 +155,8 @@ async fn write_conditions(
     now: Timestamp,
 ) -> ApiResult<()> {
     let now = format_seconds(now);
-    let change = change(cluster, namespace, |object| {
+    let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
+    let change = change(cluster, namespace, writer, |object| {
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
         for (kind, reason, message) in CONDITIONS {
             let (status, reason, message) = match remaining.trouble(kind) {
@@ -176,8 +180,10 @@ async fn write_conditions(
 }
 
 /// Removes the finalizer, and the namespace unless it has other finalizers.
-async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
-    let change = change(cluster, namespace, |object| {
+async fn finalize(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+    let now = format_seconds(now);
+    let writer = Writer { manager: MANAGER, subresource: "finalize", now: &now };
+    let change = change(cluster, namespace, writer, |object| {
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
             finalizers.retain(|finalizer| finalizer != FINALIZER);
         }
@@ -186,13 +192,20 @@ async fn finalize(cluster: &Reconcilers, namespace: &str) -> ApiResult<()> {
 }
 
 /// Changes the namespace, if it exists; it is removed when it has no finalizers left.
-async fn change(cluster: &Reconcilers, namespace: &str, change: impl Fn(&mut Value)) -> ApiResult<()> {
+async fn change(
+    cluster: &Reconcilers,
+    namespace: &str,
+    writer: Writer<'_>,
+    change: impl Fn(&mut Value),
+) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
     let changed = cluster.commits.change(&key, |entry| {
-        let mut object = entry.object();
+        let old = entry.object();
+        let mut object = old.clone();
         change(&mut object);
+        kind.own(writer, Some(&old), &mut object);
         let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
         let change = if free { Change::Remove } else { Change::Put(draft(kind, &object)?) };
         Ok((change, ()))

@@ -151,9 +151,25 @@ impl Version {
         Ok(objects)
     }
 
+    /// Objects as the webhook answers with them in this version: not pruned.
+    ///
+    /// # Errors
+    /// What the webhook did wrong.
+    pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
+        match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
+            Some(webhook) => webhook.converter.convert(objects, &self.api_version).await,
+            None => Ok(objects),
+        }
+    }
+
     /// Whether objects have to be changed before clients see them, beyond what a webhook has done.
     pub(crate) fn converts(&self) -> bool {
         self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
+    }
+
+    /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
+    pub(crate) fn presented(&self, object: &Value) -> Option<Value> {
+        (self.conversion.is_some() && !self.is_custom()).then(|| self.present(object.clone()))
     }
 
     /// Converts a stored object to this version.

@@ -19,8 +19,17 @@ use serde_json::Value;
 const FINALIZERS: &str = "metadata.finalizers";
 
 /// The strategy of `status`: only the status comes from the client.
-pub(super) const STATUS: Strategy =
-    Strategy { prepare_update: |new, old| carry_over(new, old, "metadata"), ..Strategy::NONE };
+pub(super) const STATUS: Strategy = Strategy { prepare_update: keep_metadata, ..Strategy::NONE };
+
+/// Metadata stay, but for the owners of fields.
+fn keep_metadata(new: &mut Value, old: &Value) {
+    let owners = new["metadata"]["managedFields"].take();
+    carry_over(new, old, "metadata");
+    match owners {
+        Value::Null => meta::remove(new, "managedFields"),
+        owners => meta::set(new, "managedFields", owners),
+    }
+}
 
 /// Paths of the fields that a scale shows.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use super::items;
 use super::resource::{Resource, Version};
 use crate::custom::compiled::Compiled;
 use crate::custom::rules::{Before, Check, Rules};
-use crate::custom::schema::{Compared, Old};
+use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
@@ -42,6 +42,11 @@ impl Resource {
 impl Version {
     fn compiled(&self) -> Option<&Compiled> {
         self.schema.as_ref()?.get()
+    }
+
+    /// The schema of a custom resource, once it is compiled.
+    pub(crate) fn structural(&self) -> Option<&Structural> {
+        self.compiled().map(|compiled| &compiled.schema)
     }
 
     /// Whether objects are custom resources.

@@ -254,7 +254,7 @@ fn may_need_escape(byte: u8) -> bool {
 }
 
 /// Whether Go leaves the field out: `omitempty` does not apply to structs, also those that are written as something else.
-fn is_omitted(field: &Field, ty: TypeRef<'_>, value: Option<&Value>) -> bool {
+pub(super) fn is_omitted(field: &Field, ty: TypeRef<'_>, value: Option<&Value>) -> bool {
     let may_omit = field.omit_zero || field.omit_empty && !is_struct(ty.shape());
     may_omit && value.is_none_or(|value| ty.is_zero(value))
 }

@@ -27,6 +27,7 @@ mod float;
 mod forms;
 mod lexer;
 mod marshal;
+mod nature;
 mod protobuf;
 mod quantity;
 mod text;
@@ -48,6 +49,7 @@ pub(crate) use float::{number as float, print as print_float};
 pub use marshal::{
     encode_protobuf, encode_protobuf_event, encode_protobuf_message, protobuf_ends, protobuf_field, protobuf_items,
 };
+pub(crate) use nature::Nature;
 pub use protobuf::{decode_protobuf, decode_protobuf_event, decode_protobuf_message};
 pub(crate) use text::{is_printable, quote};
 pub(crate) use token::json_type;

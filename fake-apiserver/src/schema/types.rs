@@ -370,6 +370,11 @@ impl Field {
         &self.name
     }
 
+    /// Whether Go shows the field also where it is zero, by its tags.
+    pub(crate) fn is_always_shown(&self) -> bool {
+        !self.omit_empty && !self.omit_zero
+    }
+
     /// The facets of the field.
     pub fn facets(&self) -> &Facets {
         self.facets.as_deref().unwrap_or(&NO_FACETS)

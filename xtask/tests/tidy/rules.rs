@@ -53,6 +53,10 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only { of: FAKE, rooms: &["custom::schema"], may: &["error", "object", "schema"] }],
     },
     Absence {
+        sentence: "`managed/` imports nothing but `custom/schema/` and what that imports.",
+        rules: &[Only { of: FAKE, rooms: &["managed"], may: &["custom::schema", "error", "object", "schema"] }],
+    },
+    Absence {
         sentence: "`custom/rules/` imports nothing but those three, the rest of `custom/` and `deadline.rs`.",
         rules: &[Only {
             of: FAKE,

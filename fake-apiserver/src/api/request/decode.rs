@@ -3,6 +3,7 @@
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
+use crate::api::owners;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::meta;
 use crate::registry::{Resource, Version};
@@ -195,6 +196,7 @@ pub(crate) fn object(
         }
     }
     expected.store(&mut object);
+    owners::keep_empty_in(&request.body.bytes, &mut object);
     Ok(object)
 }
 

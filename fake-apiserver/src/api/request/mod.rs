@@ -49,6 +49,8 @@ pub(crate) struct Request<'r> {
     pub(crate) name: &'r str,
     pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
+    /// The `User-Agent` header, or "".
+    pub(crate) user_agent: &'r str,
     pub(crate) body: Body<'r>,
     /// The deadline of its computations.
     pub(crate) deadline: Deadline,

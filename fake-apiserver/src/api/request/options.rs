@@ -21,6 +21,10 @@ pub(crate) enum FieldValidation {
 #[derive(Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
+    /// The name of the manager of what is written; empty if the request does not say it.
+    pub(crate) field_manager: String,
+    /// Whether fields that others own are taken from them.
+    pub(crate) force: bool,
     pub(crate) field_validation: FieldValidation,
 }
 
@@ -31,7 +35,19 @@ impl WriteOptions {
         if kind == "PatchOptions" && query.has("force") {
             errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
         }
-        errors.extend(field_manager_error(query.get("fieldManager")));
+        Self::validated(query, kind, errors)
+    }
+
+    /// Parses the options of an apply, which has to say its manager.
+    pub(crate) fn of_apply(query: &Query<'_>) -> ApiResult<Self> {
+        let named = !query.get("fieldManager").is_empty();
+        let missing = (!named).then(|| FieldError::required("fieldManager", "is required for apply patch"));
+        Self::validated(query, "PatchOptions", missing.into_iter().collect())
+    }
+
+    fn validated(query: &Query<'_>, kind: &str, mut errors: Vec<FieldError>) -> ApiResult<Self> {
+        let field_manager = query.get("fieldManager").to_owned();
+        errors.extend(field_manager_error(&field_manager));
         let dry_run: Vec<&str> = query.all("dryRun").collect();
         errors.extend(dry_run_error(&dry_run));
         let field_validation = match query.get("fieldValidation") {
@@ -47,7 +63,8 @@ impl WriteOptions {
         if !errors.is_empty() {
             return Err(ApiError::invalid_options(kind, &errors));
         }
-        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_validation })
+        let force = query.flag("force").unwrap_or(false);
+        Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, force, field_validation })
     }
 }
 

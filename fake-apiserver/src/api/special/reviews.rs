@@ -1,14 +1,15 @@
 //! Reviews: kinds that are not stored; the answer to a POST is the review with its status.
 
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, encode_reply};
+use crate::api::{Reply, Request, encode_reply, owners};
 use crate::auth::reviews::{access, own, token};
 use crate::error::{ApiError, ApiResult};
 use serde_json::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);
-    let (_, body) = decode::creation(request, &expected)?;
+    let (options, mut body) = decode::creation(request, &expected)?;
+    owners::asked(request, &options, &expected, &mut body);
     let answer = answer(request, body)?;
     encode_reply(&expected, &answer)
 }

@@ -3,13 +3,18 @@
 //! Follows `ScaleREST` of `pkg/registry/apps/{deployment,replicaset}/storage/storage.go` and `ValidateScale` of
 //! `pkg/apis/autoscaling/validation/validation.go` (v1.37.1).
 
+use crate::api::apply::Configuration;
+use crate::api::owners;
 use crate::api::patch::Patch;
 use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
+use crate::api::request::media::{PatchFormat, patch_format};
 use crate::api::request::options::WriteOptions;
 use crate::api::update::require_version;
-use crate::api::{Reply, Request, get, write};
+use crate::api::write::{self, Wanted};
+use crate::api::{Reply, Request, get};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
+use crate::managed::{self, Managers};
 use crate::object::meta;
 use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
@@ -44,24 +49,50 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         };
         return Err(ApiError::not_found(qualified, request.name));
     }
-    set_replicas(request, &options, |_, _| Ok(body.clone())).await
+    let change = |request: &mut Request<'_>, scale: &Value, managers| {
+        let managers = owners::scaled(request, &options, scale, &body, managers);
+        Ok((body.clone(), managers))
+    };
+    set_replicas(request, &options, change).await
 }
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
+    if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
+        return apply(request).await;
+    }
     let (mut patch, options) = Patch::parse(request, expected()?)?;
-    set_replicas(request, &options, |request, scale| patch.apply(request, scale)).await
+    let change = |request: &mut Request<'_>, scale: &Value, managers| {
+        let new = patch.apply(request, scale)?;
+        let managers = owners::scaled(request, &options, scale, &new, managers);
+        Ok((new, managers))
+    };
+    set_replicas(request, &options, change).await
 }
 
-/// Sets the workload's replicas to those of the scale that `wanted` makes of its current one.
+async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = expected()?;
+    let (mut configuration, options) = Configuration::parse(request)?;
+    let change = |request: &mut Request<'_>, scale: &Value, managers| {
+        let (mut new, managers) = configuration.onto_scale(request, &expected, &options, scale, managers)?;
+        check_identity(request, &mut new)?;
+        Ok((new, managers))
+    };
+    set_replicas(request, &options, change).await
+}
+
+/// Sets the workload's replicas to those of the scale that `wanted` makes of its current one, and of its owners.
 async fn set_replicas(
     request: &mut Request<'_>,
     options: &WriteOptions,
-    mut wanted: impl FnMut(&mut Request<'_>, &Value) -> ApiResult<Value>,
+    mut wanted: impl FnMut(&mut Request<'_>, &Value, Managers) -> ApiResult<(Value, Managers)>,
 ) -> ApiResult<Reply> {
     let resource = resource(request);
     let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
-        let scale = wanted(request, &of(request, workload, Some(UNSET))?)?;
+        let places = owners::scale_places(request);
+        let owners = owners::of(workload);
+        let current = of(request, workload, Some(UNSET))?;
+        let (scale, scaled) = wanted(request, &current, managed::of_scale(&owners, &places))?;
         if request.version.is_custom() {
             check_custom(request, &scale)?;
         }
@@ -81,7 +112,9 @@ async fn set_replicas(
             return Err(ApiError::internal(format!("{path} is no place for a number")));
         }
         meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
-        Ok(workload)
+        let owners = managed::of_workload(&owners, scaled, &places, &request.version.api_version);
+        owners::set(&mut workload, &owners);
+        Ok(Wanted::Owned(workload))
     });
     match written.await? {
         Reply::Object { line, .. } => {

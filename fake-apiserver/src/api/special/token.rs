@@ -1,12 +1,15 @@
 //! `POST serviceaccounts/{name}/token`: issues a token for the account.
 
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, admission, encode_reply};
+use crate::api::{Reply, Request, admission, encode_reply, owners};
+use crate::auth::token_request;
 use crate::error::ApiResult;
 
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?;
-    let (_, mut body) = decode::creation(request, &expected)?;
+    let (options, mut body) = decode::creation(request, &expected)?;
+    token_request::set_defaults(&mut body);
+    owners::asked(request, &options, &expected, &mut body);
     admission::create(request, &mut body).await?;
     admission::validate(request, &body, None)?;
     let cluster = request.cluster;

@@ -31,7 +31,8 @@ mod validate;
 #[cfg(test)]
 mod vectors;
 
-pub use node::Node;
+pub use kind::Kind;
+pub use node::{ListType, Node, Others};
 pub use own_defaults::OwnDefault;
 pub use ratchet::{Compared, Old};
 

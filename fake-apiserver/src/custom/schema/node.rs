@@ -35,6 +35,8 @@ pub struct Node {
     /// Whether the value is an embedded object (`x-kubernetes-embedded-resource`).
     pub embedded: bool,
     pub list_type: ListType,
+    /// Whether an object is one value for server-side apply (`x-kubernetes-map-type: atomic`).
+    pub atomic: bool,
     /// The default, if it is not null.
     pub default: Option<Value>,
 }
@@ -170,6 +172,7 @@ impl Node {
                 "map" => ListType::Map(fields.texts("x-kubernetes-list-map-keys")),
                 _ => ListType::Atomic,
             },
+            atomic: fields.text("x-kubernetes-map-type") == "atomic",
             default: fields.get("default").cloned(),
         })
     }

@@ -28,5 +28,5 @@ pub(super) async fn settle(cluster: &Reconcilers, stored: &mut Stored, now: Time
     if condition.is_in(&stored.definition) {
         return Ok(());
     }
-    stored.change(cluster, |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, now, |definition| condition.set(definition, &format_seconds(now))).await
 }

@@ -15,13 +15,14 @@ mod names;
 mod removal;
 mod structure;
 
-use super::{Reconcilers, Work};
+use super::{MANAGER, Reconcilers, Work};
 use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::ids;
+use crate::registry::owners::Writer;
 use crate::schema::OwnedType;
 use crate::store::{Entry, Key, ResourceId};
 use jiff::Timestamp;
@@ -89,7 +90,7 @@ impl Definitions {
             return Ok(());
         };
         approval::settle(cluster, &mut stored, now).await?;
-        self.structure.settle(cluster, &mut stored).await?;
+        self.structure.settle(cluster, &mut stored, now).await?;
         self.accept_names(cluster, name, &mut stored, now).await?;
         establish(cluster, &mut stored, now).await?;
         if cluster.store.get(&key(name)).is_some() {
@@ -159,19 +160,19 @@ impl Definitions {
             Condition { type_: TERMINATING, status, reason, message }
         }
         let progress = condition(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
-        stored.change(cluster, |definition| progress.set(definition, &time)).await?;
+        stored.change(cluster, now, |definition| progress.set(definition, &time)).await?;
         let done = match self.served.get(name) {
             Some(served) if was_served => match removal::run(cluster, served.resource, now).await? {
                 Removal::Done => condition(false, "InstanceDeletionCompleted", "removed all instances"),
                 Removal::Waiting => return Ok(()),
                 Removal::Failed(why) => {
                     let failed = condition(true, "InstanceDeletionFailed", &why);
-                    return stored.change(cluster, |definition| failed.set(definition, &time)).await;
+                    return stored.change(cluster, now, |definition| failed.set(definition, &time)).await;
                 }
             },
             _ => condition(false, "NeverEstablished", "resource was never established"),
         };
-        let finished = stored.change(cluster, |definition| {
+        let finished = stored.change(cluster, now, |definition| {
             done.set(definition, &time);
             let others = meta::finalizers(definition).filter(|one| *one != CLEANUP).map(Into::into).collect();
             meta::set_finalizers(definition, others);
@@ -227,7 +228,7 @@ impl Definitions {
             (None, false) => Some(("NotAccepted", "not all names are accepted")),
         };
         let time = format_seconds(now);
-        let changed = stored.change(cluster, |definition| {
+        let changed = stored.change(cluster, now, |definition| {
             definition["status"]["acceptedNames"] = accepted.clone();
             named.set(definition, &time);
             if let Some((reason, message)) = established {
@@ -248,7 +249,7 @@ async fn establish(cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -
     }
     let message = "the initial names have been accepted";
     let condition = Condition { type_: ESTABLISHED, status: true, reason: "InitialNamesAccepted", message };
-    stored.change(cluster, |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, now, |definition| condition.set(definition, &format_seconds(now))).await
 }
 
 fn key(name: &str) -> Key {
@@ -262,15 +263,18 @@ impl Stored {
     }
 
     /// Changes the definition, if it still exists; one that is being deleted is removed once it has no finalizers.
-    async fn change(&mut self, cluster: &Reconcilers, change: impl Fn(&mut Value)) -> ApiResult<()> {
+    async fn change(&mut self, cluster: &Reconcilers, now: Timestamp, change: impl Fn(&mut Value)) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
         let Stored { entry: known, definition } = self;
+        let now = format_seconds(now);
         let changed = cluster.commits.change(&known.key, |entry| {
             if entry.revision != known.revision {
                 *definition = entry.object();
             }
+            let old = definition.clone();
             change(definition);
+            kind.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
             let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
             let change = if free { Change::Remove } else { Change::Put(draft(kind, definition)?) };
             Ok((change, ()))

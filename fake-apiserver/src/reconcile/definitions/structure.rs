@@ -8,6 +8,7 @@ use crate::commit::definition::{find, remove};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::reconcile::Reconcilers;
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 const NON_STRUCTURAL_SCHEMA: &str = "NonStructuralSchema";
@@ -18,7 +19,7 @@ pub(super) struct Seen(BTreeMap<Box<str>, i64>);
 
 impl Seen {
     /// Removes the condition.
-    pub(super) async fn settle(&mut self, cluster: &Reconcilers, stored: &mut Stored) -> ApiResult<()> {
+    pub(super) async fn settle(&mut self, cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
         let definition = &stored.definition;
         let name = meta::name(definition).into();
         let generation = definition["metadata"]["generation"].as_i64().unwrap_or_default();
@@ -27,7 +28,7 @@ impl Seen {
         {
             return Ok(());
         }
-        stored.change(cluster, |definition| remove(definition, NON_STRUCTURAL_SCHEMA)).await?;
+        stored.change(cluster, now, |definition| remove(definition, NON_STRUCTURAL_SCHEMA)).await?;
         self.0.insert(name, generation);
         Ok(())
     }

@@ -1,0 +1,296 @@
+//! Server-side apply: the fields of a configuration become those of the object, and belong to who applied them
+//! (`applyPatcher` of `k8s.io/apiserver/pkg/endpoints/handlers/patch.go`, `FieldManager.Apply` and `structuredMergeManager.Apply` of
+//! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
+
+use super::owners::{self, Endpoint};
+use super::request::decode::{Expected, type_meta};
+use super::request::options::{FieldValidation, WriteOptions};
+use super::request::{check_identity, ensure_namespace};
+use super::write::{self, Wanted};
+use super::{Reply, Request, last_applied, patch};
+use crate::clock::format_seconds;
+use crate::error::{ApiError, ApiResult};
+use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Trees};
+use crate::object::meta::{self, Metadata};
+use crate::object::validate;
+use crate::schema;
+use crate::yaml::{self, Document};
+use serde_json::Value;
+
+/// The manager of what an object had before anything was applied.
+const BEFORE: &str = "before-first-apply";
+/// The reason of the error that another request has created the object meanwhile.
+const EXISTS: &str = "AlreadyExists";
+
+pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected::of(request.kind, request.version);
+    let (mut configuration, options) = Configuration::parse(request)?;
+    let key = request.key();
+    loop {
+        if request.subresource.is_some() || request.cluster.store.get(&key).is_some() {
+            let update = write::update(request, &options, |request, _, old| {
+                let endpoint = owners::endpoint(request);
+                let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
+                patch::refuse_other_uid(request, &new, old)?;
+                Ok(Wanted::Owned(new))
+            });
+            return update.await;
+        }
+        let endpoint = owners::endpoint(request);
+        let mut new = configuration.onto(request, &endpoint, &expected, &options, None)?;
+        let uid = meta::uid(&new);
+        if !uid.is_empty() {
+            let why =
+                format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+            return Err(ApiError::conflict(request.version.qualified(), request.name, why));
+        }
+        meta::remove(&mut new, "resourceVersion");
+        match write::create(request, Wanted::Owned(new), &options).await {
+            // Another request was faster.
+            Err(error) if error.reason() == EXISTS && request.cluster.store.get(&key).is_some() => {}
+            reply => return reply,
+        }
+    }
+}
+
+/// What is applied.
+pub(super) struct Configuration {
+    document: Document,
+    /// Whether it has been warned of.
+    warned: bool,
+}
+
+impl Configuration {
+    /// Reads the body of an apply, and its options.
+    pub(super) fn parse(request: &Request<'_>) -> ApiResult<(Configuration, WriteOptions)> {
+        let options = WriteOptions::of_apply(request.query)?;
+        let refused = |why: String| ApiError::bad_request(format!("error encoding patch: {why}"));
+        let text = std::str::from_utf8(&request.body.bytes);
+        let text = text.map_err(|_| refused("yaml: invalid leading UTF-8 octet".to_owned()))?;
+        let document =
+            yaml::parse(text).map_err(|why| refused(format!("error converting YAML to JSON: yaml: {why}")))?;
+        Ok((Configuration { document, warned: false }, options))
+    }
+
+    /// The object that it makes of the stored one, or of none, with the owners of its fields.
+    fn onto(
+        &mut self,
+        request: &mut Request<'_>,
+        endpoint: &Endpoint<'_>,
+        expected: &Expected<'_>,
+        options: &WriteOptions,
+        old: Option<&Value>,
+    ) -> ApiResult<Value> {
+        let empty = complete(expected, &owners::empty(expected.api_version, expected.kind))?;
+        let live = old.map_or_else(|| Ok(empty.clone()), |old| complete(expected, old))?;
+        let now = format_seconds(request.now);
+        let context = endpoint.context(Trees::Complete, &now);
+        let decoded = managed::decode(old.and_then(|old| Metadata::of(old).field("managedFields")));
+        let managers = decoded.map_err(|why| ApiError::untyped(format!("failed to decode managed fields: {why}")))?;
+        let (tree, managers) = self.merged(&context, options, &empty, &live, managers)?;
+        let mut new = match tree {
+            Some(tree) => self.decoded(expected, tree)?,
+            None => self.decoded(expected, live)?,
+        };
+        self.check_repetitions(request, options)?;
+        let first = !std::mem::replace(&mut self.warned, true);
+        let warning = validate::dedup_owner_references(&mut new, true);
+        if first {
+            request.warnings.extend(warning);
+        }
+        ensure_namespace(request, &mut new)?;
+        check_identity(request, &mut new)?;
+        expected.store(&mut new);
+        owners::set(&mut new, &managers);
+        Ok(new)
+    }
+
+    /// The scale that it makes of the current one, with the owners of its fields.
+    pub(super) fn onto_scale(
+        &mut self,
+        request: &mut Request<'_>,
+        expected: &Expected<'_>,
+        options: &WriteOptions,
+        live: &Value,
+        managers: Managers,
+    ) -> ApiResult<(Value, Managers)> {
+        let now = format_seconds(request.now);
+        let context = owners::of_scale(Trees::Complete, &now);
+        let empty = complete(expected, &owners::empty(expected.api_version, expected.kind))?;
+        let (tree, managers) = self.merged(&context, options, &empty, &complete(expected, live)?, managers)?;
+        self.check_repetitions(request, options)?;
+        self.warned = true;
+        let scale = tree.map_or_else(|| Ok(live.clone()), |tree| self.decoded(expected, tree))?;
+        Ok((scale, managers))
+    }
+
+    /// The object and its managers; no object, if it stays the same. Trees are complete.
+    pub(super) fn merged(
+        &self,
+        context: &Context<'_>,
+        options: &WriteOptions,
+        empty: &Value,
+        live: &Value,
+        mut managers: Managers,
+    ) -> ApiResult<(Option<Value>, Managers)> {
+        self.check(context, empty)?;
+        if managers.is_empty() {
+            let before = context.update(empty, live, managers, BEFORE);
+            managers = before
+                .map_err(|why| ApiError::untyped(format!("failed to create manager for existing fields: {why}")))?;
+        }
+        let name = &options.field_manager;
+        let configuration = &self.document.value;
+        let applied = context.apply(live, configuration, managers.clone(), name, options.force);
+        let applied = match applied {
+            Err(Failure::Conflicts(conflicts)) if name == last_applied::MANAGER => {
+                match last_applied::remaining(context, live, conflicts) {
+                    None => context.apply(live, configuration, managers, name, true),
+                    Some(conflicts) => Err(Failure::Conflicts(conflicts)),
+                }
+            }
+            applied => applied,
+        };
+        let (mut tree, managers) = applied.map_err(|failure| match failure {
+            Failure::Conflicts(conflicts) => refused(&conflicts),
+            Failure::Other(why) => ApiError::untyped(why),
+        })?;
+        if name == last_applied::MANAGER {
+            last_applied::update(tree.get_or_insert_with(|| live.clone()), configuration);
+        }
+        Ok((tree, managers))
+    }
+
+    /// Refuses what is not an object of that kind and version, or does not fit its type.
+    fn check(&self, context: &Context<'_>, empty: &Value) -> ApiResult<()> {
+        let configuration = &self.document.value;
+        if !configuration.is_object() && !configuration.is_null() {
+            let found = match configuration {
+                Value::Array(_) => "array",
+                Value::String(_) => "string",
+                Value::Number(_) => "number",
+                _ => "bool",
+            };
+            return Err(ApiError::bad_request(format!(
+                "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go \
+                 value of type map[string]interface {{}}"
+            )));
+        }
+        let shown = group_version_kind(configuration);
+        if shown != group_version_kind(empty) {
+            return Err(ApiError::bad_request(format!("invalid object type: {shown}")));
+        }
+        if Metadata::of(configuration).field("managedFields").is_some_and(Value::is_array) {
+            return Err(ApiError::bad_request("metadata.managedFields must be nil"));
+        }
+        let Some(ty) = context.versions.ty(context.api_version) else { return Ok(()) };
+        managed::validate(ty, configuration, false).map_err(|why| {
+            let about = format!("{}/{}; {shown}", meta::namespace(configuration), meta::name(configuration));
+            ApiError::untyped(format!("failed to create typed patch object ({about}): {why}"))
+        })
+    }
+
+    /// The merged tree as an object of its type.
+    pub(super) fn decoded(&self, expected: &Expected<'_>, mut tree: Value) -> ApiResult<Value> {
+        let refused = |why: String| {
+            let configuration = &self.document.value;
+            let (namespace, name) = (meta::namespace(configuration), meta::name(configuration));
+            let shown = group_version_kind(configuration);
+            ApiError::untyped(format!(
+                "failed to convert new object ({namespace}/{name}; {shown}) to proper version: {why}"
+            ))
+        };
+        let unconvertible = |why: String| {
+            let kind = group_version_kind(&self.document.value);
+            refused(format!("unable to convert unstructured object to {kind}: {why}"))
+        };
+        if !expected.is_custom() {
+            schema::convert(&mut tree, expected.ty).map_err(unconvertible)?;
+        }
+        let decoded = schema::check(&tree, expected.ty);
+        let decoded = decoded.map_err(|why| match expected.is_custom() {
+            true => refused(expected.type_error(&why.to_string())),
+            false => unconvertible(why.to_string()),
+        })?;
+        let mut object = decoded.object;
+        expected.complete(&mut object).map_err(|why| refused(why.to_string()))?;
+        Ok(object)
+    }
+
+    /// Refuses repeated keys, or warns of them, as the request asks.
+    pub(super) fn check_repetitions(&self, request: &mut Request<'_>, options: &WriteOptions) -> ApiResult<()> {
+        let repeated = &self.document.repeated;
+        if repeated.is_empty() {
+            return Ok(());
+        }
+        let why = format!("error converting YAML to JSON: yaml: unmarshal errors:\n  {}", repeated.join("\n  "));
+        match options.field_validation {
+            FieldValidation::Ignore => {}
+            FieldValidation::Strict => {
+                return Err(ApiError::bad_request(format!("error strict decoding patch: {why}")));
+            }
+            FieldValidation::Warn if !self.warned => request.warnings.extend(repeated.iter().cloned()),
+            FieldValidation::Warn => {}
+        }
+        Ok(())
+    }
+}
+
+/// An object of the storage version in that of the request, with all that Go shows of it, without the owners of its fields.
+pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Value> {
+    let mut object = expected.shown(stored)?;
+    meta::remove(&mut object, "managedFields");
+    if expected.is_custom() {
+        return Ok(object);
+    }
+    let revision = meta::resource_version(&object).to_owned();
+    let mut object: Value =
+        serde_json::from_slice(&schema::encode(&object, expected.ty).json).map_err(ApiError::internal)?;
+    if !revision.is_empty() {
+        meta::set(&mut object, "resourceVersion", revision);
+    }
+    Ok(object)
+}
+
+/// `/v1, Kind=ConfigMap`, as Go prints it.
+fn group_version_kind(object: &Value) -> String {
+    let (api_version, kind) = type_meta(object);
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    format!("{group}/{version}, Kind={kind}")
+}
+
+/// 409: others own what would be changed (`NewConflictError`).
+fn refused(conflicts: &Conflicts) -> ApiError {
+    let shown = |manager: &Manager| {
+        let mut shown = schema::quote(&manager.name);
+        if !manager.subresource.is_empty() {
+            shown += &format!(" with subresource {}", schema::quote(&manager.subresource));
+        }
+        if manager.operation == Operation::Update {
+            shown += &format!(" using {}", manager.api_version);
+        }
+        shown
+    };
+    let all: Vec<(String, Vec<String>)> =
+        conflicts.iter().map(|(manager, set)| (shown(manager), set.paths())).collect();
+    let count: usize = all.iter().map(|(_, paths)| paths.len()).sum();
+    let message = match all.as_slice() {
+        [(manager, paths)] if paths.len() == 1 => {
+            format!("Apply failed with 1 conflict: conflict with {manager}: {}", paths[0])
+        }
+        all => {
+            let lines = all.iter().flat_map(|(manager, paths)| {
+                let paths = paths.iter().map(|path| format!("- {path}"));
+                std::iter::once(format!("conflicts with {manager}:")).chain(paths)
+            });
+            format!("Apply failed with {count} conflicts: {}", lines.collect::<Vec<_>>().join("\n"))
+        }
+    };
+    let mut error = ApiError::apply_conflict(message);
+    for (manager, paths) in &all {
+        for path in paths {
+            error = error.with_cause("FieldManagerConflict", format!("conflict with {manager}"), path);
+        }
+    }
+    error
+}

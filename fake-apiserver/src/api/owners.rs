@@ -1,0 +1,237 @@
+//! Writes and the owners of fields: what a request knows that `managed/` asks for (`FieldManager` of
+//! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and who calls it in `k8s.io/apiserver/pkg/endpoints/handlers`).
+
+use super::Request;
+use super::request::decode::Expected;
+use super::request::options::WriteOptions;
+use crate::clock::format_seconds;
+use crate::managed::{self, Context, Converted, Element, Managers, Set, Trees, Type, Versions};
+use crate::object::meta::{self, Metadata};
+pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
+use crate::schema;
+use serde_json::{Map, Value};
+
+/// The field of `metadata`.
+const FIELD: &str = "managedFields";
+/// The greatest length of a manager's name, in bytes.
+const MAX_NAME: usize = 128;
+
+/// Keeps an empty list of owners, which asks to forget them all: decoding by type makes nothing of it.
+pub(super) fn keep_empty(sent: &Value, object: &mut Value) {
+    if Metadata::of(sent).field(FIELD).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
+        meta::set(object, FIELD, Vec::<Value>::new());
+    }
+}
+
+/// The same for a body in JSON.
+pub(super) fn keep_empty_in(body: &[u8], object: &mut Value) {
+    let named = memchr::memmem::find(body, FIELD.as_bytes()).is_some();
+    if named
+        && Metadata::of(object).field(FIELD).is_none()
+        && let Ok(sent) = schema::parse_json(body)
+    {
+        keep_empty(&sent.object, object);
+    }
+}
+
+/// The endpoint of a request.
+pub(super) fn endpoint<'r>(request: &Request<'r>) -> Endpoint<'r> {
+    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
+    Endpoint { resource: request.kind, version: request.version, subresource }
+}
+
+/// The name of the manager of a request that applies nothing: the one it says, or the `User-Agent` up to the first `/`.
+pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
+    if !options.field_manager.is_empty() {
+        return options.field_manager.clone();
+    }
+    let agent = request.user_agent.split('/').next().unwrap_or_default();
+    let mut name = String::new();
+    for letter in agent.chars().filter(|letter| schema::is_printable(*letter)) {
+        if name.len() + letter.len_utf8() > MAX_NAME {
+            break;
+        }
+        name.push(letter);
+    }
+    name
+}
+
+/// Sets the owners of the fields of an object of another kind that a request creates and the server answers at once.
+pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Expected<'_>, object: &mut Value) {
+    let (api_version, kind) = (expected.api_version, expected.kind);
+    let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
+    let now = format_seconds(request.now);
+    let versions = Single { api_version, kind };
+    let context =
+        Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, converted: &[] };
+    meta::metadata_mut(object).remove(FIELD);
+    let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(request, options));
+    if let Ok(managers) = managers {
+        set(object, &managers);
+    }
+}
+
+/// Sets the owners of the fields of a new object.
+pub(super) fn created(request: &Request<'_>, options: &WriteOptions, object: &mut Value) {
+    let sent = meta::metadata_mut(object).remove(FIELD);
+    let managers = match managed::asks_for_reset(sent.as_ref()) {
+        true => Managers::new(),
+        false => managed::decode(sent.as_ref()).unwrap_or_default(),
+    };
+    let old = empty(&request.version.api_version, &request.version.kind);
+    if let Ok(managers) = updated(request, options, &old, object, managers, &[]) {
+        set(object, &managers);
+    }
+}
+
+/// Sets the owners of the fields of an object that an update or a patch changes. Objects without owners stay so.
+pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, object: &mut Value, old: &Value) {
+    let sent = meta::metadata_mut(object).remove(FIELD);
+    let stored = Metadata::of(old).field(FIELD);
+    let live = || managed::decode(stored).unwrap_or_default();
+    let managers = match &sent {
+        _ if request.subresource.is_some() => live(),
+        sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
+        sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
+    };
+    if managers.is_empty() {
+        return;
+    }
+    let converted = converted(request, &managers, old, object).await;
+    match updated(request, options, old, object, managers, &converted) {
+        Ok(managers) => set(object, &managers),
+        Err(_) => keep(object, stored),
+    }
+}
+
+/// Both objects in the versions that other managers have written, where a webhook converts them. What it refuses, or makes of them with
+/// unknown fields, is left out.
+async fn converted(request: &Request<'_>, managers: &Managers, old: &Value, new: &Value) -> Vec<Converted> {
+    let mut converted: Vec<Converted> = Vec::new();
+    if request.version.forms().is_none() {
+        return converted;
+    }
+    for owned in managers.values().filter(|owned| *owned.api_version != *request.version.api_version) {
+        let version = request.kind.versions.iter().find(|version| *version.api_version == *owned.api_version);
+        let known = converted.iter().any(|one| one.api_version == owned.api_version);
+        let Some(version) = version.filter(|_| !known) else { continue };
+        let answered = version.answered(vec![old.clone(), new.clone()]).await.unwrap_or_default();
+        let Ok([old, new]) = <[Value; 2]>::try_from(answered) else { continue };
+        let endpoint = endpoint(request);
+        let Some(ty) = endpoint.ty(&owned.api_version) else { continue };
+        if [&old, &new].iter().all(|object| managed::validate(ty, object, false).is_ok()) {
+            converted.push(Converted { api_version: owned.api_version.clone(), old, new });
+        }
+    }
+    converted
+}
+
+/// The managers after an update.
+fn updated(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    old: &Value,
+    new: &Value,
+    managers: Managers,
+    converted: &[Converted],
+) -> Result<Managers, String> {
+    let endpoint = endpoint(request);
+    let now = format_seconds(request.now);
+    let context = Context { converted, ..endpoint.context(endpoint.trees(), &now) };
+    let name = manager(request, options);
+    match request.version.presented(new) {
+        Some(new) => {
+            let old = request.version.presented(old).unwrap_or_else(|| old.clone());
+            context.update(&old, &new, managers, &name)
+        }
+        None => context.update(old, new, managers, &name),
+    }
+}
+
+/// A kind that is not stored, in its only version.
+pub(super) struct Single<'k> {
+    pub(super) api_version: &'k str,
+    pub(super) kind: &'k str,
+}
+
+/// Scales are the same for all workloads.
+pub(super) const SCALES: Single<'static> = Single { api_version: "autoscaling/v1", kind: "Scale" };
+
+impl Versions for Single<'_> {
+    fn ty(&self, api_version: &str) -> Option<Type<'_>> {
+        (api_version == self.api_version).then(|| schema::lookup(api_version, self.kind).map(Type::built_in))?
+    }
+
+    fn convert(&self, _: &Value, api_version: &str) -> Result<Value, String> {
+        Err(format!("{} has no version {api_version}", self.kind))
+    }
+
+    fn filter(&self, _: &str, set: Set) -> Set {
+        set
+    }
+}
+
+/// What `managed/` has to know of a write of a scale at a time.
+pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
+    Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now, converted: &[] }
+}
+
+/// The places of the replicas in all versions of the resource of a request.
+pub(super) fn scale_places(request: &Request<'_>) -> Vec<(String, Option<Vec<Element>>)> {
+    let versions = request.kind.versions.iter().map(|version| {
+        let path = match &version.scale {
+            Some(paths) => Some(paths.replicas.as_str()),
+            None => (!version.is_custom()).then_some(".spec.replicas"),
+        };
+        let path = path.map(|path| path.split('.').skip(1).map(Element::field).collect());
+        (version.api_version.to_string(), path)
+    });
+    versions.collect()
+}
+
+/// The owners of a scale that an update changes. A scale without owners stays so.
+pub(super) fn scaled(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    old: &Value,
+    new: &Value,
+    managers: Managers,
+) -> Managers {
+    if managers.is_empty() {
+        return managers;
+    }
+    let now = format_seconds(request.now);
+    let context = of_scale(Trees::Canonical, &now);
+    context.update(old, new, managers.clone(), &manager(request, options)).unwrap_or(managers)
+}
+
+fn keep(object: &mut Value, stored: Option<&Value>) {
+    match stored {
+        Some(stored) => meta::set(object, FIELD, stored.clone()),
+        None => meta::remove(object, FIELD),
+    }
+}
+
+/// Gives the owners the times that they had, if nothing else is new (`IgnoreManagedFieldsTimestampsTransformer`).
+pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) {
+    let entries = |object: &Value| Metadata::of(object).list(FIELD).to_vec();
+    let stored = Metadata::of(old).list(FIELD);
+    let sent = Metadata::of(new).list(FIELD);
+    let timeless = |entry: &Value| {
+        let fields = entry.as_object().into_iter().flatten().filter(|(name, _)| *name != "time");
+        fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
+    };
+    let moved = stored.len() == sent.len() && stored != sent;
+    if !moved || !stored.iter().zip(sent).all(|(one, other)| timeless(one) == timeless(other)) {
+        return;
+    }
+    let sent = entries(new);
+    meta::set(new, FIELD, stored.to_vec());
+    let ty = match request.version.is_custom() {
+        true => Type::Atomic,
+        false => Type::built_in(request.kind.storage().ty()),
+    };
+    if !managed::equal(ty, old, new) {
+        meta::set(new, FIELD, sent);
+    }
+}

@@ -1,0 +1,145 @@
+//! Path elements: how a child is selected in an object, a list that is a map, a set, or another list
+//! (`fieldpath/element.go` and `serialize-pe.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
+
+use crate::schema;
+use serde_json::{Map, Value};
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A path element. Values are scalars; the order is Go's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Element {
+    /// A field of an object: `f:name`.
+    Field(Box<str>),
+    /// An item of a list that is a map, by the fields that are its keys, in the order of their names: `k:{"name":"c"}`.
+    Key(Vec<(Box<str>, Value)>),
+    /// A member of a set: `v:"x"`.
+    Value(Value),
+    /// An item of another list: `i:0`.
+    Index(i64),
+}
+
+impl Element {
+    /// The element for the field `name`.
+    pub fn field(name: &str) -> Element {
+        Element::Field(name.into())
+    }
+
+    /// Parses an element, as fields of `fieldsV1` are named; `None` if its type is unknown.
+    ///
+    /// # Errors
+    /// If it is malformed.
+    pub(super) fn parse(text: &str) -> Result<Option<Element>, String> {
+        let malformed = || format!("{text:?} is not a path element");
+        let (kind, content) = text.split_once(':').filter(|(kind, _)| kind.len() == 1).ok_or_else(malformed)?;
+        let json = || serde_json::from_str::<Value>(content).map_err(|_| malformed());
+        Ok(Some(match kind {
+            "f" => Element::field(content),
+            "v" => Element::Value(json()?),
+            "k" => match json()? {
+                Value::Object(fields) => {
+                    Element::Key(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
+                }
+                _ => return Err(malformed()),
+            },
+            "i" => Element::Index(content.parse().map_err(|_| malformed())?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The element as `fieldsV1` has it.
+    pub(super) fn print(&self) -> String {
+        match self {
+            Element::Field(name) => format!("f:{name}"),
+            Element::Value(value) => format!("v:{}", schema::encode_any(value)),
+            Element::Key(fields) => {
+                let fields: Map<String, Value> =
+                    fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+                format!("k:{}", schema::encode_any(&Value::Object(fields)))
+            }
+            Element::Index(index) => format!("i:{index}"),
+        }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Element::Field(_) => 0,
+            Element::Key(_) => 1,
+            Element::Value(_) => 2,
+            Element::Index(_) => 3,
+        }
+    }
+}
+
+impl Eq for Element {}
+
+impl PartialOrd for Element {
+    fn partial_cmp(&self, other: &Element) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Element {
+    fn cmp(&self, other: &Element) -> Ordering {
+        match (self, other) {
+            (Element::Field(one), Element::Field(other)) => one.cmp(other),
+            (Element::Key(one), Element::Key(other)) => {
+                let pairs = one.iter().zip(other);
+                let unequal = pairs.map(|(one, other)| one.0.cmp(&other.0).then_with(|| order(&one.1, &other.1)));
+                let first = unequal.into_iter().find(|ordering| ordering.is_ne());
+                first.unwrap_or_else(|| one.len().cmp(&other.len()))
+            }
+            (Element::Value(one), Element::Value(other)) => order(one, other),
+            (Element::Index(one), Element::Index(other)) => one.cmp(other),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+/// The order of values: numbers, texts, booleans, lists, objects, null.
+fn order(one: &Value, other: &Value) -> Ordering {
+    let rank = |value: &Value| match value {
+        Value::Number(_) => 0,
+        Value::String(_) => 1,
+        Value::Bool(_) => 2,
+        Value::Array(_) => 3,
+        Value::Object(_) => 4,
+        Value::Null => 5,
+    };
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
+            (Some(one), Some(other)) => one.cmp(&other),
+            _ => one.as_f64().partial_cmp(&other.as_f64()).unwrap_or(Ordering::Equal),
+        },
+        (Value::String(one), Value::String(other)) => one.cmp(other),
+        (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
+        // Keys and members of sets are scalars, where definitions are valid.
+        _ => rank(one).cmp(&rank(other)).then_with(|| one.to_string().cmp(&other.to_string())),
+    }
+}
+
+/// As messages show it: `.name`, `[name="c"]`, `[="x"]`, `[0]`.
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Element::Field(name) => write!(f, ".{name}"),
+            Element::Key(fields) => {
+                f.write_str("[")?;
+                for (index, (name, value)) in fields.iter().enumerate() {
+                    write!(f, "{}{name}={}", if index > 0 { "," } else { "" }, shown(value))?;
+                }
+                f.write_str("]")
+            }
+            Element::Value(value) => write!(f, "[={}]", shown(value)),
+            Element::Index(index) => write!(f, "[{index}]"),
+        }
+    }
+}
+
+/// A scalar as messages show it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => schema::quote(text),
+        other => schema::encode_any(other),
+    }
+}

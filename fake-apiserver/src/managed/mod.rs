@@ -1,0 +1,29 @@
+//! The owners of fields: who manages which fields of an object (`metadata.managedFields`), and what is applied to it.
+//!
+//! Pure functions over trees. They know types, those of built-in kinds and the schemas of custom resources alike, but no kind and
+//! no request.
+//!
+//! - [`Set`] is a set of fields, and its JSON form `fieldsV1`; [`Managers`] are the entries of `managedFields`.
+//! - [`compare`] says what a write changes, [`fields_of`] what a configuration names, [`validate`] whether it fits.
+//! - [`Context::update`] and [`Context::apply`] say what a write makes of the managers, and an apply of the object.
+
+mod compare;
+mod element;
+mod item;
+mod managers;
+mod merge;
+mod scale;
+mod set;
+mod types;
+mod update;
+mod validate;
+mod walk;
+
+pub use compare::{Trees, compare, equal};
+pub use element::Element;
+pub use managers::{Manager, Managers, Operation, asks_for_reset, decode, encode};
+pub use scale::{of_scale, of_workload};
+pub use set::Set;
+pub use types::Type;
+pub use update::{Conflicts, Context, Converted, Failure, Versions};
+pub use validate::{fields_of, validate};

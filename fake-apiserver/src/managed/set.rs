@@ -1,0 +1,269 @@
+//! Sets of fields, and their JSON form `fieldsV1`
+//! (`fieldpath/set.go` and `serialize.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
+
+use super::element::Element;
+use serde_json::{Map, Value};
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+/// A set of fields, as a trie: which children are members, and which members are below them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Set {
+    /// In the order of their elements. None is without meaning: it is a member, or has members below.
+    nodes: Vec<Node>,
+}
+
+/// A child.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) element: Element,
+    pub(super) member: bool,
+    pub(super) below: Set,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        !self.member && self.below.is_empty()
+    }
+}
+
+impl Set {
+    /// The set of these paths, each of names of fields: `&[&["metadata", "labels"]]`.
+    pub fn of_fields(paths: &[&[&str]]) -> Set {
+        let mut set = Set::default();
+        for path in paths {
+            set.insert(&path.iter().map(|name| Element::field(name)).collect::<Vec<_>>());
+        }
+        set
+    }
+
+    /// Parses `fieldsV1`.
+    ///
+    /// # Errors
+    /// If it is malformed.
+    pub fn parse(fields: &Value) -> Result<Set, String> {
+        read(fields).map(|(set, _)| set)
+    }
+
+    /// The set as `fieldsV1`.
+    pub fn print(&self) -> Value {
+        let empty = || Value::Object(Map::new());
+        let entry = |node: &Node| {
+            let mut below = node.below.print();
+            if node.member
+                && !node.below.is_empty()
+                && let Some(fields) = below.as_object_mut()
+            {
+                fields.insert(".".into(), empty());
+            }
+            (node.element.print(), below)
+        };
+        Value::Object(self.nodes.iter().map(entry).collect())
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Adds a child behind the others, and whatever is below it. [`Set::sort`] has to follow, unless they come in order.
+    pub(super) fn push(&mut self, element: Element, member: bool, below: Set) {
+        let node = Node { element, member, below };
+        if !node.is_empty() {
+            self.nodes.push(node);
+        }
+    }
+
+    /// Puts the children in order, and unites those that were added twice.
+    pub(super) fn sort(&mut self) {
+        if self.nodes.is_sorted_by(|one, other| one.element < other.element) {
+            return;
+        }
+        self.nodes.sort_by(|one, other| one.element.cmp(&other.element));
+        self.nodes.dedup_by(|later, earlier| {
+            let same = later.element == earlier.element;
+            if same {
+                earlier.member |= later.member;
+                earlier.below = earlier.below.union(&later.below);
+            }
+            same
+        });
+    }
+
+    fn find(&self, element: &Element) -> Result<usize, usize> {
+        self.nodes.binary_search_by(|node| node.element.cmp(element))
+    }
+
+    /// Adds a path; that of the whole object adds nothing.
+    pub fn insert(&mut self, path: &[Element]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let at = self.find(first).unwrap_or_else(|at| {
+            self.nodes.insert(at, Node { element: first.clone(), member: false, below: Set::default() });
+            at
+        });
+        match rest.is_empty() {
+            true => self.nodes[at].member = true,
+            false => self.nodes[at].below.insert(rest),
+        }
+    }
+
+    /// Whether the child itself is a member.
+    pub fn has_member(&self, element: &Element) -> bool {
+        self.find(element).is_ok_and(|at| self.nodes[at].member)
+    }
+
+    /// Whether the field at a path is a member.
+    pub fn has(&self, path: &[Element]) -> bool {
+        match path.split_first() {
+            None => false,
+            Some((last, [])) => self.has_member(last),
+            Some((first, rest)) => self.below(first).is_some_and(|below| below.has(rest)),
+        }
+    }
+
+    /// What is below a child, if anything is.
+    pub fn below(&self, element: &Element) -> Option<&Set> {
+        let at = self.find(element).ok()?;
+        Some(&self.nodes[at].below).filter(|below| !below.is_empty())
+    }
+
+    /// The fields that are in either set.
+    pub fn union(&self, other: &Set) -> Set {
+        self.combine(other, |one, other| match (one, other) {
+            (Some(one), Some(other)) => Some((one.member || other.member, one.below.union(&other.below))),
+            (Some(one), None) | (None, Some(one)) => Some((one.member, one.below.clone())),
+            (None, None) => None,
+        })
+    }
+
+    /// The fields that are in both sets.
+    pub fn intersection(&self, other: &Set) -> Set {
+        self.combine(other, |one, other| {
+            let (one, other) = one.zip(other)?;
+            Some((one.member && other.member, one.below.intersection(&other.below)))
+        })
+    }
+
+    /// The fields that are not in the other set. Those below its members stay.
+    pub fn difference(&self, other: &Set) -> Set {
+        self.combine(other, |one, other| {
+            let one = one?;
+            Some(match other {
+                Some(other) => (one.member && !other.member, one.below.difference(&other.below)),
+                None => (one.member, one.below.clone()),
+            })
+        })
+    }
+
+    /// The fields that are neither in the other set nor below one of its members.
+    pub fn recursive_difference(&self, other: &Set) -> Set {
+        self.combine(other, |one, other| {
+            let one = one?;
+            match other {
+                Some(other) if other.member => None,
+                Some(other) => Some((one.member, one.below.recursive_difference(&other.below))),
+                None => Some((one.member, one.below.clone())),
+            }
+        })
+    }
+
+    /// Walks over the children of both sets, in order.
+    fn combine(&self, other: &Set, join: impl Fn(Option<&Node>, Option<&Node>) -> Option<(bool, Set)>) -> Set {
+        let mut result = Set::default();
+        let (mut ones, mut others) = (self.nodes.iter().peekable(), other.nodes.iter().peekable());
+        loop {
+            let ordering = match (ones.peek(), others.peek()) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(one), Some(other)) => one.element.cmp(&other.element),
+            };
+            let one = if ordering.is_le() { ones.next() } else { None };
+            let other = if ordering.is_ge() { others.next() } else { None };
+            if let (Some(node), Some((member, below))) = (one.or(other), join(one, other)) {
+                result.push(node.element.clone(), member, below);
+            }
+        }
+        result
+    }
+
+    /// The paths of all members as messages show them: those of an object before those below its fields.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.collect("", &mut paths);
+        paths
+    }
+
+    fn collect(&self, at: &str, paths: &mut Vec<String>) {
+        let path = |node: &Node| {
+            let mut path = at.to_owned();
+            write!(path, "{}", node.element).expect("writing to a String cannot fail");
+            path
+        };
+        paths.extend(self.nodes.iter().filter(|node| node.member).map(path));
+        for node in self.nodes.iter().filter(|node| !node.below.is_empty()) {
+            node.below.collect(&path(node), paths);
+        }
+    }
+}
+
+/// The set below an element, and whether the element itself is a member.
+fn read(fields: &Value) -> Result<(Set, bool), String> {
+    let mut set = Set::default();
+    let mut member = false;
+    match fields {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                if name == "." {
+                    member = true;
+                    continue;
+                }
+                let Some(element) = Element::parse(name)? else { continue };
+                let (below, member) = read(value)?;
+                set.push(element, member, below);
+            }
+        }
+        other => return Err(format!("{other} is no set of fields")),
+    }
+    set.sort();
+    let member = member || set.is_empty();
+    Ok((set, member))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sets_keep_their_form() {
+        for fields in [
+            json!({}),
+            json!({"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:finalizers": {".": {}, "v:\"x/y\"": {}}}}),
+            json!({"f:ports": {"k:{\"containerPort\":80,\"protocol\":\"TCP\"}": {".": {}, "f:name": {}}}, "f:x": {"i:3": {}}}),
+        ] {
+            assert_eq!(Set::parse(&fields).unwrap().print(), fields);
+        }
+        assert_eq!(Set::parse(&json!({"x:future": {}, "f:a": null})).unwrap().print(), json!({"f:a": {}}));
+        for malformed in [json!([]), json!({"a": {}}), json!({"f:a": 1}), json!({"k:[]": {}}), json!({"i:x": {}})] {
+            assert!(Set::parse(&malformed).is_err(), "{malformed}");
+        }
+    }
+
+    #[test]
+    fn differences_spare_what_is_below_unless_told() {
+        let set = |fields| Set::parse(&fields).unwrap();
+        let all = set(json!({"f:a": {".": {}, "f:b": {}}, "f:c": {}}));
+        let parent = set(json!({"f:a": {}}));
+        assert_eq!(all.difference(&parent).print(), json!({"f:a": {"f:b": {}}, "f:c": {}}));
+        assert_eq!(all.recursive_difference(&parent).print(), json!({"f:c": {}}));
+        assert_eq!(all.intersection(&parent), parent);
+        assert_eq!(parent.union(&all), all);
+        assert_eq!(all.paths(), [".a", ".c", ".a.b"]);
+    }
+}

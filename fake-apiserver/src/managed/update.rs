@@ -1,0 +1,278 @@
+//! What a write makes of the managers of an object (`merge/update.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2, and
+//! `internal` of `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
+
+use super::compare::{Changes, Trees, compare};
+use super::managers::{self, Manager, Managers, Operation, Owned};
+use super::merge::{merge, without};
+use super::set::Set;
+use super::types::Type;
+use super::validate::fields_of;
+use super::walk::{reconciled, with_named};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The versions of an object.
+pub trait Versions {
+    /// The type of objects in a version; `None` if there is no such version.
+    fn ty(&self, api_version: &str) -> Option<Type<'_>>;
+
+    /// An object in another version that has a type.
+    ///
+    /// # Errors
+    /// If it cannot be converted.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
+
+    /// The fields of a set that a write can change.
+    fn filter(&self, api_version: &str, set: Set) -> Set;
+}
+
+/// A write, as managers see it.
+pub struct Context<'w> {
+    pub versions: &'w dyn Versions,
+    /// The version of the request.
+    pub api_version: &'w str,
+    /// The subresource of the request; empty for the object itself.
+    pub subresource: &'w str,
+    /// The form of the objects.
+    pub trees: Trees,
+    /// The time, as `managedFields` shows it.
+    pub now: &'w str,
+    /// The objects in other versions, where they have been converted before.
+    pub converted: &'w [Converted],
+}
+
+/// What a write changes, in another version than the request's.
+#[derive(Debug)]
+pub struct Converted {
+    pub api_version: String,
+    pub old: Value,
+    pub new: Value,
+}
+
+/// Fields that somebody else owns, by manager.
+pub type Conflicts = BTreeMap<Manager, Set>;
+
+/// Why something is not applied.
+#[derive(Debug)]
+pub enum Failure {
+    Conflicts(Conflicts),
+    Other(String),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Failure::Other(why)
+    }
+}
+
+/// The fields that no manager owns.
+static NEVER: LazyLock<Set> = LazyLock::new(|| {
+    Set::of_fields(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+});
+
+impl Context<'_> {
+    fn ty(&self) -> Result<Type<'_>, String> {
+        self.versions.ty(self.api_version).ok_or_else(|| format!("no corresponding type for {}", self.api_version))
+    }
+
+    fn filter(&self, set: Set) -> Set {
+        self.versions.filter(self.api_version, set)
+    }
+
+    /// The object in a version, converted unless it is the request's; `None` without such a version.
+    fn versioned(&self, object: &Value, api_version: &str) -> Result<Option<Value>, String> {
+        match self.versions.ty(api_version) {
+            None => Ok(None),
+            Some(_) if object["apiVersion"] == *api_version => Ok(Some(object.clone())),
+            Some(_) => self.versions.convert(object, api_version).map(Some),
+        }
+    }
+
+    /// The managers after an update of `old` to `new` by a manager of that name.
+    ///
+    /// # Errors
+    /// If the objects do not have the form of their type.
+    pub fn update(&self, old: &Value, new: &Value, mut managers: Managers, name: &str) -> Result<Managers, String> {
+        self.reconcile(&mut managers);
+        let changes = self.changes(old, new, self.api_version)?;
+        let changes = match changes.is_empty() && managers.values().all(|owned| owned.api_version == self.api_version) {
+            true => changes,
+            false => self.hand_over(old, new, changes, &mut managers, None, true).map_err(|failure| match failure {
+                Failure::Other(why) => why,
+                Failure::Conflicts(_) => "an update has no conflicts".to_owned(),
+            })?,
+        };
+        let set = self.filter(changes.modified.union(&changes.added)).difference(&NEVER);
+        if !set.is_empty() {
+            let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
+            let set = match managers.get(&manager) {
+                Some(before) => set.union(&before.set),
+                None => set,
+            };
+            let owned = Owned { set, api_version: self.api_version.to_owned(), time: Some(self.now.to_owned()) };
+            managers.insert(manager, owned);
+        }
+        managers::cap(&mut managers);
+        Ok(managers)
+    }
+
+    /// What `live` becomes with what is applied, and its managers; no object, if it stays the same. Trees must be complete.
+    ///
+    /// # Errors
+    /// If others own what it changes and it is not forced, or the objects do not have the form of their type.
+    pub fn apply(
+        &self,
+        live: &Value,
+        applied: &Value,
+        mut managers: Managers,
+        name: &str,
+        force: bool,
+    ) -> Result<(Option<Value>, Managers), Failure> {
+        self.reconcile(&mut managers);
+        let ty = self.ty()?;
+        let merged = merge(ty, live, applied).map_err(|why| format!("failed to merge config: {why}"))?;
+        let manager = Manager::new(name, Operation::Apply, self.api_version, self.subresource);
+        let set = self.filter(fields_of(ty, applied));
+        let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
+        let last = managers.insert(manager.clone(), owned);
+        let new = match last.as_ref().filter(|last| !last.set.is_empty()) {
+            Some(last) => {
+                let pruned = self.prune(merged, last, &managers);
+                pruned.map_err(|why| format!("failed to prune fields: {why}"))?
+            }
+            None => merged,
+        };
+        let changes = self.changes(live, &new, self.api_version)?;
+        self.hand_over(live, &new, changes, &mut managers, Some(&manager), force)?;
+        let changed = !super::item::equal(live, &new);
+        if let Some(owned) = managers.get_mut(&manager) {
+            owned.set = owned.set.difference(&NEVER);
+            let time = last.and_then(|last| last.time);
+            owned.time = if changed { Some(self.now.to_owned()) } else { time };
+            if owned.set.is_empty() {
+                managers.remove(&manager);
+            }
+        }
+        Ok((changed.then_some(new), managers))
+    }
+
+    /// Without managers of versions that are not there any more. Types may have changed since the sets were made.
+    fn reconcile(&self, managers: &mut Managers) {
+        managers.retain(|_, owned| match self.versions.ty(&owned.api_version) {
+            Some(ty) => {
+                owned.set = reconciled(ty, std::mem::take(&mut owned.set));
+                true
+            }
+            None => false,
+        });
+    }
+
+    fn changes(&self, old: &Value, new: &Value, api_version: &str) -> Result<Changes, String> {
+        let ty = self.versions.ty(api_version).ok_or_else(|| format!("no corresponding type for {api_version}"))?;
+        compare(ty, old, new, self.trees).map_err(|why| format!("failed to compare objects: {why}"))
+    }
+
+    /// Takes what is changed from the other managers. Returns the changes that a write can make.
+    fn hand_over(
+        &self,
+        old: &Value,
+        new: &Value,
+        changes: Changes,
+        managers: &mut Managers,
+        writer: Option<&Manager>,
+        force: bool,
+    ) -> Result<Changes, Failure> {
+        let own = changes.filtered(|set| self.filter(set));
+        let mut by_version: BTreeMap<String, Changes> = BTreeMap::new();
+        let mut conflicts = Conflicts::new();
+        for (manager, owned) in managers.iter().filter(|(manager, _)| Some(*manager) != writer) {
+            let version = owned.api_version.as_str();
+            if version != self.api_version && !by_version.contains_key(version) {
+                let converted = match self.converted.iter().find(|one| one.api_version == version) {
+                    Some(converted) => Some((converted.old.clone(), converted.new.clone())),
+                    None => self.versioned(old, version)?.zip(self.versioned(new, version)?),
+                };
+                let Some((old, new)) = converted else { continue };
+                let changes = self.changes(&old, &new, version)?.filtered(|set| self.versions.filter(version, set));
+                by_version.insert(version.to_owned(), changes);
+            }
+            let changes = if version == self.api_version { &own } else { &by_version[version] };
+            let conflict = owned.set.intersection(&changes.modified.union(&changes.added));
+            if !conflict.is_empty() {
+                conflicts.insert(manager.clone(), conflict);
+            }
+        }
+        if !force && !conflicts.is_empty() {
+            return Err(Failure::Conflicts(conflicts));
+        }
+        for (manager, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != writer) {
+            if let Some(conflict) = conflicts.get(manager) {
+                owned.set = owned.set.difference(conflict);
+            }
+            let changes =
+                if owned.api_version == self.api_version { Some(&own) } else { by_version.get(&owned.api_version) };
+            if let Some(changes) = changes.filter(|changes| !changes.removed.is_empty()) {
+                owned.set = owned.set.difference(&changes.removed);
+            }
+        }
+        managers.retain(|_, owned| !owned.set.is_empty());
+        Ok(own)
+    }
+
+    /// Takes out of the merged object what this manager has applied before and does not any more, unless others own it.
+    fn prune(&self, merged: Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
+        let Some(merged) = self.versioned(&merged, &last.api_version)? else { return Ok(merged) };
+        let ty = self.versions.ty(&last.api_version);
+        let pruned = without_fields(ty, &merged, &with_named(ty, &last.set));
+        let pruned = self.add_owned(&merged, pruned, &last.api_version, managers)?;
+        let pruned = self.versioned(&pruned, &last.api_version)?.unwrap_or(pruned);
+        let named = |value: &Value| named_fields(ty, value);
+        let gone = named(&merged).difference(&named(&pruned)).intersection(&with_named(ty, &last.set));
+        let pruned = without_fields(ty, &merged, &gone);
+        Ok(self.versioned(&pruned, self.api_version)?.unwrap_or(pruned))
+    }
+
+    /// Adds what any manager owns, in whatever version, to the pruned object.
+    fn add_owned(&self, merged: &Value, pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
+        let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
+        for owned in managers.values() {
+            let set = by_version.entry(&owned.api_version).or_default();
+            *set = set.union(&owned.set);
+        }
+        let mut versions: Vec<(&str, Set)> = by_version.into_iter().collect();
+        versions.sort_by_key(|(version, _)| *version != first);
+        let (mut merged, mut pruned) = (merged.clone(), pruned);
+        for (version, owned) in versions {
+            let Some((all, rest)) = self.versioned(&merged, version)?.zip(self.versioned(&pruned, version)?) else {
+                continue;
+            };
+            let ty = self.versions.ty(version);
+            let kept = named_fields(ty, &rest).union(&with_named(ty, &owned));
+            pruned = without_fields(ty, &all, &named_fields(ty, &all).difference(&kept));
+            merged = all;
+        }
+        Ok(pruned)
+    }
+}
+
+fn without_fields(ty: Option<Type<'_>>, value: &Value, fields: &Set) -> Value {
+    ty.map_or_else(|| value.clone(), |ty| without(ty, value, fields))
+}
+
+fn named_fields(ty: Option<Type<'_>>, value: &Value) -> Set {
+    ty.map_or_else(Set::default, |ty| with_named(Some(ty), &fields_of(ty, value)))
+}

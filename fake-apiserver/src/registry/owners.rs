@@ -1,0 +1,131 @@
+//! The owners of the fields of a resource's objects: what `managed/` asks of a resource, and who writes what the server writes itself.
+
+use super::resource::{Resource, Version};
+use crate::error::{ApiError, ApiResult};
+use crate::managed::{self, Context, Managers, Set, Trees, Type, Versions};
+use crate::object::meta::{self, Metadata};
+use crate::schema;
+use serde_json::{Value, json};
+
+/// The field of `metadata`.
+const FIELD: &str = "managedFields";
+
+/// The versions of a resource, and what a write through an endpoint of it can change.
+pub(crate) struct Endpoint<'r> {
+    pub(crate) resource: &'r Resource,
+    pub(crate) version: &'r Version,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'r str,
+}
+
+impl Versions for Endpoint<'_> {
+    fn ty(&self, api_version: &str) -> Option<Type<'_>> {
+        // The models of a built-in group have no other versions.
+        if !self.version.is_custom() {
+            return (*self.version.api_version == *api_version).then(|| Type::built_in(self.version.ty()));
+        }
+        let version = self.resource.versions.iter().find(|version| *version.api_version == *api_version)?;
+        Some(version.structural().map_or(Type::Deduced, |schema| Type::custom(schema.root())))
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        if self.version.forms().is_some() {
+            return Err(format!("fake-apiserver asks no webhook for {api_version} to find the owners of fields"));
+        }
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        Ok(object)
+    }
+
+    fn filter(&self, api_version: &str, set: Set) -> Set {
+        self.resource.owners_filter(api_version, self.subresource, set)
+    }
+}
+
+impl<'r> Endpoint<'r> {
+    /// What `managed/` has to know of a write at a time.
+    pub(crate) fn context<'c>(&'c self, trees: Trees, now: &'c str) -> Context<'c> {
+        let (api_version, subresource) = (&*self.version.api_version, self.subresource);
+        Context { versions: self, api_version, subresource, trees, now, converted: &[] }
+    }
+
+    /// The form of decoded objects.
+    pub(crate) fn trees(&self) -> Trees {
+        if self.version.is_custom() { Trees::Complete } else { Trees::Canonical }
+    }
+}
+
+/// A manager that writes at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Writer<'w> {
+    /// The manager's name, such as `kube-apiserver`.
+    pub(crate) manager: &'w str,
+    /// The subresource through which it writes; empty for the object itself.
+    pub(crate) subresource: &'w str,
+    /// The time, as `managedFields` shows it.
+    pub(crate) now: &'w str,
+}
+
+impl Resource {
+    /// Sets the owners of the fields of an object of the storage version that the server makes of the stored one, or of none. An object
+    /// without owners stays so.
+    pub(crate) fn own(&self, writer: Writer<'_>, old: Option<&Value>, new: &mut Value) {
+        let endpoint = Endpoint { resource: self, version: self.storage(), subresource: writer.subresource };
+        let managers = old.map_or_else(Managers::new, of);
+        if old.is_some() && managers.is_empty() {
+            return;
+        }
+        let nothing = empty(&endpoint.version.api_version, &endpoint.version.kind);
+        let context = endpoint.context(endpoint.trees(), writer.now);
+        meta::remove(new, FIELD);
+        match context.update(old.unwrap_or(&nothing), new, managers, writer.manager) {
+            Ok(managers) => set(new, &managers),
+            Err(_) => set(new, &old.map_or_else(Managers::new, of)),
+        }
+    }
+
+    /// The same for what the server applies with force: the field `name`, which the manager owns alone from then on.
+    ///
+    /// # Errors
+    /// 500, if the objects do not have the form of their type.
+    pub(crate) fn own_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
+        let version = self.storage();
+        let endpoint = Endpoint { resource: self, version, subresource: writer.subresource };
+        let complete = |object: &Value| -> ApiResult<Value> {
+            let mut object = object.clone();
+            meta::remove(&mut object, FIELD);
+            serde_json::from_slice(&schema::encode(&object, version.ty()).json).map_err(ApiError::internal)
+        };
+        let managers = of(old);
+        if managers.is_empty() {
+            return Ok(());
+        }
+        let mut configuration = empty(&version.api_version, &version.kind);
+        if !new[name].is_null() {
+            configuration[name] = new[name].clone();
+        }
+        let context = endpoint.context(Trees::Complete, writer.now);
+        let applied = context.apply(&complete(old)?, &configuration, managers, writer.manager, true);
+        let (_, managers) = applied.map_err(|_| ApiError::internal("the server cannot apply what it has made"))?;
+        set(new, &managers);
+        Ok(())
+    }
+}
+
+/// An object of a version without anything.
+pub(crate) fn empty(api_version: &str, kind: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind})
+}
+
+/// The owners of a stored object's fields; none if they cannot be read.
+pub(crate) fn of(object: &Value) -> Managers {
+    managed::decode(Metadata::of(object).field(FIELD)).unwrap_or_default()
+}
+
+/// Sets the owners of an object's fields.
+pub(crate) fn set(object: &mut Value, managers: &Managers) {
+    match managers.is_empty() {
+        true => meta::remove(object, FIELD),
+        false => meta::set(object, FIELD, managed::encode(managers)),
+    }
+}
