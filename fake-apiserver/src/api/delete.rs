@@ -87,5 +87,5 @@ async fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptio
         });
     }
     let code = if options.waits && !deletion.removed { 202 } else { 200 };
-    Ok(Reply::object(code, request.line_in_version(deletion.line.clone()).await?))
+    Ok(Reply::object(code, request.line_in_version(deletion.line.clone()).await?, 0))
 }

@@ -8,7 +8,8 @@ use crate::store::Entry;
 use std::sync::Arc;
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    Ok(Reply::object(200, entry(request).await?.line().clone()))
+    let entry = entry(request).await?;
+    Ok(Reply::object(200, entry.line().clone(), entry.meta.complete_under))
 }
 
 /// The requested object, at least as new as the request's `resourceVersion`, in its version if a webhook converts it.

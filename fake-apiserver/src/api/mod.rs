@@ -41,6 +41,8 @@ pub(crate) enum Reply {
     Object {
         code: u16,
         line: Bytes,
+        /// The number of the schema under which it is complete, or 0.
+        complete_under: u64,
     },
     /// An object of another kind, such as a scale: JSON and a line feed.
     Other {
@@ -63,8 +65,8 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    fn object(code: u16, line: Bytes) -> Self {
-        Reply::Object { code, line }
+    fn object(code: u16, line: Bytes, complete_under: u64) -> Self {
+        Reply::Object { code, line, complete_under }
     }
 }
 

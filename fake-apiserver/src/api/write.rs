@@ -77,16 +77,18 @@ async fn create_named(
     if !options.dry_run && sent.is_some_and(|revision| revision != 0) {
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
-    let draft = draft(kind, &*request.version.stored(object, options.dry_run).await?)?;
+    let mut draft = draft(kind, &*request.version.stored(object, options.dry_run).await?)?;
+    let complete_under = request.version.completes(object);
+    draft.meta.complete_under = complete_under;
     if options.dry_run {
         return Ok(match request.cluster.store.get(&draft.key) {
             Some(existing) => Err(existing),
-            None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?)),
+            None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?, complete_under)),
         });
     }
     let parent = if kind.meta.namespaced { namespace::parent(request.namespace) } else { None };
     match request.cluster.commits.create(draft, parent.as_ref()).await {
-        Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?))),
+        Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
             Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
@@ -183,7 +185,11 @@ pub(super) async fn update(
         refuse(request, request.name, findings)?;
         request.warnings.extend((strategy.warnings)(&new, Some(&old)));
         admission::validate(request, &new, Some(&old))?;
-        let draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
+        let mut draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
+        // What is taken over of an object that is stored in another version is not complete in this one.
+        let own = entry.json().starts_with(request.version.head.as_bytes());
+        let complete_under = if own { request.version.completes(&new) } else { 0 };
+        draft.meta.complete_under = complete_under;
         let removes = ends_deletion(request, &new, &old);
         // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
         let removed = match removes && !options.dry_run {
@@ -201,7 +207,7 @@ pub(super) async fn update(
                 Some(line) => line,
                 None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
             };
-            return Ok(Reply::object(200, line));
+            return Ok(Reply::object(200, line, complete_under));
         }
     }
     Err(request.not_found())

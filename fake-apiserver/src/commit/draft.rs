@@ -24,5 +24,6 @@ pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
     let metadata = Metadata::of(object);
     let labels = metadata.texts("labels").iter().map(|(key, value)| (key.into(), value.into())).collect();
     let key = Key::new(kind.id, metadata.text("namespace"), metadata.text("name"));
-    Ok(Draft { key, json: encoded.json, slot, body, meta: Meta { uid: metadata.text("uid").into(), labels, fields } })
+    let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0 };
+    Ok(Draft { key, json: encoded.json, slot, body, meta })
 }

@@ -7,6 +7,7 @@ use super::schema::Structural;
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 /// A schema, and the rules in it.
@@ -18,8 +19,12 @@ pub struct Compiled {
 }
 
 /// The place of a compiled schema. All versions with that schema share it, in all clusters.
-#[derive(Debug, Default)]
-pub struct Place(OnceLock<Result<Compiled, String>>);
+#[derive(Debug)]
+pub struct Place {
+    /// The number of the schema in this process, from 1 on.
+    pub number: u64,
+    compiled: OnceLock<Result<Compiled, String>>,
+}
 
 /// The SHA-256 of a schema's JSON.
 type Digest = [u8; SHA256_OUTPUT_LEN];
@@ -28,6 +33,7 @@ impl Place {
     /// The place of a schema, the `openAPIV3Schema` of a valid definition.
     pub fn of(schema: &Value) -> Arc<Place> {
         static PLACES: LazyLock<Mutex<HashMap<Digest, Weak<Place>>>> = LazyLock::new(Mutex::default);
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let mut key = Digest::default();
         key.copy_from_slice(digest(&SHA256, schema.to_string().as_bytes()).as_ref());
         let mut places = PLACES.lock().expect("no code that runs under this lock panics");
@@ -37,7 +43,7 @@ impl Place {
         if places.len() == places.capacity() {
             places.retain(|_, place| place.strong_count() > 0);
         }
-        let place = Arc::default();
+        let place = Arc::new(Place { number: NUMBERS.fetch_add(1, Ordering::Relaxed), compiled: OnceLock::new() });
         places.insert(key, Arc::downgrade(&place));
         place
     }
@@ -48,12 +54,12 @@ impl Place {
     /// If it is not the schema of a valid definition.
     pub fn compile(&self, schema: &Value) -> Result<&Compiled, &String> {
         let compile = || Ok(Compiled { schema: Structural::new(schema)?, rules: Rules::new(schema, true) });
-        self.0.get_or_init(compile).as_ref()
+        self.compiled.get_or_init(compile).as_ref()
     }
 
     /// The compiled schema, if there is one.
     pub fn get(&self) -> Option<&Compiled> {
-        self.0.get()?.as_ref().ok()
+        self.compiled.get()?.as_ref().ok()
     }
 }
 

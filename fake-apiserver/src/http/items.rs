@@ -86,7 +86,10 @@ impl ListForm {
     fn json<'e>(&self, entry: &'e Entry) -> ApiResult<Cow<'e, [u8]>> {
         Ok(match &self.transformation {
             Some(transformation) => transformation.item(entry.json(), self.now)?.into(),
-            None => self.version.converted(entry.json())?.map_or(Cow::Borrowed(entry.json()), Cow::Owned),
+            None => self
+                .version
+                .converted(entry.json(), entry.meta.complete_under)?
+                .map_or(Cow::Borrowed(entry.json()), Cow::Owned),
         })
     }
 

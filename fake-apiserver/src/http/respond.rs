@@ -36,10 +36,10 @@ pub(super) struct Rendering<'r> {
 impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
-            Reply::Object { code, line } => {
+            Reply::Object { code, line, complete_under } => {
                 let line = match self.transformation()? {
                     Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
-                    None => self.version.converted(&line)?.map_or(line, Bytes::from),
+                    None => self.version.converted(&line, complete_under)?.map_or(line, Bytes::from),
                 };
                 self.document(code, line)
             }

@@ -222,7 +222,10 @@ impl WatchBody {
         let json = entry.json();
         let shown = match &mut self.transformation {
             Some(transformation) => transformation.object(json, self.replica.clock.now()).map(Cow::Owned),
-            None => self.version.converted(json).map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned)),
+            None => {
+                let converted = self.version.converted(json, entry.meta.complete_under);
+                converted.map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned))
+            }
         };
         self.shown(name, shown)
     }

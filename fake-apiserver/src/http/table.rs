@@ -154,7 +154,7 @@ impl Transformation {
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
         // The cells of other kinds are computed from the storage version.
-        let converted = if self.served.is_custom() { self.served.converted(object)? } else { None };
+        let converted = if self.served.is_custom() { self.served.converted(object, 0)? } else { None };
         let value: Value = parse(converted.as_deref().unwrap_or(object))?;
         let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
@@ -170,7 +170,7 @@ impl Transformation {
 
     /// The object in the version of the request.
     fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
-        match self.served.converted(object)? {
+        match self.served.converted(object, 0)? {
             None => Ok(Cow::Borrowed(parse(object)?)),
             Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
         }

@@ -185,14 +185,43 @@ impl Version {
         object
     }
 
-    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same.
+    /// The number of the schema under which an object is complete that was completed in this version, and is stored as it is; 0 if it may not
+    /// be.
+    pub(crate) fn completes(&self, object: &Value) -> u64 {
+        let number = self.schema_number();
+        if number != 0 && is_read_as_written(object) { number } else { 0 }
+    }
+
+    /// The number of the schema, if objects are stored in this version and completing them twice is completing them once; otherwise 0.
+    fn schema_number(&self) -> u64 {
+        let stays = |conversion: &&Conversion| conversion.webhook.is_none() && conversion.storage == self.api_version;
+        let place = self.conversion.as_ref().filter(stays).and(self.schema.as_ref());
+        place.filter(|place| place.get().is_some_and(|one| one.schema.completes_once)).map_or(0, |place| place.number)
+    }
+
+    /// Whether an object that is complete under the schema of that number is shown as it is stored.
+    pub(crate) fn is_shown_as_stored(&self, complete_under: u64) -> bool {
+        !self.converts() || complete_under != 0 && complete_under == self.schema_number()
+    }
+
+    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same, as it is for one
+    /// that is complete under the schema of that number.
     ///
     /// # Errors
     /// 500, if it is not JSON.
-    pub(crate) fn converted(&self, stored: &[u8]) -> ApiResult<Option<Vec<u8>>> {
-        if !self.converts() {
+    pub(crate) fn converted(&self, stored: &[u8], complete_under: u64) -> ApiResult<Option<Vec<u8>>> {
+        if self.is_shown_as_stored(complete_under) {
+            debug_assert!(
+                !self.converts() || self.convert(stored).is_ok_and(|converted| converted == stored),
+                "not complete: {}",
+                String::from_utf8_lossy(stored)
+            );
             return Ok(None);
         }
+        self.convert(stored).map(Some)
+    }
+
+    fn convert(&self, stored: &[u8]) -> ApiResult<Vec<u8>> {
         let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
@@ -201,6 +230,35 @@ impl Version {
         if stored.ends_with(b"\n") {
             json.push(b'\n');
         }
-        Ok(Some(json))
+        Ok(json)
+    }
+}
+
+/// Whether an object that is written and read again has the same numbers: not large floating-point ones without a fraction, nor `-0`.
+fn is_read_as_written(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_i64() || number.as_f64().is_some_and(|number| number.is_finite() && number.fract() != 0.0)
+        }
+        Value::Array(items) => items.iter().all(is_read_as_written),
+        Value::Object(fields) => fields.values().all(is_read_as_written),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_read_as_written;
+
+    #[test]
+    fn some_numbers_are_read_otherwise_than_written() {
+        for (json, stays) in [
+            (r#"{"a": [1, -7, 0.5, 1e-9, "1e3", null, true]}"#, true),
+            (r#"{"a": {"b": 18446744073709551615}}"#, false),
+            (r#"{"a": [1e30]}"#, false),
+            ("-0.0", false),
+        ] {
+            assert_eq!(is_read_as_written(&serde_json::from_str(json).unwrap()), stays, "{json}");
+        }
     }
 }

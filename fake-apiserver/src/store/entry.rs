@@ -16,6 +16,8 @@ pub struct Meta {
     pub labels: Vec<(Box<str>, Box<str>)>,
     /// The selectable fields that the kind declares.
     pub fields: Vec<(Cow<'static, str>, Box<str>)>,
+    /// The number of the schema under which the object is known to be complete, by its writer's count; 0 if it is not.
+    pub complete_under: u64,
 }
 
 impl Meta {

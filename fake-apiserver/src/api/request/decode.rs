@@ -62,7 +62,7 @@ impl<'k> Expected<'k> {
     pub(crate) fn shown(&self, stored: &Value) -> ApiResult<Value> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
-        let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes()))?;
+        let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes(), 0))?;
         json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
     }
 

@@ -61,6 +61,24 @@ fn set_over_null(node: &Node, value: &mut Value) {
     set(node, value);
 }
 
+/// Whether defaults are set once and for all: none has a null, which would be pruned the next time, and the status, which the creation of an
+/// object removes afterwards, has none.
+pub(super) fn are_final(root: &mut Node) -> bool {
+    let mut found = Vec::new();
+    collect(root, &mut Vec::new(), &mut found);
+    let status = root.properties.get("status").and_then(|status| status.default.as_ref());
+    status.is_none() && !found.iter().any(|(_, default)| has_null(default))
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(has_null),
+        Value::Object(fields) => fields.values().any(has_null),
+        _ => false,
+    }
+}
+
 /// Prunes the defaults of a schema as the values that they are in an object (`PruneDefaults`).
 pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
     let mut found = Vec::new();
@@ -124,5 +142,25 @@ fn name_of(child: &Child) -> &str {
     match child {
         Child::Property(name) => name,
         _ => "*",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::custom::schema::Structural;
+    use serde_json::json;
+
+    #[test]
+    fn defaults_are_final_without_nulls_and_without_a_status() {
+        let any = |default| json!({"x-kubernetes-preserve-unknown-fields": true, "default": default});
+        for (properties, is_final) in [
+            (json!({"spec": {"type": "object", "properties": {"a": any(json!({"b": 1}))}}}), true),
+            (json!({"spec": {"type": "object", "properties": {"a": any(json!({"b": [null]}))}}}), false),
+            (json!({"status": {"type": "object", "default": {}}}), false),
+            (json!({"status": {"type": "object", "properties": {"a": {"type": "string", "default": "b"}}}}), true),
+        ] {
+            let schema = json!({"type": "object", "properties": properties});
+            assert_eq!(Structural::new(&schema).unwrap().completes_once, is_final, "{schema}");
+        }
     }
 }

@@ -65,6 +65,8 @@ pub fn is_text_format(name: &str) -> bool {
 #[derive(Debug)]
 pub struct Structural {
     root: Node,
+    /// Whether an object that was pruned and got its defaults stays the same when that is done again, even if its status was removed.
+    pub completes_once: bool,
 }
 
 impl Structural {
@@ -75,7 +77,8 @@ impl Structural {
     pub fn new(schema: &Value) -> Result<Structural, String> {
         let mut root = Node::read(schema, Purpose::Values)?;
         defaults::prune_own(&mut root)?;
-        Ok(Structural { root })
+        let completes_once = defaults::are_final(&mut root);
+        Ok(Structural { root, completes_once })
     }
 
     /// Removes fields that the schema does not have, at any depth. Returns their paths, in order: `spec.bogus`, `spec.list[0].x`.

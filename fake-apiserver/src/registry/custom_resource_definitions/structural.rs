@@ -191,7 +191,9 @@ fn values(at: Path<'_>, schema: &Value, exceptions: Exceptions, errors: &mut Err
         nested(at.child("not"), not, Exceptions::default(), errors);
     }
     let pattern = word(schema, "pattern");
-    if let Err(error) = go_regex::compile(pattern) {
+    if !pattern.is_empty()
+        && let Err(error) = go_regex::compile(pattern)
+    {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
         errors.invalid(at.child("pattern"), pattern, detail);
     }
