@@ -12,12 +12,12 @@ use kube::Client;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
-/// A client of the cluster's first API server.
+/// A client of the cluster's first API server for a controller. It owns fields by the name of the program that has it upstream.
 ///
 /// # Errors
 /// If the cluster does not know the user.
 pub(crate) fn client(cluster: &dyn Cluster, user: &str) -> Result<Client> {
-    controller::client_go::client::new(config(cluster, user)?, user)
+    controller::client_go::client::new(config(cluster, user)?, &format!("kube-controller-manager/{user}"))
 }
 
 /// The configuration of a client of the cluster's first API server as `user`.
