@@ -7,10 +7,12 @@ use crate::auth::ClientCertificate;
 use crate::http::{Replica, places, serve};
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
+use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,10 +21,26 @@ use tokio_util::task::TaskTracker;
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 /// The time between TCP keep-alive probes of a silent connection (`defaultKeepAlivePeriod`).
 const KEEP_ALIVE: Duration = Duration::from_secs(3 * 60);
+/// Connections that the kernel keeps until they are accepted; as in Go, no more than the kernel's own limit (4,096). A
+/// client that finds the queue full tries again after a second.
+const BACKLOG: u32 = 4096;
 
 pub(super) struct Listener {
     pub(super) listener: TcpListener,
     pub(super) tls: Option<Arc<ServerConfig>>,
+}
+
+/// Binds a port, and listens on it.
+pub(super) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // On Windows the option would let two programs share a port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Accepts connections until `stop`, up to the limit at a time; others wait in the kernel's queue.

@@ -119,10 +119,10 @@ impl RunningReplica {
     pub async fn start(&self) -> io::Result<()> {
         let mut listeners = [None, None];
         if let Some((address, tls)) = &self.secure {
-            listeners[0] = Some(Listener { listener: TcpListener::bind(address).await?, tls: Some(tls.clone()) });
+            listeners[0] = Some(Listener { listener: listener::bind(*address)?, tls: Some(tls.clone()) });
         }
         if let Some(address) = &self.insecure {
-            listeners[1] = Some(Listener { listener: TcpListener::bind(address).await?, tls: None });
+            listeners[1] = Some(Listener { listener: listener::bind(*address)?, tls: None });
         }
         *self.life() = Life::begin(&self.replica, listeners);
         Ok(())

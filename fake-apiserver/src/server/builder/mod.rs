@@ -11,6 +11,7 @@ mod requests;
 
 pub use error::StartError;
 
+use super::listener;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
@@ -228,7 +229,7 @@ impl Builder {
             #[cfg(feature = "controllers")]
             controllers: None,
         };
-        self.start_replicas(&mut server, identity.as_ref()).await?;
+        self.start_replicas(&mut server, identity.as_ref())?;
         #[cfg(feature = "controllers")]
         if let Some(token) = controllers_token {
             server.start_controllers(&self.controllers, &token);
@@ -302,11 +303,11 @@ impl Builder {
     }
 
     /// Binds all ports, and only then lets the replicas serve.
-    async fn start_replicas(&self, server: &mut FakeApiServer, identity: Option<&Identity>) -> Result<(), StartError> {
+    fn start_replicas(&self, server: &mut FakeApiServer, identity: Option<&Identity>) -> Result<(), StartError> {
         let mut bound = Vec::new();
         for index in 0..self.replicas {
-            let secure = self.listen(self.secure_port, index).await?;
-            let insecure = self.listen(self.insecure_port, index).await?;
+            let secure = self.listen(self.secure_port, index)?;
+            let insecure = self.listen(self.insecure_port, index)?;
             bound.push((secure, insecure));
         }
         let tls = identity.map(Identity::server_config);
@@ -322,11 +323,7 @@ impl Builder {
     }
 
     /// Binds the port of a replica: `first` and those that follow it, or any.
-    async fn listen(
-        &self,
-        first: Option<u16>,
-        replica: usize,
-    ) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
+    fn listen(&self, first: Option<u16>, replica: usize) -> Result<Option<(TcpListener, SocketAddr)>, StartError> {
         let Some(first) = first else { return Ok(None) };
         let port = match first {
             0 => Some(0),
@@ -335,7 +332,7 @@ impl Builder {
         let port = port.ok_or(StartError::Ports { first, replicas: self.replicas })?;
         let address = SocketAddr::new(self.bind_address, port);
         let failed = |source| StartError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listener::bind(address).map_err(failed)?;
         let bound = listener.local_addr().map_err(failed)?;
         Ok(Some((listener, bound)))
     }
