@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 pub struct Node {
     /// The types; none for any type, two for `x-kubernetes-int-or-string`.
     pub kinds: Vec<Kind>,
+    /// A type that no value has, where defaults are validated before other rules refuse it.
+    pub(super) odd_kind: Option<Box<str>>,
     pub nullable: bool,
     pub format: Option<Format>,
     pub bounds: Bounds,
@@ -96,6 +98,11 @@ pub(super) enum Purpose {
 }
 
 impl Node {
+    /// Whether values must be of some type.
+    pub(super) fn has_kind(&self) -> bool {
+        !self.kinds.is_empty() || self.odd_kind.is_some()
+    }
+
     /// Parses a schema.
     pub(super) fn read(schema: &Value, purpose: Purpose) -> Result<Node, String> {
         let read = |schema: &Value| Node::read(schema, purpose);
@@ -106,16 +113,13 @@ impl Node {
         if fields.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
             return Err("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined".into());
         }
-        let kinds = match fields.text("type") {
-            _ if fields.is("x-kubernetes-int-or-string") => match purpose {
-                Purpose::Values => vec![Kind::Integer, Kind::String],
-                Purpose::Defaults => Vec::new(),
-            },
-            "" => Vec::new(),
-            name => match (Kind::named(name), purpose) {
+        let kinds = match (fields.text("type"), purpose) {
+            (_, Purpose::Values) if fields.is("x-kubernetes-int-or-string") => vec![Kind::Integer, Kind::String],
+            ("", _) => Vec::new(),
+            // Other rules refuse what is no type, unless the definition had it before.
+            ("null", Purpose::Defaults) => vec![Kind::Null],
+            (name, _) => match (Kind::named(name), purpose) {
                 (Some(kind), _) => vec![kind],
-                // Other rules refuse both, unless the definition had it before.
-                (None, Purpose::Defaults) if name == Kind::Null.name() => vec![Kind::Null],
                 (None, Purpose::Defaults) => Vec::new(),
                 (None, Purpose::Values) => return Err(format!("OpenAPIV3Schema 'type' {name:?} is not supported")),
             },
@@ -133,6 +137,7 @@ impl Node {
             },
         };
         Ok(Node {
+            odd_kind: Some(fields.text("type")).filter(|name| kinds.is_empty() && !name.is_empty()).map(Box::from),
             kinds,
             nullable: fields.is("nullable"),
             format,

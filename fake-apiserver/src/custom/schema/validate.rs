@@ -30,7 +30,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
         report.extend(enumeration(node, at, value));
         return report;
     }
-    if !node.kinds.is_empty() || node.format.is_some() {
+    if node.has_kind() || node.format.is_some() {
         report.merge(kind(node, at, value).map_or_else(Report::matched, Report::of));
         report.matches += 1;
     }
@@ -75,15 +75,18 @@ fn wrong_type(at: &Where<'_>, expected: &str, found: &str) -> FieldError {
     FieldError::type_invalid(at.field(), &found.into(), detail)
 }
 
-fn names(kinds: &[Kind]) -> String {
-    kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(",")
+fn names(node: &Node) -> String {
+    match &node.odd_kind {
+        Some(name) => name.to_string(),
+        None => node.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(","),
+    }
 }
 
 fn null(node: &Node, at: &Where<'_>) -> Report {
-    if node.kinds.is_empty() || node.nullable {
+    if !node.has_kind() || node.nullable {
         return Report::matched();
     }
-    Report::of(wrong_type(at, &names(&node.kinds), Kind::Null.name()))
+    Report::of(wrong_type(at, &names(node), Kind::Null.name()))
 }
 
 /// `typeValidator`.
@@ -112,7 +115,7 @@ fn kind(node: &Node, at: &Where<'_>, value: &Value) -> Option<FieldError> {
             return None;
         }
     }
-    (!fits).then(|| wrong_type(at, &names(&node.kinds), found.name()))
+    (!fits).then(|| wrong_type(at, &names(node), found.name()))
 }
 
 /// `stringValidator`, which reports one finding.
