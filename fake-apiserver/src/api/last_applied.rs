@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 256 << 10;
 /// none does.
 pub(super) fn remaining(context: &Context<'_>, live: &Value, conflicts: Conflicts) -> Option<Conflicts> {
     let Some(allowed) = own_fields(context, live) else { return Some(conflicts) };
-    let left = conflicts.iter().map(|(manager, set)| (manager.clone(), set.difference(&allowed)));
+    let left = conflicts.into_iter().map(|(manager, set)| (manager, set.difference(&allowed)));
     let left: Conflicts = left.filter(|(_, set)| !set.is_empty()).collect();
     (!left.is_empty()).then_some(left)
 }

@@ -9,7 +9,7 @@ use crate::managed::{self, Context, Converted, Element, Managers, Set, Trees, Ty
 use crate::object::meta::{self, Metadata};
 pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
 use crate::schema;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
@@ -46,6 +46,9 @@ pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
         return options.field_manager.clone();
     }
     let agent = request.user_agent.split('/').next().unwrap_or_default();
+    if agent.len() <= MAX_NAME && agent.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return agent.to_owned();
+    }
     let mut name = String::new();
     for letter in agent.chars().filter(|letter| schema::is_printable(*letter)) {
         if name.len() + letter.len_utf8() > MAX_NAME {
@@ -213,25 +216,32 @@ fn keep(object: &mut Value, stored: Option<&Value>) {
 }
 
 /// Gives the owners the times that they had, if nothing else is new (`IgnoreManagedFieldsTimestampsTransformer`).
-pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) {
-    let entries = |object: &Value| Metadata::of(object).list(FIELD).to_vec();
-    let stored = Metadata::of(old).list(FIELD);
-    let sent = Metadata::of(new).list(FIELD);
-    let timeless = |entry: &Value| {
-        let fields = entry.as_object().into_iter().flatten().filter(|(name, _)| *name != "time");
-        fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>()
-    };
-    let moved = stored.len() == sent.len() && stored != sent;
-    if !moved || !stored.iter().zip(sent).all(|(one, other)| timeless(one) == timeless(other)) {
-        return;
-    }
-    let sent = entries(new);
-    meta::set(new, FIELD, stored.to_vec());
+pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &mut Value) {
+    let (sent, stored) = (take(new), take(old));
     let ty = match request.version.is_custom() {
         true => Type::Atomic,
         false => Type::built_in(request.kind.storage().ty()),
     };
-    if !managed::equal(ty, old, new) {
-        meta::set(new, FIELD, sent);
+    let same = |(one, other)| timeless(one).eq(timeless(other));
+    let timed_anew = sent != stored && sent.len() == stored.len() && sent.iter().zip(&stored).all(same);
+    put(new, if timed_anew && managed::equal(ty, old, new) { stored.clone() } else { sent });
+    put(old, stored);
+}
+
+/// The fields of an entry but for its time.
+fn timeless(entry: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    entry.as_object().into_iter().flatten().filter(|(name, _)| *name != "time")
+}
+
+fn take(object: &mut Value) -> Vec<Value> {
+    match meta::metadata_mut(object).remove(FIELD) {
+        Some(Value::Array(entries)) => entries,
+        _ => Vec::new(),
+    }
+}
+
+fn put(object: &mut Value, entries: Vec<Value>) {
+    if !entries.is_empty() {
+        meta::set(object, FIELD, entries);
     }
 }

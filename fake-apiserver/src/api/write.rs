@@ -165,7 +165,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.worked_on(request.to_change(&entry).await?.object());
+        let mut old = request.version.worked_on(request.to_change(&entry).await?.object());
         let new = wanted(request, &entry, &old)?;
         let is_owned = matches!(new, Wanted::Owned(_));
         let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
@@ -179,7 +179,7 @@ pub(super) async fn update(
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
         let strategy = request.subresource.map_or(&request.kind.rules.strategy, |subresource| &subresource.strategy);
         prepare_update(request, strategy, &mut new, &old);
-        owners::settle_times(request, &mut new, &old);
+        owners::settle_times(request, &mut new, &mut old);
         let (kind, subresource) = (request.kind, request.subresource);
         let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
         refuse(request, request.name, findings)?;

@@ -5,8 +5,9 @@ use super::element::Element;
 use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, Type};
-use crate::schema::TypeRef;
+use crate::schema::{Field, TypeRef};
 use serde_json::{Map as Object, Value};
+use std::cmp::Ordering;
 
 /// What was changed. A field is in no more than one of the sets.
 #[derive(Debug, Default, PartialEq)]
@@ -51,23 +52,17 @@ impl Changes {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
 
-    /// The changes of those fields that the filter leaves.
-    pub fn filtered(self, filter: impl Fn(Set) -> Set) -> Changes {
-        Changes { added: filter(self.added), modified: filter(self.modified), removed: filter(self.removed) }
-    }
-
-    fn push(&mut self, element: Element, (own, mut below): (Option<Change>, Changes)) {
-        for set in [&mut below.added, &mut below.modified, &mut below.removed] {
-            set.sort();
-        }
+    /// Adds the changes of a child. Most children have none, so that its element is made only for those that have.
+    fn push(&mut self, element: impl Fn() -> Element, (own, below): (Option<Change>, Changes)) {
         let sets = [
             (&mut self.added, Change::Added, below.added),
             (&mut self.modified, Change::Modified, below.modified),
             (&mut self.removed, Change::Removed, below.removed),
         ];
-        for (set, change, below) in sets {
+        for (set, change, mut below) in sets {
             if own == Some(change) || !below.is_empty() {
-                set.push(element.clone(), own == Some(change), below);
+                below.sort();
+                set.push(element(), own == Some(change), below);
             }
         }
     }
@@ -82,7 +77,8 @@ struct Walk {
 impl Walk {
     fn compare(&self, ty: Type<'_>, old: Option<&Value>, new: Option<&Value>) -> Found {
         let mut changes = Changes::default();
-        let (before, after) = (ty.form(old), ty.form(new));
+        let atom = ty.atom();
+        let (before, after) = (atom.form(old), atom.form(new));
         let mut modified = false;
         let same = matches!(
             (&before, &after),
@@ -131,34 +127,38 @@ impl Walk {
         changes: &mut Changes,
     ) -> Result<bool, String> {
         let mut descended = false;
-        if let Some(ty) = map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty()) {
-            for field in ty.fields() {
-                let name = field.name();
-                let (before, after) = (old.and_then(|old| old.get(name)), new.and_then(|new| new.get(name)));
-                if before.is_none() && after.is_none() && old.is_some() && new.is_some() {
-                    continue;
-                }
-                let before = old.and_then(|_| ty.shown(field, before));
-                let after = new.and_then(|_| ty.shown(field, after));
-                if before.is_none() && after.is_none() {
-                    continue;
-                }
+        let Some(ty) = map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty()) else {
+            for (name, before, after) in joined(old, new) {
+                descended = true;
+                let ty = map.get(name).ok_or("schema error: invalid atom: inlined")?;
+                changes.push(|| Element::field(name), self.compare(ty, before, after)?);
+            }
+            return Ok(descended);
+        };
+        let mut field = |field: &Field, before: Option<&Value>, after: Option<&Value>| -> Result<(), String> {
+            let before = old.and_then(|_| ty.shown(field, before));
+            let after = new.and_then(|_| ty.shown(field, after));
+            if before.is_some() || after.is_some() {
                 descended = true;
                 let below = self.compare(Type::Go(ty.of(field), Some(field.facets())), before, after)?;
-                changes.push(Element::field(name), below);
+                changes.push(|| Element::field(field.name()), below);
             }
-            // If it is not descended into, both are zero, hence equal.
-            return Ok(descended);
+            Ok(())
+        };
+        for (name, before, after) in joined(old, new) {
+            if let Some(known) = ty.field(name) {
+                field(known, before, after)?;
+            }
         }
-        let names = old.into_iter().flatten().map(|(name, _)| name);
-        let added = new.into_iter().flatten().map(|(name, _)| name);
-        let added = added.filter(|name| !old.is_some_and(|old| old.contains_key(*name)));
-        for name in names.chain(added) {
-            descended = true;
-            let (before, after) = (old.and_then(|old| old.get(name)), new.and_then(|new| new.get(name)));
-            let ty = map.get(name).ok_or("schema error: invalid atom: inlined")?;
-            changes.push(Element::field(name), self.compare(ty, before, after)?);
+        // Fields that neither has are equal.
+        if let (Some(only), None) | (None, Some(only)) = (old, new) {
+            for zero in ty.fields().iter().filter(|field| ty.shown(field, None).is_some()) {
+                if !only.contains_key(zero.name()) {
+                    field(zero, None, None)?;
+                }
+            }
         }
+        // If it is not descended into, both are zero, hence equal.
         Ok(descended)
     }
 
@@ -193,18 +193,18 @@ impl Walk {
                 }
                 ([_, _, ..], rest) => {
                     if let Some(item) = rest.first() {
-                        changes.push(element.clone(), self.compare(list.element, None, Some(item))?);
+                        changes.push(|| element.clone(), self.compare(list.element, None, Some(item))?);
                     }
                     (Some(Change::Removed), Changes::default())
                 }
                 (rest, _) => {
                     if let Some(item) = rest.first() {
-                        changes.push(element.clone(), self.compare(list.element, Some(item), None)?);
+                        changes.push(|| element.clone(), self.compare(list.element, Some(item), None)?);
                     }
                     (Some(Change::Added), Changes::default())
                 }
             };
-            changes.push(element.clone(), below);
+            changes.push(|| element.clone(), below);
         }
         Ok(!all.is_empty())
     }
@@ -256,6 +256,26 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
         },
         _ => item::equal(one, other),
     }
+}
+
+/// The fields of either object, in the order of their names, with their values in both.
+fn joined<'v>(
+    old: Option<&'v Object<String, Value>>,
+    new: Option<&'v Object<String, Value>>,
+) -> impl Iterator<Item = (&'v str, Option<&'v Value>, Option<&'v Value>)> {
+    let mut olds = old.into_iter().flatten().peekable();
+    let mut news = new.into_iter().flatten().peekable();
+    std::iter::from_fn(move || {
+        let order = match (olds.peek(), news.peek()) {
+            (Some((old, _)), Some((new, _))) => old.cmp(new),
+            (Some(_), None) => Ordering::Less,
+            (None, _) => Ordering::Greater,
+        };
+        let before = if order.is_le() { olds.next() } else { None };
+        let after = if order.is_ge() { news.next() } else { None };
+        let (name, _) = before.or(after)?;
+        Some((name.as_str(), before.map(|(_, value)| value), after.map(|(_, value)| value)))
+    })
 }
 
 fn object(value: &Value) -> Option<&Object<String, Value>> {

@@ -50,7 +50,7 @@ impl Element {
     /// The element as `fieldsV1` has it.
     pub(super) fn print(&self) -> String {
         match self {
-            Element::Field(name) => format!("f:{name}"),
+            Element::Field(name) => ["f:", name].concat(),
             Element::Value(value) => format!("v:{}", schema::encode_any(value)),
             Element::Key(fields) => {
                 let fields: Map<String, Value> =

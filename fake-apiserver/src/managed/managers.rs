@@ -157,7 +157,7 @@ pub fn cap(managers: &mut Managers) {
         }
         managers.remove(&manager);
         if let Some(united) = managers.get_mut(&bucket) {
-            united.set = united.set.union(&owned.set);
+            united.set = std::mem::take(&mut united.set).union(owned.set);
             united.time = owned.time;
         }
         count -= 1;

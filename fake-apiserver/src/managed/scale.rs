@@ -40,7 +40,7 @@ pub fn of_workload(workload: &Managers, mut scale: Managers, places: &Places, ap
         {
             let mut taken = Set::default();
             taken.insert(path);
-            owned.set = owned.set.difference(&taken);
+            owned.set = std::mem::take(&mut owned.set).difference(&taken);
         }
         if !owned.set.is_empty() {
             result.insert(manager.clone(), owned);

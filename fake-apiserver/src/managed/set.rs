@@ -3,7 +3,6 @@
 
 use super::element::Element;
 use serde_json::{Map, Value};
-use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 /// A set of fields, as a trie: which children are members, and which members are below them.
@@ -88,7 +87,7 @@ impl Set {
             let same = later.element == earlier.element;
             if same {
                 earlier.member |= later.member;
-                earlier.below = earlier.below.union(&later.below);
+                earlier.below = std::mem::take(&mut earlier.below).union(std::mem::take(&mut later.below));
             }
             same
         });
@@ -132,63 +131,69 @@ impl Set {
     }
 
     /// The fields that are in either set.
-    pub fn union(&self, other: &Set) -> Set {
-        self.combine(other, |one, other| match (one, other) {
-            (Some(one), Some(other)) => Some((one.member || other.member, one.below.union(&other.below))),
-            (Some(one), None) | (None, Some(one)) => Some((one.member, one.below.clone())),
-            (None, None) => None,
-        })
+    #[must_use]
+    pub fn union(self, other: Set) -> Set {
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { other } else { self };
+        }
+        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len() + other.nodes.len());
+        let mut others = other.nodes.into_iter().peekable();
+        for mut node in self.nodes {
+            while let Some(other) = others.next_if(|other| other.element < node.element) {
+                nodes.push(other);
+            }
+            if let Some(other) = others.next_if(|other| other.element == node.element) {
+                node.member |= other.member;
+                node.below = node.below.union(other.below);
+            }
+            nodes.push(node);
+        }
+        nodes.extend(others);
+        Set { nodes }
     }
 
     /// The fields that are in both sets.
+    #[must_use]
     pub fn intersection(&self, other: &Set) -> Set {
-        self.combine(other, |one, other| {
-            let (one, other) = one.zip(other)?;
-            Some((one.member && other.member, one.below.intersection(&other.below)))
-        })
-    }
-
-    /// The fields that are not in the other set. Those below its members stay.
-    pub fn difference(&self, other: &Set) -> Set {
-        self.combine(other, |one, other| {
-            let one = one?;
-            Some(match other {
-                Some(other) => (one.member && !other.member, one.below.difference(&other.below)),
-                None => (one.member, one.below.clone()),
-            })
-        })
-    }
-
-    /// The fields that are neither in the other set nor below one of its members.
-    pub fn recursive_difference(&self, other: &Set) -> Set {
-        self.combine(other, |one, other| {
-            let one = one?;
-            match other {
-                Some(other) if other.member => None,
-                Some(other) => Some((one.member, one.below.recursive_difference(&other.below))),
-                None => Some((one.member, one.below.clone())),
-            }
-        })
-    }
-
-    /// Walks over the children of both sets, in order.
-    fn combine(&self, other: &Set, join: impl Fn(Option<&Node>, Option<&Node>) -> Option<(bool, Set)>) -> Set {
         let mut result = Set::default();
-        let (mut ones, mut others) = (self.nodes.iter().peekable(), other.nodes.iter().peekable());
-        loop {
-            let ordering = match (ones.peek(), others.peek()) {
-                (None, None) => break,
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(one), Some(other)) => one.element.cmp(&other.element),
-            };
-            let one = if ordering.is_le() { ones.next() } else { None };
-            let other = if ordering.is_ge() { others.next() } else { None };
-            if let (Some(node), Some((member, below))) = (one.or(other), join(one, other)) {
-                result.push(node.element.clone(), member, below);
+        let mut others = other.nodes.iter().peekable();
+        for node in &self.nodes {
+            while others.next_if(|other| other.element < node.element).is_some() {}
+            if let Some(other) = others.next_if(|other| other.element == node.element) {
+                let below = node.below.intersection(&other.below);
+                result.push(node.element.clone(), node.member && other.member, below);
             }
         }
         result
+    }
+
+    /// The fields that are not in the other set. Those below its members stay.
+    #[must_use]
+    pub fn difference(mut self, other: &Set) -> Set {
+        self.subtract(other, false);
+        self
+    }
+
+    /// The fields that are neither in the other set nor below one of its members.
+    #[must_use]
+    pub fn recursive_difference(mut self, other: &Set) -> Set {
+        self.subtract(other, true);
+        self
+    }
+
+    fn subtract(&mut self, other: &Set, recursive: bool) {
+        let mut others = other.nodes.iter().peekable();
+        self.nodes.retain_mut(|node| {
+            while others.next_if(|other| other.element < node.element).is_some() {}
+            if let Some(other) = others.next_if(|other| other.element == node.element) {
+                if recursive && other.member {
+                    return false;
+                }
+                node.member &= !other.member;
+                node.below.subtract(&other.below, recursive);
+            }
+            !node.is_empty()
+        });
     }
 
     /// The paths of all members as messages show them: those of an object before those below its fields.
@@ -260,10 +265,10 @@ mod tests {
         let set = |fields| Set::parse(&fields).unwrap();
         let all = set(json!({"f:a": {".": {}, "f:b": {}}, "f:c": {}}));
         let parent = set(json!({"f:a": {}}));
-        assert_eq!(all.difference(&parent).print(), json!({"f:a": {"f:b": {}}, "f:c": {}}));
-        assert_eq!(all.recursive_difference(&parent).print(), json!({"f:c": {}}));
+        assert_eq!(all.clone().difference(&parent).print(), json!({"f:a": {"f:b": {}}, "f:c": {}}));
+        assert_eq!(all.clone().recursive_difference(&parent).print(), json!({"f:c": {}}));
         assert_eq!(all.intersection(&parent), parent);
-        assert_eq!(parent.union(&all), all);
+        assert_eq!(parent.union(all.clone()), all);
         assert_eq!(all.paths(), [".a", ".c", ".a.b"]);
     }
 }

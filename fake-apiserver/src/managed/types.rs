@@ -268,21 +268,25 @@ impl<'t> Type<'t> {
         }
     }
 
-    /// What a value is (`deduceAtom`, `handleAtom`).
+    /// What a value is.
     pub(super) fn form(self, value: Option<&Value>) -> Form<'t> {
-        let atom = self.atom();
-        match value {
-            Some(Value::Array(_)) if atom.list.is_some() => atom.list.map_or(Form::Nothing, Form::List),
-            Some(Value::String(_) | Value::Number(_) | Value::Bool(_)) if atom.scalar.is_some() => {
-                atom.scalar.map_or(Form::Nothing, Form::Scalar)
+        self.atom().form(value)
+    }
+}
+
+impl<'t> Atom<'t> {
+    /// What a value is (`deduceAtom`, `handleAtom`).
+    pub(super) fn form(&self, value: Option<&Value>) -> Form<'t> {
+        match (value, *self) {
+            (Some(Value::Array(_)), Atom { list: Some(list), .. }) => Form::List(list),
+            (Some(Value::String(_) | Value::Number(_) | Value::Bool(_)), Atom { scalar: Some(scalar), .. }) => {
+                Form::Scalar(scalar)
             }
             // Whatever else it is, this is the order in which the type's forms are tried.
-            _ => match atom {
-                Atom { map: Some(map), .. } => Form::Map(map),
-                Atom { scalar: Some(scalar), .. } => Form::Scalar(scalar),
-                Atom { list: Some(list), .. } => Form::List(list),
-                Atom { .. } => Form::Nothing,
-            },
+            (_, Atom { map: Some(map), .. }) => Form::Map(map),
+            (_, Atom { scalar: Some(scalar), .. }) => Form::Scalar(scalar),
+            (_, Atom { list: Some(list), .. }) => Form::List(list),
+            (_, Atom { .. }) => Form::Nothing,
         }
     }
 }

@@ -50,6 +50,20 @@ pub struct Converted {
     pub new: Value,
 }
 
+/// What a write does to the owners of fields.
+struct Effect {
+    /// The fields that it sets.
+    written: Set,
+    removed: Set,
+}
+
+impl Effect {
+    /// The effect of the changes of those fields that the filter leaves.
+    fn of(changes: Changes, filter: impl Fn(Set) -> Set) -> Effect {
+        Effect { written: filter(changes.modified.union(changes.added)), removed: filter(changes.removed) }
+    }
+}
+
 /// Fields that somebody else owns, by manager.
 pub type Conflicts = BTreeMap<Manager, Set>;
 
@@ -109,20 +123,20 @@ impl Context<'_> {
     pub fn update(&self, old: &Value, new: &Value, mut managers: Managers, name: &str) -> Result<Managers, String> {
         self.reconcile(&mut managers);
         let changes = self.changes(old, new, self.api_version)?;
-        let changes = match changes.is_empty() && managers.values().all(|owned| owned.api_version == self.api_version) {
-            true => changes,
+        let unmoved = changes.is_empty() && managers.values().all(|owned| owned.api_version == self.api_version);
+        let written = match unmoved {
+            true => Set::default(),
             false => self.hand_over(old, new, changes, &mut managers, None, true).map_err(|failure| match failure {
                 Failure::Other(why) => why,
                 Failure::Conflicts(_) => "an update has no conflicts".to_owned(),
             })?,
         };
-        let set = self.filter(changes.modified.union(&changes.added)).difference(&NEVER);
+        let mut set = written.difference(&NEVER);
         if !set.is_empty() {
             let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
-            let set = match managers.get(&manager) {
-                Some(before) => set.union(&before.set),
-                None => set,
-            };
+            if let Some(before) = managers.remove(&manager) {
+                set = set.union(before.set);
+            }
             let owned = Owned { set, api_version: self.api_version.to_owned(), time: Some(self.now.to_owned()) };
             managers.insert(manager, owned);
         }
@@ -160,7 +174,7 @@ impl Context<'_> {
         self.hand_over(live, &new, changes, &mut managers, Some(&manager), force)?;
         let changed = !super::item::equal(live, &new);
         if let Some(owned) = managers.get_mut(&manager) {
-            owned.set = owned.set.difference(&NEVER);
+            owned.set = std::mem::take(&mut owned.set).difference(&NEVER);
             let time = last.and_then(|last| last.time);
             owned.time = if changed { Some(self.now.to_owned()) } else { time };
             if owned.set.is_empty() {
@@ -186,7 +200,7 @@ impl Context<'_> {
         compare(ty, old, new, self.trees).map_err(|why| format!("failed to compare objects: {why}"))
     }
 
-    /// Takes what is changed from the other managers. Returns the changes that a write can make.
+    /// Takes what is changed from the other managers. Returns the fields that the write has set.
     fn hand_over(
         &self,
         old: &Value,
@@ -195,9 +209,9 @@ impl Context<'_> {
         managers: &mut Managers,
         writer: Option<&Manager>,
         force: bool,
-    ) -> Result<Changes, Failure> {
-        let own = changes.filtered(|set| self.filter(set));
-        let mut by_version: BTreeMap<String, Changes> = BTreeMap::new();
+    ) -> Result<Set, Failure> {
+        let own = Effect::of(changes, |set| self.filter(set));
+        let mut by_version: BTreeMap<String, Effect> = BTreeMap::new();
         let mut conflicts = Conflicts::new();
         for (manager, owned) in managers.iter().filter(|(manager, _)| Some(*manager) != writer) {
             let version = owned.api_version.as_str();
@@ -207,11 +221,12 @@ impl Context<'_> {
                     None => self.versioned(old, version)?.zip(self.versioned(new, version)?),
                 };
                 let Some((old, new)) = converted else { continue };
-                let changes = self.changes(&old, &new, version)?.filtered(|set| self.versions.filter(version, set));
-                by_version.insert(version.to_owned(), changes);
+                let changes = self.changes(&old, &new, version)?;
+                let effect = Effect::of(changes, |set| self.versions.filter(version, set));
+                by_version.insert(version.to_owned(), effect);
             }
-            let changes = if version == self.api_version { &own } else { &by_version[version] };
-            let conflict = owned.set.intersection(&changes.modified.union(&changes.added));
+            let effect = if version == self.api_version { &own } else { &by_version[version] };
+            let conflict = owned.set.intersection(&effect.written);
             if !conflict.is_empty() {
                 conflicts.insert(manager.clone(), conflict);
             }
@@ -220,17 +235,13 @@ impl Context<'_> {
             return Err(Failure::Conflicts(conflicts));
         }
         for (manager, owned) in managers.iter_mut().filter(|(manager, _)| Some(*manager) != writer) {
-            if let Some(conflict) = conflicts.get(manager) {
-                owned.set = owned.set.difference(conflict);
-            }
-            let changes =
+            let effect =
                 if owned.api_version == self.api_version { Some(&own) } else { by_version.get(&owned.api_version) };
-            if let Some(changes) = changes.filter(|changes| !changes.removed.is_empty()) {
-                owned.set = owned.set.difference(&changes.removed);
-            }
+            let taken = conflicts.get(manager).into_iter().chain(effect.map(|effect| &effect.removed));
+            owned.set = taken.fold(std::mem::take(&mut owned.set), Set::difference);
         }
         managers.retain(|_, owned| !owned.set.is_empty());
-        Ok(own)
+        Ok(own.written)
     }
 
     /// Takes out of the merged object what this manager has applied before and does not any more, unless others own it.
@@ -251,7 +262,7 @@ impl Context<'_> {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owned in managers.values() {
             let set = by_version.entry(&owned.api_version).or_default();
-            *set = set.union(&owned.set);
+            *set = std::mem::take(set).union(owned.set.clone());
         }
         let mut versions: Vec<(&str, Set)> = by_version.into_iter().collect();
         versions.sort_by_key(|(version, _)| *version != first);
@@ -261,7 +272,7 @@ impl Context<'_> {
                 continue;
             };
             let ty = self.versions.ty(version);
-            let kept = named_fields(ty, &rest).union(&with_named(ty, &owned));
+            let kept = named_fields(ty, &rest).union(with_named(ty, &owned));
             pruned = without_fields(ty, &all, &named_fields(ty, &all).difference(&kept));
             merged = all;
         }
