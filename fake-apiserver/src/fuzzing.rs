@@ -9,6 +9,7 @@ use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::http::{Route, route};
 use crate::object::{name, patch};
+use crate::schema::TypeRef;
 use crate::server::RunningReplica;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -22,6 +23,11 @@ pub use crate::duration::parse as parse_duration;
 pub use crate::error::{ApiError, ApiResult};
 pub use crate::object::selector::{FieldSelector, LabelSelector, SelectableField};
 pub use crate::schema::{canonical_quantity, canonical_time};
+
+/// The owners of fields.
+pub mod managed {
+    pub use crate::managed::{Context, Failure, Managers, Set, Trees, Type, Versions, decode, encode, validate};
+}
 
 /// The elements of a resource's path: group, version, namespace, resource, name, subresource.
 #[derive(Debug, PartialEq, Eq)]
@@ -120,6 +126,14 @@ pub fn json_patch(document: Value, patch: &Value, checked: bool) -> ApiResult<Va
 /// If it is malformed.
 pub fn merge_patch(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
     patch::merge::apply(document, patch, checked)
+}
+
+/// Applies a strategic merge patch to a document of that type.
+///
+/// # Errors
+/// If it is malformed, contradicts itself or the type.
+pub fn strategic_patch(document: Value, mut patch: Value, ty: TypeRef<'_>) -> ApiResult<Value> {
+    Ok(patch::strategic::apply(document, &mut patch, ty)?)
 }
 
 /// Serves a connection as if the replica had accepted it on its plain HTTP port.

@@ -12,6 +12,7 @@ mod kubelet;
 mod load;
 mod namespace;
 mod process;
+mod ratios;
 mod recreate;
 mod report;
 mod rotation;
@@ -198,6 +199,8 @@ impl Bench<'_> {
         }
         self.gets_beside_the_worst(programs).await?;
         self.creates_while_watched().await?;
+        self.ratios().await?;
+        self.memory_of_owners(programs).await?;
         self.custom_objects().await?;
         self.definitions(programs).await?;
         self.namespaces(programs).await?;

@@ -7,6 +7,7 @@
 
 mod credentials;
 mod documents;
+mod owners;
 mod patches;
 mod request;
 mod rules;
@@ -28,12 +29,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 23] = [
+    Target { name: "apply", run: owners::apply },
     Target { name: "bearer-token", run: credentials::bearer_token },
     Target { name: "certificate", run: credentials::certificate },
     Target { name: "continue-token", run: texts::continue_token },
     Target { name: "duration", run: texts::duration },
     Target { name: "field-selector", run: texts::field_selector },
+    Target { name: "field-set", run: owners::field_set },
     Target { name: "json", run: documents::json },
     Target { name: "json-patch", run: patches::json_patch },
     Target { name: "label-selector", run: texts::label_selector },
@@ -46,6 +49,7 @@ pub const TARGETS: [Target; 20] = [
     Target { name: "request", run: request::request },
     Target { name: "rules", run: rules::rules },
     Target { name: "scenario", run: scenarios::scenario },
+    Target { name: "strategic-patch", run: patches::strategic_patch },
     Target { name: "time", run: texts::time },
     Target { name: "token-file", run: credentials::token_file },
     Target { name: "untyped-json", run: documents::untyped_json },

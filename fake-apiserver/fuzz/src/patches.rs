@@ -1,5 +1,6 @@
 //! Patches, compared with plain implementations without limits. An input is a document, a line feed, and a patch.
 
+use crate::documents::typed;
 use fake_apiserver::fuzzing;
 use serde_json::{Map, Value};
 
@@ -149,6 +150,21 @@ pub(crate) fn merge_patch(input: &[u8]) {
             let again = fuzzing::merge_patch(merged.clone(), patch.clone(), checked);
             assert_eq!(again.ok(), Some(merged), "{patch} on {document}, twice");
         }
+    }
+}
+
+/// A patch without directives that applies is one that can be read, and an empty one changes nothing.
+pub(crate) fn strategic_patch(input: &[u8]) {
+    let Some((_, _, ty, input)) = typed(input) else { return };
+    let Some((document, patch, text)) = split(input) else { return };
+    let apply = |document: &Value, patch: &Value| fuzzing::strategic_patch(document.clone(), patch.clone(), ty).ok();
+    assert_eq!(apply(&document, &Value::Object(Map::new())).as_ref(), Some(&document));
+    let Some(patched) = apply(&document, &patch) else { return };
+    let written = patched.to_string();
+    assert_eq!(fuzzing::parse_patch(written.as_bytes()).expect("a patched document can be read"), patched);
+    // What is merged by keys is found again by them.
+    if document.is_object() && !text.contains(&b'$') {
+        assert!(apply(&patched, &patch).is_some(), "{patch} on {document}, twice");
     }
 }
 

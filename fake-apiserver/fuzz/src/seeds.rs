@@ -29,6 +29,8 @@ pub fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         };
         let json = if name == "protobuf" { text("output") } else { text("input") };
         seeds.extend(chosen(json.clone()).map(|input| ("json", input)));
+        seeds.extend(chosen([&json[..], b"\na", &json].concat()).map(|input| ("apply", input)));
+        seeds.extend(chosen([&json[..], b"\n", &json].concat()).map(|input| ("strategic-patch", input)));
         seeds.push(("untyped-json", json));
         for message in [decoded("bytes"), decoded("encoded")] {
             seeds.extend(chosen(message).map(|input| ("protobuf", input)));

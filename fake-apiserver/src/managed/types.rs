@@ -14,12 +14,14 @@ pub enum Type<'t> {
     Go(TypeRef<'t>, Option<&'t Facets>),
     /// A schema of a definition.
     Custom {
+        /// The schema.
         node: &'t Node,
         /// Whether unknown fields are kept, here or around it.
         preserves: bool,
         /// Whether it is an object with metadata.
         is_object: bool,
     },
+    /// A scalar.
     Scalar(Scalar),
     /// Objects field by field, and whatever else as one value.
     Deduced,

@@ -29,6 +29,7 @@ pub trait Versions {
 
 /// A write, as managers see it.
 pub struct Context<'w> {
+    /// The versions of the object.
     pub versions: &'w dyn Versions,
     /// The version of the request.
     pub api_version: &'w str,
@@ -70,7 +71,9 @@ pub type Conflicts = BTreeMap<Manager, Set>;
 /// Why something is not applied.
 #[derive(Debug)]
 pub enum Failure {
+    /// Others own what it changes.
     Conflicts(Conflicts),
+    /// The objects do not have the form of their type.
     Other(String),
 }
 

@@ -114,10 +114,7 @@ fn worst() -> Vec<Call> {
         container[field] = items.into();
         json!({"containers": [container]})
     };
-    let patch = |body: String| Call {
-        content_type: "application/json-patch+json",
-        ..Call::new(Method::PATCH, format!("{CONFIG_MAPS}/{NAME}"), body)
-    };
+    let patch = |body: String| Call::patch(format!("{CONFIG_MAPS}/{NAME}"), "application/json-patch+json", body);
     let owners = many(
         12_000,
         |n| json!({"apiVersion": "v1", "kind": "Pod", "name": format!("p{n}"), "uid": format!("u{n}"), "controller": true}),

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -38,13 +38,25 @@ pub(super) struct Call {
     pub(super) path: String,
     /// The type of the body.
     pub(super) content_type: &'static str,
+    /// The type of the answer; `None` for JSON.
+    pub(super) accept: Option<&'static str>,
     /// The body: JSON, or empty.
     pub(super) body: Bytes,
 }
 
 impl Call {
     pub(super) fn new(method: Method, path: impl Into<String>, body: impl Into<Bytes>) -> Self {
-        Call { method, path: path.into(), content_type: "application/json", body: body.into() }
+        Call { method, path: path.into(), content_type: "application/json", accept: None, body: body.into() }
+    }
+
+    /// A patch of that type.
+    pub(super) fn patch(path: impl Into<String>, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        Call { content_type, ..Self::new(Method::PATCH, path, body) }
+    }
+
+    /// The same request for an answer in protobuf.
+    pub(super) fn in_protobuf(self) -> Self {
+        Call { accept: Some("application/vnd.kubernetes.protobuf"), ..self }
     }
 
     pub(super) fn get(path: impl Into<String>) -> Self {
@@ -100,6 +112,9 @@ impl Target {
         *request.uri_mut() = uri;
         request.headers_mut().insert(AUTHORIZATION, self.authorization.clone());
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(call.content_type));
+        if let Some(accept) = call.accept {
+            request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
+        }
         Ok(request)
     }
 }

@@ -34,6 +34,11 @@ pub(super) const RBAC_GETS: Load = Load { name: "gets by a user under RBAC", ..G
 pub(super) const PAGES: Load =
     Load { name: "pages of 500 of 100,000", connections: 2, call: |server, _| server.page() };
 pub(super) const LISTS: Load = Load { name: "lists of 4,000", connections: 2, call: |server, _| server.list() };
+pub(super) const PROTOBUF_GETS: Load =
+    Load { name: "gets in protobuf", connections: 8, call: |server, object| server.get(object).in_protobuf() };
+pub(super) const PROTOBUF_LISTS: Load =
+    Load { name: "lists of 4,000 in protobuf", connections: 2, call: |server, _| server.list().in_protobuf() };
+pub(super) const APPLIES: Load = Load { name: "applies", connections: 8, call: Server::apply };
 
 /// The result of a round.
 pub(super) struct Round {

@@ -226,6 +226,33 @@ impl Server {
         Call::new(Method::PUT, path, config_map(&name, self.next_number()))
     }
 
+    /// Applies to an object what it is from the first time on.
+    pub(super) fn apply(&self, object: u64) -> Call {
+        let name = object_name(object);
+        let path = format!("{}/{name}?fieldManager=bench&force=true", config_maps(&self.namespace));
+        Call::patch(path, "application/apply-patch+yaml", config_map(&name, object))
+    }
+
+    /// Applies to each object what [`apply`](Self::apply) does, so that it changes nothing any more.
+    pub(super) async fn apply_all(&self) -> anyhow::Result<()> {
+        let mut connection = self.target.connect().await?;
+        for object in 0..OBJECTS {
+            connection.exchange(self.apply(object)).await?;
+        }
+        Ok(())
+    }
+
+    /// Creates an object, and changes it so that it keeps or loses the owners of its fields.
+    pub(super) fn create_and_label(&self, owned: bool) -> [Call; 2] {
+        let number = self.next_number();
+        let name = format!("created-{number}");
+        let path = format!("{}/{name}", config_maps(&self.namespace));
+        let metadata = if owned { "{}" } else { r#"{"managedFields":[{}]}"# };
+        let patch = format!(r#"{{"metadata":{metadata},"data":{{"changed":"yes"}}}}"#);
+        let create = Call::new(Method::POST, config_maps(&self.namespace), config_map(&name, number));
+        [create, Call::patch(path, "application/merge-patch+json", patch)]
+    }
+
     /// Reads an object.
     pub(super) fn get(&self, object: u64) -> Call {
         Call::get(format!("{}/{}", config_maps(&self.namespace), object_name(object)))
