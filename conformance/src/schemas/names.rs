@@ -96,10 +96,11 @@ impl Names {
         json!([version])
     }
 
-    /// The body of an action on the object of that name, whose last revision is known; null if there is none.
+    /// The body of an action on the object of that name, whose last revision is known; null if there is none. A body that is no object
+    /// is sent as it is.
     pub(super) fn body(&self, name: &str, action: &Action, revision: Value) -> Value {
         let mut body = action.body.clone();
-        if matches!(action.verb, Verb::Create | Verb::Update | Verb::UpdateStatus) {
+        if body.is_object() && matches!(action.verb, Verb::Create | Verb::Update | Verb::UpdateStatus) {
             body["apiVersion"] = self.api_version().into();
             body["kind"] = self.kind.as_str().into();
             body["metadata"] = json!({"name": name});
