@@ -104,6 +104,14 @@ pub fn name_objections(text: &str) -> HashMap<&'static str, Vec<String>> {
     ])
 }
 
+/// The first document of a body in YAML, as JSON.
+///
+/// # Errors
+/// If it is not YAML, or cannot be JSON.
+pub fn yaml_to_json(body: &[u8]) -> Result<Vec<u8>, String> {
+    crate::yaml::parse(body).map(|document| crate::json::encode(&document.value))
+}
+
 /// Parses a patch of either kind.
 ///
 /// # Errors

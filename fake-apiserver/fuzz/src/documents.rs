@@ -1,5 +1,6 @@
 //! JSON, decoded by the types of kinds and without types.
 
+use fake_apiserver::fuzzing;
 use fake_apiserver::internals::schema::{self, TypeRef};
 use serde_json::Value;
 
@@ -88,4 +89,25 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 
 fn shown(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(bytes)
+}
+
+/// JSON made of YAML is YAML that means the same.
+pub(crate) fn yaml(input: &[u8]) {
+    let Ok(json) = fuzzing::yaml_to_json(input) else { return };
+    let tree: Value = serde_json::from_slice(&json).expect("it is JSON");
+    // Keys end within 1,024 characters, and some characters of JSON may not stand in YAML.
+    if !is_plain(&tree) {
+        return;
+    }
+    assert_eq!(fuzzing::yaml_to_json(&json).as_deref(), Ok(&*json), "{tree}");
+}
+
+fn is_plain(tree: &Value) -> bool {
+    let fits = |text: &str| !text.contains(|letter: char| letter.is_control() || letter >= '\u{fe00}');
+    match tree {
+        Value::String(text) => fits(text),
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(fields) => fields.iter().all(|(key, value)| key.len() < 900 && fits(key) && is_plain(value)),
+        _ => true,
+    }
 }

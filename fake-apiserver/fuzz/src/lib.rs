@@ -29,7 +29,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     Target { name: "apply", run: owners::apply },
     Target { name: "bearer-token", run: credentials::bearer_token },
     Target { name: "certificate", run: credentials::certificate },
@@ -53,6 +53,7 @@ pub const TARGETS: [Target; 23] = [
     Target { name: "time", run: texts::time },
     Target { name: "token-file", run: credentials::token_file },
     Target { name: "untyped-json", run: documents::untyped_json },
+    Target { name: "yaml", run: documents::yaml },
 ];
 
 /// The target of that name.

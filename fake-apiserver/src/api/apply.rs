@@ -65,10 +65,8 @@ impl Configuration {
     pub(super) fn parse(request: &Request<'_>) -> ApiResult<(Configuration, WriteOptions)> {
         let options = WriteOptions::of_apply(request.query)?;
         let refused = |why: String| ApiError::bad_request(format!("error encoding patch: {why}"));
-        let text = std::str::from_utf8(&request.body.bytes);
-        let text = text.map_err(|_| refused("yaml: invalid leading UTF-8 octet".to_owned()))?;
-        let document =
-            yaml::parse(text).map_err(|why| refused(format!("error converting YAML to JSON: yaml: {why}")))?;
+        let document = yaml::parse(&request.body.bytes);
+        let document = document.map_err(|why| refused(format!("error converting YAML to JSON: {why}")))?;
         Ok((Configuration { document, warned: false }, options))
     }
 
@@ -219,17 +217,14 @@ impl Configuration {
 
     /// Refuses repeated keys, or warns of them, as the request asks.
     pub(super) fn check_repetitions(&self, request: &mut Request<'_>, options: &WriteOptions) -> ApiResult<()> {
-        let repeated = &self.document.repeated;
-        if repeated.is_empty() {
-            return Ok(());
-        }
-        let why = format!("error converting YAML to JSON: yaml: unmarshal errors:\n  {}", repeated.join("\n  "));
+        let Some(finding) = self.document.finding() else { return Ok(()) };
+        let why = format!("error converting YAML to JSON: {finding}");
         match options.field_validation {
             FieldValidation::Ignore => {}
             FieldValidation::Strict => {
                 return Err(ApiError::bad_request(format!("error strict decoding patch: {why}")));
             }
-            FieldValidation::Warn if !self.warned => request.warnings.extend(repeated.iter().cloned()),
+            FieldValidation::Warn if !self.warned => request.warnings.extend(yaml::warnings(&finding)),
             FieldValidation::Warn => {}
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Delete: `Store.Delete` of `k8s.io/apiserver` (pkg/registry). The steps of a deletion are decided by `commit/deletion.rs`.
 
-use super::request::decode::{Expected, not_registered};
+use super::request::decode::{Expected, Sent, not_registered};
 use super::request::media::{BodyFormat, body_format};
 use super::{Reply, Request, admission};
 use crate::commit::deletion::{self, DeleteOptions};
@@ -58,7 +58,9 @@ pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
             check_kind(&envelope.api_version, &envelope.kind)?;
             schema::decode_protobuf_message(envelope.raw, type_ref)
         }
-        BodyFormat::Json => {
+        format => {
+            let sent = Sent::of(format, bytes).map_err(ApiError::bad_request)?;
+            let bytes = &*sent.json;
             let (api_version, kind) = schema::interpret(bytes).map_err(|why| ApiError::bad_request(why.to_string()))?;
             check_kind(&api_version, &kind)?;
             schema::decode_json(bytes, type_ref).map(|decoded| decoded.object)
@@ -72,7 +74,7 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
     if matches!(kind, "" | "DeleteOptions") {
         return Ok(());
     }
-    let api_version = if api_version.is_empty() { "v1" } else { api_version };
+    let api_version = if api_version.is_empty() { "meta.k8s.io/v1" } else { api_version };
     Err(ApiError::bad_request(not_registered(api_version, kind)))
 }
 

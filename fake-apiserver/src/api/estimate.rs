@@ -22,7 +22,9 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
         // It waits for a webhook, which holds no thread here.
         return false;
     }
-    let long_body = || request.body.bytes.len() >= LONG_BODY;
+    let body = &request.body;
+    let repeats = || body.content_type.contains("yaml") && body.bytes.contains(&b'*');
+    let long_body = || body.bytes.len() >= LONG_BODY || repeats();
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
     let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();

@@ -12,7 +12,7 @@ use super::body::ReplyBody;
 use crate::api::LONG_BODY;
 use crate::deadline::Deadline;
 use crate::workers::Workers;
-use http::header::{ACCEPT, CONTENT_LENGTH};
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
 use std::future::{Future, poll_fn};
@@ -38,6 +38,8 @@ pub(super) fn may_be_long(parts: &Parts) -> bool {
         Method::POST => {
             length(&parts.headers).is_none_or(|length: usize| length >= LONG_BODY)
                 || !parts.uri.path().starts_with("/api/")
+                // Aliases may repeat much.
+                || parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes() == b"application/yaml")
         }
         _ => true,
     }
@@ -123,6 +125,7 @@ mod tests {
             ("POST", "/api/v1/namespaces/a/pods", body("10"), false),
             ("POST", "/api/v1/namespaces/a/pods", body(&long), true),
             ("POST", "/api/v1/namespaces/a/pods", None, true),
+            ("POST", "/api/v1/namespaces/a/pods", Some((CONTENT_TYPE, "application/yaml".to_owned())), true),
             ("POST", "/apis/example.com/v1/namespaces/a/things", body("10"), true),
             ("PUT", "/api/v1/namespaces/a/configmaps/b", body("10"), true),
             ("POST", "/%61pis/rbac.authorization.k8s.io/v1/clusterroles", body("10"), true),

@@ -8,7 +8,9 @@ use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::meta;
 use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
+use crate::yaml;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
@@ -180,12 +182,16 @@ pub(crate) fn object(
     expected: &Expected<'_>,
     validation: FieldValidation,
 ) -> ApiResult<Value> {
-    let decoded = match body_format(request.body.content_type)? {
-        BodyFormat::Json if expected.is_custom() => custom(request, expected)?,
-        BodyFormat::Json => json(&request.body.bytes, expected)?,
-        BodyFormat::Protobuf => protobuf(&request.body.bytes, expected)?,
+    let bytes = request.body.bytes.clone();
+    let sent = Sent::of(body_format(request.body.content_type)?, &bytes);
+    let sent = sent.map_err(|why| unrecognized(expected, &why, &bytes))?;
+    let decoded = match sent.format {
+        BodyFormat::Protobuf => protobuf(&bytes, expected)?,
+        _ if expected.is_custom() => custom(request, &sent, validation, expected)?,
+        _ => json(&sent, expected)?,
     };
-    let Decoded { mut object, mut findings } = decoded;
+    let Decoded { mut object, findings } = decoded;
+    let mut findings: Vec<_> = sent.finding.into_iter().chain(findings).collect();
     let completed = expected.complete(&mut object);
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
     findings.extend(completed.map_err(refused)?);
@@ -196,11 +202,36 @@ pub(crate) fn object(
         }
     }
     expected.store(&mut object);
-    owners::keep_empty_in(&request.body.bytes, &mut object);
+    owners::keep_empty_in(&sent.json, &mut object);
     Ok(object)
 }
 
-fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
+/// A body as it was sent, and its JSON.
+pub(crate) struct Sent<'b> {
+    format: BodyFormat,
+    bytes: &'b [u8],
+    /// The body itself, if it is JSON or protobuf.
+    pub(crate) json: Cow<'b, [u8]>,
+    /// The finding about keys that the JSON does not repeat any more.
+    finding: Option<String>,
+}
+
+impl<'b> Sent<'b> {
+    /// Converts a body in YAML to JSON.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn of(format: BodyFormat, bytes: &'b [u8]) -> Result<Self, String> {
+        if format != BodyFormat::Yaml {
+            return Ok(Sent { format, bytes, json: bytes.into(), finding: None });
+        }
+        let document = yaml::parse(bytes)?;
+        Ok(Sent { format, bytes, json: crate::json::encode(&document.value).into(), finding: document.finding() })
+    }
+}
+
+fn json(sent: &Sent<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
+    let bytes = &*sent.json;
     // Most bodies are of the expected kind; reading that first would decode them twice.
     if let Ok(decoded) = schema::decode_json(bytes, expected.ty)
         && decoded.findings.is_empty()
@@ -209,7 +240,7 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
         return Ok(decoded);
     }
     let (api_version, kind) =
-        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), sent.bytes))?;
     expected.check_version(&api_version, &kind)?;
     if let Some(why) = expected.mismatch(&api_version, &kind) {
         let kind = if kind.is_empty() { expected.kind } else { &kind };
@@ -221,13 +252,21 @@ fn json(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
 }
 
 /// Decodes a custom resource, whose kind the real server checks after decoding.
-fn custom(request: &mut Request<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
-    let bytes = &request.body.bytes;
+fn custom(
+    request: &mut Request<'_>,
+    sent: &Sent<'_>,
+    validation: FieldValidation,
+    expected: &Expected<'_>,
+) -> ApiResult<Decoded> {
+    let bytes = &*sent.json;
     let (api_version, kind) =
-        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), bytes))?;
+        schema::interpret(bytes).map_err(|why| unrecognized(expected, &why.to_string(), sent.bytes))?;
     if kind.is_empty() {
-        let why = format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(bytes));
-        return Err(unrecognized(expected, &why, bytes));
+        let missing = |text| format!("Object 'Kind' is missing in '{}'", String::from_utf8_lossy(text));
+        if validation == FieldValidation::Ignore {
+            return Err(expected.cannot_be_handled(expected.version(), expected.kind, missing(bytes)));
+        }
+        return Err(unrecognized(expected, &missing(sent.bytes), sent.bytes));
     }
     let decoded = schema::decode_json(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.type_error(&why.to_string())))?;
@@ -298,7 +337,7 @@ fn report(
             Err(expected.cannot_be_handled(expected.version(), expected.kind, why))
         }
         FieldValidation::Warn => {
-            request.warnings.extend(findings.iter().cloned());
+            request.warnings.extend(findings.iter().flat_map(|finding| yaml::warnings(finding)));
             Ok(())
         }
         _ => Ok(()),
@@ -307,10 +346,13 @@ fn report(
 
 /// A request's body as a tree, for the record of requests; `None` if it is empty or cannot be decoded.
 pub(crate) fn readable(content_type: &str, bytes: &[u8]) -> Option<Value> {
-    if let Ok(BodyFormat::Protobuf) = body_format(content_type) {
-        let envelope = schema::decode_protobuf(bytes).ok()?;
-        let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
-        return schema::decode_protobuf_message(envelope.raw, type_ref).ok();
+    match body_format(content_type) {
+        Ok(BodyFormat::Protobuf) => {
+            let envelope = schema::decode_protobuf(bytes).ok()?;
+            let type_ref = schema::lookup(&envelope.api_version, &envelope.kind)?;
+            schema::decode_protobuf_message(envelope.raw, type_ref).ok()
+        }
+        Ok(BodyFormat::Yaml) => yaml::parse(bytes).ok().map(|document| document.value),
+        _ => serde_json::from_slice(bytes).ok(),
     }
-    serde_json::from_slice(bytes).ok()
 }

@@ -1,7 +1,7 @@
 //! The `Content-Type` of a request.
 //!
-//! JSON and Kubernetes' protobuf are supported, and four kinds of patches. YAML is refused like any unknown type, except for what is
-//! applied: no client library sends it unasked.
+//! JSON, YAML and Kubernetes' protobuf are supported, and four kinds of patches. CBOR is refused like any unknown type, as it is where
+//! its feature gate is off.
 
 use crate::error::{ApiError, ApiResult};
 use crate::object::patch;
@@ -11,6 +11,8 @@ use crate::object::patch;
 pub(crate) enum BodyFormat {
     /// JSON, also without a `Content-Type`.
     Json,
+    /// YAML, of which JSON is a part.
+    Yaml,
     /// The `k8s\0` envelope of `runtime.Unknown` around a protobuf message.
     Protobuf,
 }
@@ -28,8 +30,11 @@ pub(crate) enum PatchFormat {
     Apply,
 }
 
-const BODY_FORMATS: &[(&str, BodyFormat)] =
-    &[("application/json", BodyFormat::Json), ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf)];
+const BODY_FORMATS: &[(&str, BodyFormat)] = &[
+    ("application/json", BodyFormat::Json),
+    ("application/yaml", BodyFormat::Yaml),
+    ("application/vnd.kubernetes.protobuf", BodyFormat::Protobuf),
+];
 
 const PATCH_FORMATS: &[(&str, PatchFormat)] = &[
     (patch::json::MEDIA_TYPE, PatchFormat::Json),
@@ -97,7 +102,7 @@ fn names<T>(formats: &[(&'static str, T)]) -> String {
 mod tests {
     use super::*;
 
-    /// The answers of kube-apiserver 1.37, except that it also lists (and supports) `application/yaml`.
+    /// The answers of kube-apiserver 1.37.
     #[test]
     fn bodies() {
         for (content_type, expected) in [
@@ -109,7 +114,7 @@ mod tests {
             ("application/vnd.kubernetes.protobuf", Some(BodyFormat::Protobuf)),
             ("application/json;;", None),
             ("application/json,foo", None),
-            ("application/yaml", None),
+            ("application/yaml", Some(BodyFormat::Yaml)),
             ("text/yaml", None),
             ("application/cbor", None),
             ("application/merge-patch+json", None),
@@ -124,7 +129,7 @@ mod tests {
                 415,
                 "UnsupportedMediaType",
                 "the body of the request was in an unknown format - accepted media types include: \
-                 application/json, application/vnd.kubernetes.protobuf"
+                 application/json, application/yaml, application/vnd.kubernetes.protobuf"
             )
         );
     }

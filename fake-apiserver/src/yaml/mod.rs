@@ -1,0 +1,82 @@
+//! Bodies in YAML, as sigs.k8s.io/yaml v1.6.0 and go.yaml.in/yaml/v2 v2.4.4 read them: the first document, in which plain
+//! scalars mean what they do in YAML 1.1. JSON is YAML, too.
+//!
+//! ```text
+//!   text ── nodes.rs ──▶ nodes, in the order of the text ── decode.rs ──▶ a tree of JSON
+//!            aliases refer                                   aliases repeat
+//! ```
+//! Refusals of text that is not YAML have Go's words (`words.rs`), but not in all cases. The parser is one of YAML 1.2: it refuses some
+//! texts that Go's takes, such as a quoted string whose next line is not indented (`vectors.rs` has them).
+
+mod decode;
+mod nodes;
+mod scalar;
+#[cfg(test)]
+mod vectors;
+mod words;
+
+use serde_json::Value;
+
+/// A document.
+#[derive(Debug, PartialEq)]
+pub struct Document {
+    /// Its value, without the values of keys that stand behind the same key.
+    pub value: Value,
+    /// The keys that are repeated: `line 2: key "a" already set in map`.
+    pub repeated: Vec<String>,
+}
+
+impl Document {
+    /// The finding of strict decoding, if keys are repeated.
+    pub fn finding(&self) -> Option<String> {
+        (!self.repeated.is_empty()).then(|| format!("{REPEATED}  {}", self.repeated.join("\n  ")))
+    }
+}
+
+const REPEATED: &str = "yaml: unmarshal errors:\n";
+
+/// The warnings that a finding of strict decoding is sent as: one for each key, if it is about keys of YAML.
+pub(crate) fn warnings(finding: &str) -> impl Iterator<Item = String> {
+    let lines = finding.strip_prefix(REPEATED);
+    let whole = lines.is_none().then(|| finding.to_owned());
+    whole.into_iter().chain(lines.into_iter().flat_map(str::lines).map(|line| line.trim().to_owned()))
+}
+
+/// Reads the first document.
+///
+/// # Errors
+/// If it is not YAML, or cannot be JSON.
+pub fn parse(text: &[u8]) -> Result<Document, String> {
+    let yaml = |why: String| format!("yaml: {why}");
+    let text = str::from_utf8(text).map_err(|why| yaml(not_utf8(text, why.valid_up_to())))?;
+    if !text.chars().all(is_allowed) {
+        return Err(yaml("control characters are not allowed".to_owned()));
+    }
+    let nodes = nodes::read(text).map_err(yaml)?;
+    decode::decode(&nodes)
+}
+
+/// The problem of bytes that are not UTF-8 (`yaml_parser_update_buffer` of readerc.go).
+fn not_utf8(text: &[u8], at: usize) -> String {
+    let length = match text[at] {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => return "invalid leading UTF-8 octet".to_owned(),
+    };
+    let Some(rest) = text.get(at + 1..at + length) else { return "incomplete UTF-8 octet sequence".to_owned() };
+    let trails = rest.iter().all(|octet| octet & 0xC0 == 0x80);
+    let problem = match trails {
+        false => "invalid trailing UTF-8 octet",
+        true if matches!(text[at..at + 2], [0xC0 | 0xC1, _] | [0xE0, ..0xA0] | [0xF0, ..0x90]) => {
+            "invalid length of a UTF-8 sequence"
+        }
+        true => "invalid Unicode character",
+    };
+    problem.to_owned()
+}
+
+/// Whether a character may stand in YAML.
+fn is_allowed(letter: char) -> bool {
+    matches!(letter, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
+}
