@@ -1,11 +1,10 @@
 //! Answers, as they are compared.
 //!
-//! Compared are the status, the warnings, and the whole body, but for what differs from server to server: uids, revisions, times and
-//! managed fields. kube-apiserver goes through maps in Go's order, which is none, so the causes of a refusal are compared as a
+//! Compared are the status, the warnings, and the whole body, but for what differs from server to server: uids, revisions and times.
+//! kube-apiserver goes through maps in Go's order, which is none, so the causes of a refusal are compared as a
 //! multiset, and its message and the warnings as the multiset of their parts between commas.
-//! A message that shows a whole object, managed fields included, is compared without that, and one that names a type of CEL that the
-//! server invents (`selfType596716805`), without its number. Whether a write left the revision as it was is compared unless the managed
-//! fields alone have changed.
+//! A message that shows a whole object is compared without that, and one that names a type of CEL that the server invents
+//! (`selfType596716805`), without its number. Whether a write left the revision as it was is compared.
 
 use conformance_judge::exchange::{Difference, Exchange, differences};
 use conformance_judge::observation::Item;
@@ -21,14 +20,14 @@ pub(super) struct Answer {
 }
 
 /// The beginning of an object in a message.
-const OBJECT: &str = r#""{\"apiVersion\""#;
+const OBJECT: &str = r#""{\""#;
 
 /// The beginning of the name of a type that the server invents.
 const INVENTED: &str = "selfType";
 
 impl Answer {
     /// The answer with that status, these values of the header `Warning`, and that body. `moved` is whether the object got
-    /// another revision than it had before; `None` if that says nothing.
+    /// another revision than it had before; `None` if it is not known from before.
     pub(super) fn new(status: u16, warnings: &[String], mut body: Value, moved: Option<bool>) -> Answer {
         if body["kind"] == "Status" {
             settle_status(&mut body);
@@ -86,8 +85,12 @@ fn settle_status(status: &mut Value) {
 
 fn settle_object(object: &mut Value) {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        for name in ["creationTimestamp", "managedFields", "resourceVersion", "uid"] {
+        for name in ["creationTimestamp", "resourceVersion", "uid"] {
             metadata.remove(name);
+        }
+        if let Some(Value::Array(managers)) = metadata.get_mut("managedFields") {
+            managers.iter_mut().filter_map(Value::as_object_mut).for_each(|manager| drop(manager.remove("time")));
+            managers.sort_by_cached_key(Value::to_string);
         }
     }
     // The conditions of a definition, which follow a moment later.

@@ -95,7 +95,7 @@ impl Side {
         let body = names.body(name, action, revision);
         let path = path + &query(action.validation);
         let reply = self.send(method, &path, JSON, &body).await?;
-        let moved = seen.as_ref().and_then(|seen| is_moved(seen, &reply.body));
+        let moved = seen.as_ref().map(|seen| is_moved(seen, &reply.body));
         if reply.status < 300 {
             *seen = Some(reply.body.clone());
         }
@@ -111,11 +111,9 @@ impl Side {
     }
 }
 
-/// Whether an object has another revision than before; `None` if nothing but its managed fields can be seen to have changed.
-fn is_moved(before: &Value, after: &Value) -> Option<bool> {
-    let of = |object: &Value, name: &str| object["metadata"][name].clone();
-    let another = of(before, "resourceVersion") != of(after, "resourceVersion");
-    (of(before, "managedFields") == of(after, "managedFields") || !another).then_some(another)
+/// Whether an object has another revision than before.
+fn is_moved(before: &Value, after: &Value) -> bool {
+    before["metadata"]["resourceVersion"] != after["metadata"]["resourceVersion"]
 }
 
 /// The query with that `fieldValidation`.

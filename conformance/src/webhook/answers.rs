@@ -6,8 +6,7 @@
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use http::request::Parts;
-use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Value, json};
+use serde_json::{Value, json};
 
 /// A kind of answer: its place in the list of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +33,6 @@ pub struct Asked {
     /// Its body.
     pub body: Bytes,
 }
-
-/// What the fake does not keep.
-const MANAGED_FIELDS: &str = "\"managedFields\":";
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
@@ -225,19 +221,15 @@ impl Asked {
             told.push_str(&format!(" [{name}: {value}]"));
         }
         let mut body = String::from_utf8(self.body.to_vec()).context("JSON is UTF-8")?;
-        let objects = review["request"]["objects"].as_array().into_iter().flatten();
-        let varying = objects.flat_map(|object| {
-            ["uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"].map(|field| &object["metadata"][field])
+        let objects =
+            || review["request"]["objects"].as_array().into_iter().flatten().map(|object| &object["metadata"]);
+        let varying = objects().flat_map(|metadata| {
+            ["uid", "creationTimestamp", "deletionTimestamp", "resourceVersion"].map(|field| &metadata[field])
         });
+        let managers = objects().flat_map(|metadata| metadata["managedFields"].as_array().into_iter().flatten());
+        let varying = varying.chain(managers.map(|manager| &manager["time"]));
         for value in varying.chain([&review["request"]["uid"]]).filter_map(Value::as_str) {
             body = body.replace(&format!("\"{value}\""), "\"…\"");
-        }
-        while let Some(start) = body.find(MANAGED_FIELDS) {
-            let mut values = Deserializer::from_str(&body[start + MANAGED_FIELDS.len()..]).into_iter::<IgnoredAny>();
-            values.next();
-            let end = start + MANAGED_FIELDS.len() + values.byte_offset();
-            // A comma follows, for the name does.
-            body.replace_range(start..end + 1, "");
         }
         Ok(format!("{told} {body}"))
     }
