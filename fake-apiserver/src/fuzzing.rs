@@ -26,7 +26,9 @@ pub use crate::schema::{canonical_quantity, canonical_time};
 
 /// The owners of fields.
 pub mod managed {
-    pub use crate::managed::{Context, Failure, Managers, Set, Trees, Type, Versions, decode, encode, validate};
+    pub use crate::managed::{
+        Context, Failure, Managers, Set, Trees, Type, Versions, decode, encode, fields_of, validate,
+    };
 }
 
 /// The elements of a resource's path: group, version, namespace, resource, name, subresource.
