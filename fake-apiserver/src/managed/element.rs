@@ -6,8 +6,11 @@ use serde_json::{Map, Value};
 use std::cmp::Ordering;
 use std::fmt;
 
+/// The greatest integer below which a float holds all.
+const MAX_EXACT: u64 = 1 << 53;
+
 /// A path element. Values are scalars; the order is Go's.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Element {
     /// A field of an object: `f:name`.
     Field(Box<str>),
@@ -32,7 +35,7 @@ impl Element {
     pub(super) fn parse(text: &str) -> Result<Option<Element>, String> {
         let malformed = || format!("{text:?} is not a path element");
         let (kind, content) = text.split_once(':').filter(|(kind, _)| kind.len() == 1).ok_or_else(malformed)?;
-        let json = || serde_json::from_str::<Value>(content).map_err(|_| malformed());
+        let json = || serde_json::from_str::<Value>(content).map(rounded).map_err(|_| malformed());
         Ok(Some(match kind {
             "f" => Element::field(content),
             "v" => Element::Value(json()?),
@@ -71,6 +74,12 @@ impl Element {
     }
 }
 
+impl PartialEq for Element {
+    fn eq(&self, other: &Element) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
 impl Eq for Element {}
 
 impl PartialOrd for Element {
@@ -93,6 +102,17 @@ impl Ord for Element {
             (Element::Index(one), Element::Index(other)) => one.cmp(other),
             _ => self.rank().cmp(&other.rank()),
         }
+    }
+}
+
+/// The value with integers that a float does not hold as floats: upstream reads all numbers as such.
+fn rounded(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() > MAX_EXACT) => {
+            number.as_f64().map_or(Value::Number(number), Value::from)
+        }
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
+        other => other,
     }
 }
 

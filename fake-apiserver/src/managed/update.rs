@@ -6,7 +6,7 @@ use super::managers::{self, Manager, Managers, Operation, Owned};
 use super::merge::{merge, without};
 use super::set::Set;
 use super::types::Type;
-use super::validate::fields_of;
+use super::validate::{fields_of, validate};
 use super::walk::{reconciled, with_named};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -119,11 +119,16 @@ impl Context<'_> {
         }
     }
 
-    /// The managers after an update of `old` to `new` by a manager of that name.
+    /// The managers after an update of `old` to `new` by a manager of that name. They stay as they are where a custom resource does not
+    /// have the form of its schema.
     ///
     /// # Errors
     /// If the objects do not have the form of their type.
     pub fn update(&self, old: &Value, new: &Value, mut managers: Managers, name: &str) -> Result<Managers, String> {
+        let ty = self.ty()?;
+        if self.trees == Trees::Complete && [new, old].iter().any(|object| validate(ty, object, true).is_err()) {
+            return Ok(managers);
+        }
         self.reconcile(&mut managers);
         let changes = self.changes(old, new, self.api_version)?;
         let unmoved = changes.is_empty() && managers.values().all(|owned| owned.api_version == self.api_version);
@@ -138,7 +143,7 @@ impl Context<'_> {
         if !set.is_empty() {
             let manager = Manager::new(name, Operation::Update, self.api_version, self.subresource);
             if let Some(before) = managers.remove(&manager) {
-                set = set.union(before.set);
+                set = before.set.union(set);
             }
             let owned = Owned { set, api_version: self.api_version.to_owned(), time: Some(self.now.to_owned()) };
             managers.insert(manager, owned);
