@@ -2,7 +2,7 @@
 //! (`fieldpath/element.go` and `serialize-pe.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use crate::schema;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -54,11 +54,12 @@ impl Element {
     pub(super) fn print(&self) -> String {
         match self {
             Element::Field(name) => ["f:", name].concat(),
-            Element::Value(value) => format!("v:{}", schema::encode_any(value)),
+            Element::Value(value) => format!("v:{}", printed(value)),
             Element::Key(fields) => {
-                let fields: Map<String, Value> =
-                    fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-                format!("k:{}", schema::encode_any(&Value::Object(fields)))
+                let field = |(name, value): &(Box<str>, Value)| {
+                    format!("{}:{}", schema::encode_any(&Value::from(&**name)), printed(value))
+                };
+                format!("k:{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
             }
             Element::Index(index) => format!("i:{index}"),
         }
@@ -102,6 +103,15 @@ impl Ord for Element {
             (Element::Index(one), Element::Index(other)) => one.cmp(other),
             _ => self.rank().cmp(&other.rank()),
         }
+    }
+}
+
+/// A scalar in JSON. Exponents have two digits, which `encoding/json` would leave out.
+fn printed(value: &Value) -> String {
+    let text = schema::encode_any(value);
+    match text.split_once("e-").filter(|(_, exponent)| value.is_number() && exponent.len() == 1) {
+        Some((digits, exponent)) => format!("{digits}e-0{exponent}"),
+        None => text,
     }
 }
 
