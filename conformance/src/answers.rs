@@ -1,18 +1,22 @@
-//! Response bodies and watch frames as JSON, so that protobuf is observed, recorded and compared like everything else.
+//! Response bodies and watch frames as JSON, so that protobuf and YAML are observed, recorded and compared like everything else.
 //!
-//! Protobuf has to be, byte for byte, what Go's encoder makes of the same document. So two servers that answer with the same
+//! Both have to be, byte for byte, what Go's encoders make of the same document. So two servers that answer with the same
 //! document answer with the same bytes, but for values that become placeholders.
 
-use anyhow::{Context as _, Result, ensure};
-use fake_apiserver::internals::schema;
+use anyhow::{Context as _, Error, Result, ensure};
+use fake_apiserver::internals::{schema, yaml};
 use serde_json::{Value, json};
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+const YAML: &str = "application/yaml";
 
 /// The body of a response of that content type as a document; the error is the text to show if it is not one.
 pub(crate) fn document(content_type: &str, body: &[u8]) -> Result<Value, String> {
     if content_type.starts_with(PROTOBUF) {
         return protobuf(body).map_err(|error| format!("{error:#}"));
+    }
+    if content_type.starts_with(YAML) {
+        return of_yaml(body).map_err(|error| format!("{error:#}"));
     }
     serde_json::from_slice(body).map_err(|_| String::from_utf8_lossy(body).into_owned())
 }
@@ -36,6 +40,13 @@ fn event(message: &[u8]) -> Result<Value> {
     let (name, object) = schema::decode_protobuf_event(message)?;
     ensure!(schema::encode_protobuf_event(&name, object) == message, "Go would write this event otherwise");
     Ok(json!({"type": name, "object": protobuf(object)?}))
+}
+
+fn of_yaml(body: &[u8]) -> Result<Value> {
+    let document = yaml::parse(body).map_err(Error::msg)?.value;
+    let printed = yaml::print(document.to_string().as_bytes()).map_err(Error::msg)?;
+    ensure!(printed.as_bytes() == body, "Go would print this YAML otherwise");
+    Ok(document)
 }
 
 fn protobuf(body: &[u8]) -> Result<Value> {
@@ -84,6 +95,18 @@ mod tests {
             assert_eq!(document(PROTOBUF, &body(message)), Err(why.to_owned()));
         }
         assert_eq!(document("application/json", b"ok"), Err("ok".to_owned()));
+    }
+
+    #[test]
+    fn yaml_is_shown_as_json_if_it_is_printed_as_by_go() {
+        for (body, shown) in [
+            ("a:\n- \"1\"\nb: 1\n", Ok(json!({"a": ["1"], "b": 1}))),
+            ("b: 1\na:\n- \"1\"\n", Err("Go would print this YAML otherwise".to_owned())),
+            ("a:\n  - \"1\"\n", Err("Go would print this YAML otherwise".to_owned())),
+            ("a: *b\n", Err("yaml: unknown anchor 'b' referenced".to_owned())),
+        ] {
+            assert_eq!(document(YAML, body.as_bytes()), shown, "{body:?}");
+        }
     }
 
     #[test]

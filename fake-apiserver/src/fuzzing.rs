@@ -114,6 +114,19 @@ pub fn yaml_to_json(body: &[u8]) -> Result<Vec<u8>, String> {
     crate::yaml::parse(body).map(|document| crate::json::encode(&document.value))
 }
 
+/// JSON as the server encodes it.
+pub fn encode(tree: &Value) -> Vec<u8> {
+    crate::json::encode(tree)
+}
+
+/// JSON printed in YAML.
+///
+/// # Errors
+/// If it has what cannot stand in YAML.
+pub fn json_to_yaml(json: &[u8]) -> Result<String, String> {
+    crate::yaml::print(json)
+}
+
 /// Parses a patch of either kind.
 ///
 /// # Errors

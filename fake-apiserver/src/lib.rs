@@ -127,6 +127,11 @@ pub mod internals {
         };
     }
 
+    /// YAML, as Go reads and prints it.
+    pub mod yaml {
+        pub use crate::yaml::{Document, parse, print};
+    }
+
     /// The store.
     pub mod store {
         pub use crate::store::{

@@ -13,7 +13,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 7] = [
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),
-    ("conformance/control-plane", "./yaml", &["fixtures/yaml/read.jsonl"]),
+    ("conformance/control-plane", "./yaml", &["fixtures/yaml/read.jsonl", "fixtures/yaml/printed.jsonl"]),
     (
         "conformance/control-plane",
         "./openapi",

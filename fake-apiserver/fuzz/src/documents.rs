@@ -102,6 +102,30 @@ pub(crate) fn yaml(input: &[u8]) {
     assert_eq!(fuzzing::yaml_to_json(&json).as_deref(), Ok(&*json), "{tree}");
 }
 
+/// What is printed in YAML is read as the same.
+pub(crate) fn yaml_print(input: &[u8]) {
+    let Ok(tree) = serde_json::from_slice::<Value>(input) else { return };
+    let json = fuzzing::encode(&tree);
+    let Ok(printed) = fuzzing::json_to_yaml(&json) else { return };
+    // Go prints a key `<<` as what merges objects, and line breaks that are none in YAML 1.2.
+    let is_odd =
+        ["<<", "\u{2028}", "\u{2029}"].iter().any(|odd| printed.contains(odd)) || shown(&json).contains('\u{85}');
+    if is_odd || depth(&tree) > 100 {
+        return;
+    }
+    let read = fuzzing::yaml_to_json(printed.as_bytes()).unwrap_or_else(|why| panic!("{why}: {printed}"));
+    let read: Value = serde_json::from_slice(&read).expect("it is JSON");
+    assert!(same(&read, &tree), "{tree}\n{printed}");
+}
+
+fn depth(tree: &Value) -> usize {
+    match tree {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(fields) => 1 + fields.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
 fn is_plain(tree: &Value) -> bool {
     let fits = |text: &str| !text.contains(|letter: char| letter.is_control() || letter >= '\u{fe00}');
     match tree {

@@ -29,7 +29,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 25] = [
     Target { name: "apply", run: owners::apply },
     Target { name: "bearer-token", run: credentials::bearer_token },
     Target { name: "certificate", run: credentials::certificate },
@@ -54,6 +54,7 @@ pub const TARGETS: [Target; 24] = [
     Target { name: "token-file", run: credentials::token_file },
     Target { name: "untyped-json", run: documents::untyped_json },
     Target { name: "yaml", run: documents::yaml },
+    Target { name: "yaml-print", run: documents::yaml_print },
 ];
 
 /// The target of that name.

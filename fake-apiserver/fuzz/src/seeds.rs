@@ -42,6 +42,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     seeds.extend(vectors("../custom/rules").filter(is_cheap).map(|vector| ("rules", vector.to_string().into())));
     seeds.extend(files(&fixtures().join("scenarios")).into_iter().map(|(_, text)| ("scenario", text)));
     seeds.extend(vectors("../yaml/read").filter_map(|vector| Some(("yaml", vector["text"].as_str()?.into()))));
+    seeds.extend(vectors("../yaml/printed").map(|vector| ("yaml-print", vector["json"].to_string().into())));
     seeds.retain(|(_, input)| input.len() <= 4096);
     seeds.sort();
     seeds.dedup();

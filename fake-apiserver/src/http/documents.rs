@@ -174,6 +174,7 @@ fn line(json: &[u8]) -> Bytes {
 mod tests {
     use super::*;
     use crate::discovery::{Catalog, samples};
+    use crate::http::negotiate::YAML;
     use http::HeaderValue;
     use http::header::{ACCEPT, EXPIRES, LOCATION};
 
@@ -302,6 +303,21 @@ mod tests {
                 expected.map(|(content_type, _)| (content_type, true)).map_err(str::to_owned),
                 "{target}"
             );
+        }
+    }
+
+    /// The types of kube-apiserver 1.37.
+    #[test]
+    fn discovery_in_yaml() {
+        let aggregated = AGGREGATED_TYPE.replace(JSON, YAML);
+        for (target, accept, begin) in [
+            ("/apis", YAML, "apiVersion: v1\ngroups:\n- name: "),
+            ("/apis", &*aggregated, "apiVersion: apidiscovery.k8s.io/v2\nitems:\n- metadata:\n    name: "),
+            ("/api", &*aggregated, "apiVersion: apidiscovery.k8s.io/v2\nitems:\n- metadata: {}\n"),
+        ] {
+            let answer = get(target, &[(ACCEPT, accept)]);
+            assert_eq!(header(&answer, CONTENT_TYPE), accept);
+            assert!(answer.body().starts_with(begin.as_bytes()), "{:?}", answer.body());
         }
     }
 

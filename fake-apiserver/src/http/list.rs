@@ -47,14 +47,7 @@ enum Stage {
 /// # Errors
 /// 500, if a stored object is not JSON.
 pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
-    let form = Arc::new(form);
-    let chunks = Chunks::new(form.clone(), items);
-    let stage = match form.protobuf {
-        Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
-        None => Stage::Sending,
-    };
-    let indent = form.is_pretty().then(Indent::default);
-    let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
+    let mut list = ListBody::new(form, items);
     for _ in 0..STEPS {
         if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
             break;
@@ -67,7 +60,30 @@ pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
     })
 }
 
+/// A list as one text.
+///
+/// # Errors
+/// 500, if a stored object is not JSON.
+pub(super) fn whole(form: ListForm, items: Items) -> ApiResult<Bytes> {
+    let mut list = ListBody::new(form, items);
+    while !list.is_ended() {
+        list.step()?;
+    }
+    Ok(Vec::from(list.ready).concat().into())
+}
+
 impl ListBody {
+    fn new(form: ListForm, items: Items) -> Self {
+        let form = Arc::new(form);
+        let chunks = Chunks::new(form.clone(), items);
+        let stage = match form.protobuf {
+            Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
+            None => Stage::Sending,
+        };
+        let indent = form.is_pretty().then(Indent::default);
+        ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent }
+    }
+
     /// The next chunk; `None` at the end.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         for _ in 0..STEPS {

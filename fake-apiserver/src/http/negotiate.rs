@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/endpoints/handlers/negotiation/negotiate.go` v0.37.1 and the parser it uses
 //! (`munnerz/goautoneg`), quirks included: `q` orders clauses but never forbids one. As upstream, the header is checked
 //! twice: the router compares bare media types, then the handler needs a clause whose parameters it can satisfy.
-//! JSON and protobuf are supported, YAML is not.
+//! JSON, YAML and protobuf are supported, but watches have no YAML.
 
 use crate::api::request::Query;
 use crate::error::{ApiError, ApiResult};
@@ -14,8 +14,12 @@ use http::header::{ACCEPT, USER_AGENT};
 
 /// JSON, which every endpoint supports.
 pub(super) const JSON: &str = "application/json";
+/// YAML, which nothing but watches lacks.
+pub(super) const YAML: &str = "application/yaml";
 /// Kubernetes' protobuf: a message in an envelope.
 pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+/// The forms of watches.
+const STREAMS: [&str; 2] = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
 const META_GROUP: &str = "meta.k8s.io";
 
 /// A version of `meta.k8s.io`; clients ask for the old one only as a fallback.
@@ -56,6 +60,8 @@ pub(crate) enum Encoding {
         /// Whether it is indented; ignored for watches.
         pretty: bool,
     },
+    /// `application/yaml`
+    Yaml,
     /// `application/vnd.kubernetes.protobuf`
     Protobuf,
 }
@@ -70,8 +76,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Whether what the verb answers takes long to write: a list in YAML, which is made as one text.
+    pub(crate) fn is_long(self, verb: &str) -> bool {
+        verb == "list" && self.encoding == Encoding::Yaml
+    }
+
     /// The id by which the store keeps renderings of a version's objects; `None` for tables, whose cells have ages. Metadata
-    /// is the same in all versions.
+    /// is the same in all versions. YAML is made of JSON.
     pub(crate) fn id(self, version: &Version) -> Option<FormId> {
         let form = match self.form {
             Some(Form::Table(_)) => return None,
@@ -138,9 +149,8 @@ impl<'a> Preferences<'a> {
                 form => Some(Some(form)),
             },
         };
-        self.first_acceptable(form).map(|(form, encoding)| Output { form, encoding }).ok_or_else(|| {
-            ApiError::not_acceptable(format!("only the following media types are accepted: {JSON}, {PROTOBUF}"))
-        })
+        let output = self.first_acceptable(form).map(|(form, encoding)| Output { form, encoding });
+        output.ok_or_else(|| accepted(&[JSON, YAML, PROTOBUF]))
     }
 
     /// The router's check: a clause has to name a media type of the route, with any parameters and quality.
@@ -186,6 +196,7 @@ impl<'a> Preferences<'a> {
     fn settled(&self) -> Option<Encoding> {
         match self.accept {
             "" | "*/*" | JSON | "application/json, */*" => Some(Encoding::Json { pretty: self.is_pretty() }),
+            YAML => Some(Encoding::Yaml),
             PROTOBUF | "application/vnd.kubernetes.protobuf,application/json" => Some(Encoding::Protobuf),
             _ => None,
         }
@@ -198,8 +209,8 @@ impl<'a> Preferences<'a> {
     ) -> Option<(T, Encoding)> {
         let mut clauses: Vec<Clause<'_>> = self.accept.split(',').filter_map(Clause::parse).collect();
         sort_by_preference(&mut clauses);
-        clauses.iter().filter(|clause| clause.streams_if_at_all()).find_map(|clause| {
-            let encoding = clause.encoding(self.is_pretty())?;
+        clauses.iter().find_map(|clause| {
+            let encoding = clause.encoding(self.is_pretty()).filter(|encoding| clause.is_available(*encoding))?;
             Some((select(encoding, clause.conversion())?, encoding))
         })
     }
@@ -217,11 +228,19 @@ impl<'a> Preferences<'a> {
 /// The media types that an endpoint's routes declare.
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
-        Endpoint::Collection => {
-            &[JSON, PROTOBUF, "application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]
-        }
-        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON, PROTOBUF],
+        Endpoint::Collection => &[JSON, YAML, PROTOBUF, STREAMS[0], STREAMS[1]],
+        Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON, YAML, PROTOBUF],
     }
+}
+
+/// The refusal of a watch in YAML, which has no frames.
+pub(super) fn no_stream() -> ApiError {
+    accepted(&STREAMS)
+}
+
+/// The handler's refusal, which names what it would accept.
+fn accepted(media_types: &[&str]) -> ApiError {
+    ApiError::not_acceptable(format!("only the following media types are accepted: {}", media_types.join(", ")))
 }
 
 /// The insertion sort that upstream's parser uses for short headers. The order is not transitive, so another algorithm
@@ -277,14 +296,19 @@ impl<'a> Clause<'a> {
             ("application", "json" | "*") | ("*", "*") => {
                 Some(Encoding::Json { pretty: pretty || self.parameter("pretty") == Some("1") })
             }
+            ("application", "yaml") => Some(Encoding::Yaml),
             ("application", "vnd.kubernetes.protobuf") => Some(Encoding::Protobuf),
             _ => None,
         }
     }
 
-    /// Whether its `stream` is `watch` or missing. A server version (`sv`) is never available.
-    fn streams_if_at_all(&self) -> bool {
-        matches!(self.parameter("stream"), None | Some("" | "watch")) && self.parameter("sv").is_none_or(str::is_empty)
+    /// Whether its `stream` is missing or, unless the encoding is YAML, `watch`. A server version (`sv`) is never available.
+    fn is_available(&self, encoding: Encoding) -> bool {
+        let streams = match self.parameter("stream") {
+            None | Some("") => true,
+            Some(stream) => stream == "watch" && encoding != Encoding::Yaml,
+        };
+        streams && self.parameter("sv").is_none_or(str::is_empty)
     }
 
     fn parameter(&self, name: &str) -> Option<&'a str> {

@@ -10,6 +10,7 @@
 
 use super::body::ReplyBody;
 use crate::api::LONG_BODY;
+use crate::api::request::media::{BodyFormat, body_format};
 use crate::deadline::Deadline;
 use crate::workers::Workers;
 use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
@@ -39,10 +40,14 @@ pub(super) fn may_be_long(parts: &Parts) -> bool {
             length(&parts.headers).is_none_or(|length: usize| length >= LONG_BODY)
                 || !parts.uri.path().starts_with("/api/")
                 // Aliases may repeat much.
-                || parts.headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes() == b"application/yaml")
+                || parts.headers.get(CONTENT_TYPE).is_some_and(|value| is_yaml(value.to_str().unwrap_or_default()))
         }
         _ => true,
     }
+}
+
+fn is_yaml(content_type: &str) -> bool {
+    matches!(body_format(content_type), Ok(BodyFormat::Yaml))
 }
 
 /// A request's way to a thread of its own, and its deadline.
@@ -126,6 +131,12 @@ mod tests {
             ("POST", "/api/v1/namespaces/a/pods", body(&long), true),
             ("POST", "/api/v1/namespaces/a/pods", None, true),
             ("POST", "/api/v1/namespaces/a/pods", Some((CONTENT_TYPE, "application/yaml".to_owned())), true),
+            (
+                "POST",
+                "/api/v1/namespaces/a/pods",
+                Some((CONTENT_TYPE, "Application/YAML; charset=utf-8".to_owned())),
+                true,
+            ),
             ("POST", "/apis/example.com/v1/namespaces/a/things", body("10"), true),
             ("PUT", "/api/v1/namespaces/a/configmaps/b", body("10"), true),
             ("POST", "/%61pis/rbac.authorization.k8s.io/v1/clusterroles", body("10"), true),

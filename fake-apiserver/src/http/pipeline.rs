@@ -251,7 +251,7 @@ impl<'r> Exchange<'r> {
             annotations: std::mem::take(&mut trace.annotations),
             shutdown: &self.replica.shutdown,
         };
-        if api::is_long(&request, self.verb) {
+        if api::is_long(&request, self.verb) || output.is_long(self.verb) {
             self.leave(offload, limit).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;

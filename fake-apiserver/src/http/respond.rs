@@ -12,6 +12,7 @@ use super::table::{ListMeta, Transformation};
 use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
+use crate::yaml;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
@@ -20,6 +21,7 @@ use serde::Serialize;
 use std::sync::Arc;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
 const PROTOBUF: HeaderValue = HeaderValue::from_static(negotiate::PROTOBUF);
 const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.kubernetes.protobuf;stream=watch");
 
@@ -48,11 +50,12 @@ impl Rendering<'_> {
                 self.document(code, transformed.map_or(line, end_line))
             }
             Reply::List(listing) => self.list(listing),
+            Reply::Watch(_) if self.output.encoding == Encoding::Yaml => Err(negotiate::no_stream()),
             Reply::Watch(watch) => {
                 let version = self.version.clone();
                 let body = WatchBody::new(self.replica, version, self.output, self.transformation()?, watch);
                 let content_type = match self.output.encoding {
-                    Encoding::Json { .. } => JSON,
+                    Encoding::Json { .. } | Encoding::Yaml => JSON,
                     Encoding::Protobuf => PROTOBUF_STREAM,
                 };
                 Ok(with_headers(200, content_type, ReplyBody::Watch(Box::new(body))))
@@ -70,6 +73,7 @@ impl Rendering<'_> {
         let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
         let content_type = match self.output.encoding {
             Encoding::Json { .. } => JSON,
+            Encoding::Yaml => return self.document(200, list::whole(form, listing.items)?),
             Encoding::Protobuf => PROTOBUF,
         };
         Ok(with_headers(200, content_type, list::body(form, listing.items)?))
@@ -119,19 +123,22 @@ impl Success {
 /// The `Content-Type` and the bytes of a document, which `line` has in JSON. Indented JSON does not end with a line feed.
 ///
 /// # Errors
-/// 500, if its kind is not in the schema.
+/// 500, if its kind is not in the schema, or its characters not in YAML.
 pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<(HeaderValue, Bytes)> {
     Ok(match encoding {
         Encoding::Json { pretty: false } => (JSON, line),
         Encoding::Json { pretty: true } => (JSON, json::indent(&line).into()),
+        Encoding::Yaml => (YAML, yaml::print(&line).map_err(ApiError::untyped)?.into()),
         Encoding::Protobuf => (PROTOBUF, protobuf::body(&line)?),
     })
 }
 
 /// A refusal as a response.
 pub(super) fn refusal(error: &ApiError, encoding: Encoding) -> Response<ReplyBody> {
-    let line = end_line(json::encode(error.status()));
-    let (content_type, body) = content(line, encoding).expect("the schema knows `Status`");
+    let content = |error: &ApiError| content(end_line(json::encode(error.status())), encoding);
+    // What cannot be told in YAML is replaced by why.
+    let told = content(error).or_else(|why| content(&why));
+    let (content_type, body) = told.expect("the schema knows `Status`, and YAML its own refusals");
     let mut response = with_headers(error.code(), content_type, ReplyBody::whole(body));
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

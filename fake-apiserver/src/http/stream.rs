@@ -233,7 +233,7 @@ impl WatchBody {
     /// The frame of an object in the watch's form; `None` if it cannot be converted, which is logged.
     fn shown(&self, name: &str, object: ApiResult<Cow<'_, [u8]>>) -> Option<Bytes> {
         let frame = object.and_then(|object| match self.encoding {
-            Encoding::Json { .. } => Ok(frame(name, &object)),
+            Encoding::Json { .. } | Encoding::Yaml => Ok(frame(name, &object)),
             Encoding::Protobuf => protobuf::frame(name, &object),
         });
         frame.inspect_err(|refusal| tracing::warn!("a watch ends: {refusal}")).ok()

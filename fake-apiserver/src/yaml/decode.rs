@@ -4,7 +4,7 @@ use super::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
 use crate::schema::{MAX_DEPTH, print_float, quote};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// The most bytes of text that aliases may repeat. Go knows no such limit; it shares the text until it writes JSON.
 const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
@@ -139,8 +139,7 @@ impl Decoder<'_> {
             Value::String(name) => name,
             Value::Bool(on) => on.to_string(),
             // Go prints it with the digits of a float32.
-            Value::Number(number) if number.is_f64() => print_float(number.as_f64().unwrap_or_default()),
-            Value::Number(number) => number.to_string(),
+            Value::Number(number) => printed(&number),
             _ => {
                 let text = "unsupported map key of type: %!s(<nil>), key: <nil>, value: ";
                 let shown = if value.is_null() { "<nil>".to_owned() } else { go_syntax(&value) };
@@ -200,14 +199,20 @@ fn allowed_ratio(decoded: usize) -> f64 {
     0.99 - 0.89 * ((decoded as f64 - LOW) / (HIGH - LOW)).clamp(0.0, 1.0)
 }
 
+fn printed(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => print_float(float),
+        None => number.to_string(),
+    }
+}
+
 /// A value as `%#v` of fmt prints it.
 fn go_syntax(value: &Value) -> String {
     let all = |parts: Vec<String>| parts.join(", ");
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
         Value::Bool(on) => on.to_string(),
-        Value::Number(number) if number.is_f64() => print_float(number.as_f64().unwrap_or_default()),
-        Value::Number(number) => number.to_string(),
+        Value::Number(number) => printed(number),
         Value::String(text) => quote(text),
         Value::Array(items) => format!("[]interface {{}}{{{}}}", all(items.iter().map(go_syntax).collect())),
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! Bodies in YAML, as sigs.k8s.io/yaml v1.6.0 and go.yaml.in/yaml/v2 v2.4.4 read them: the first document, in which plain
+//! YAML: bodies, as sigs.k8s.io/yaml v1.6.0 and go.yaml.in/yaml/v2 v2.4.4 read them: the first document, in which plain
 //! scalars mean what they do in YAML 1.1. JSON is YAML, too.
 //!
 //! ```text
@@ -6,15 +6,17 @@
 //!            aliases refer                                   aliases repeat
 //! ```
 //! Refusals of text that is not YAML have Go's words (`words.rs`), but not in all cases. The parser is one of YAML 1.2: it refuses some
-//! texts that Go's takes, such as a quoted string whose next line is not indented (`vectors.rs` has them).
+//! texts that Go's takes, such as a quoted string whose next line is not indented (`vectors.rs` has them). Replies are printed (`print/`).
 
 mod decode;
 mod nodes;
+mod print;
 mod scalar;
 #[cfg(test)]
 mod vectors;
 mod words;
 
+pub use print::print;
 use serde_json::Value;
 
 /// A document.

@@ -1,9 +1,12 @@
 //! What a scalar means: `resolve` of go.yaml.in/yaml/v2 v2.4.4 (resolve.go), which is YAML 1.1.
 
+mod time;
+
 use crate::schema::float;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Number, Value};
+use time::{is_base_60, is_timestamp};
 
 /// The prefix of the tags of YAML itself.
 const TAGS: &str = "tag:yaml.org,2002:";
@@ -62,6 +65,11 @@ fn resolved(text: &str) -> (&'static str, Scalar) {
         _ => return number(text).unwrap_or_else(|| ("str", Value::from(text).into())),
     };
     ("bool", Scalar::Value(value))
+}
+
+/// Whether a plain scalar is a string and would not be taken for anything else by other parsers, so that Go prints it as it is.
+pub(super) fn is_text(text: &str) -> bool {
+    resolved(text).0 == "str" && !is_timestamp(text) && !is_base_60(text)
 }
 
 fn number(text: &str) -> Option<(&'static str, Scalar)> {

@@ -1,6 +1,6 @@
 //! YAML against what the real packages of Kubernetes were seen to make of it (`fixtures/yaml`, written by `cargo xtask schema`).
 
-use super::{Document, parse};
+use super::{Document, parse, print};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -13,6 +13,16 @@ struct Reading<'l> {
     json: Option<&'l RawValue>,
     error: Option<String>,
     strict: Option<String>,
+}
+
+/// JSON with its YAML.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Printing<'l> {
+    #[serde(borrow)]
+    json: &'l RawValue,
+    yaml: Option<String>,
+    error: Option<String>,
 }
 
 /// The texts about which this parser decides otherwise than Go's, or about which it has other words.
@@ -48,6 +58,25 @@ fn texts_are_read_as_by_go() {
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Refusals are told without the line.
+#[test]
+fn values_are_printed_as_by_go() {
+    let mut differences = Vec::new();
+    for line in include_str!("../../../fixtures/yaml/printed.jsonl").lines() {
+        let vector: Printing<'_> = serde_json::from_str(line).expect("a line is a vector");
+        let found = print(vector.json.get().as_bytes());
+        let expected = vector.yaml.ok_or_else(|| vector.error.expect("it has YAML or an error"));
+        let expected = expected.map_err(|why| match why.split_once("line ") {
+            Some((head, rest)) => format!("{head}{}", rest.split_once(": ").expect("a line and a problem").1),
+            None => why,
+        });
+        if found != expected {
+            differences.push(format!("{}\n  expected {expected:?}\n  found    {found:?}", vector.json));
+        }
+    }
+    assert!(differences.is_empty(), "{}\n{} differ", differences.join("\n"), differences.len());
 }
 
 #[test]

@@ -8,16 +8,15 @@ const V1: MetaVersion = MetaVersion::V1;
 const COMPACT: Encoding = Encoding::Json { pretty: false };
 const PERSON: Encoding = Encoding::Json { pretty: true };
 const ROUTER: &str = "406: Not Acceptable\n\nAvailable representations: \
-                      application/json, application/vnd.kubernetes.protobuf, \
+                      application/json, application/yaml, application/vnd.kubernetes.protobuf, \
                       application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
-const HANDLER: &str =
-    "only the following media types are accepted: application/json, application/vnd.kubernetes.protobuf";
+const HANDLER: &str = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
 fn accepting(accept: &str) -> Preferences<'_> {
     Preferences { accept, pretty: "", user_agent: "" }
 }
 
-/// The answers of kube-apiserver 1.37 for a list, without the YAML that it would offer or send.
+/// The answers of kube-apiserver 1.37 for a list.
 #[test]
 fn lists() {
     for (accept, expected) in [
@@ -60,6 +59,7 @@ fn lists() {
         ("application/json;g=;v=;as=", Ok(None)),
         ("application/json;stream=watch", Ok(None)),
         ("application/json;stream=foo", Err(HANDLER)),
+        ("application/yaml;stream=watch", Err(HANDLER)),
         ("application/json;charset=utf-8", Ok(None)),
         ("application/json;q=0", Ok(None)),
         ("application/json;q=x", Ok(None)),
@@ -78,7 +78,8 @@ fn the_router_is_not_everywhere() {
     for (endpoint, expected) in [
         (
             Endpoint::Object,
-            "406: Not Acceptable\n\nAvailable representations: application/json, application/vnd.kubernetes.protobuf",
+            "406: Not Acceptable\n\nAvailable representations: \
+             application/json, application/yaml, application/vnd.kubernetes.protobuf",
         ),
         (Endpoint::Unrouted, HANDLER),
     ] {
@@ -180,6 +181,25 @@ fn protobuf() {
         let preferences = accepting(&accept);
         let actual = preferences.output(Endpoint::Object, true).ok().map(|output| (output.form, output.encoding));
         assert_eq!((actual, preferences.refusal()), (expected, refusal), "{accept:?}");
+    }
+}
+
+/// The encodings of kube-apiserver 1.37 for an object and for a refusal.
+#[test]
+fn yaml() {
+    let table = Some(Form::Table(V1));
+    for (accept, expected, refusal) in [
+        ("application/yaml", (None, Encoding::Yaml), Encoding::Yaml),
+        ("application/yaml, */*", (None, Encoding::Yaml), Encoding::Yaml),
+        ("application/json,application/yaml", (None, COMPACT), COMPACT),
+        ("application/json;q=0.5,application/yaml", (None, Encoding::Yaml), Encoding::Yaml),
+        ("application/yaml;pretty=1", (None, Encoding::Yaml), Encoding::Yaml),
+        ("application/yaml;as=Table;v=v1;g=meta.k8s.io", (table, Encoding::Yaml), PERSON),
+        ("application/yaml;stream=watch,application/json", (None, COMPACT), COMPACT),
+    ] {
+        let preferences = accepting(accept);
+        let actual = preferences.output(Endpoint::Object, true).ok().map(|output| (output.form, output.encoding));
+        assert_eq!((actual, preferences.refusal()), (Some(expected), refusal), "{accept:?}");
     }
 }
 
