@@ -3,9 +3,12 @@
 //! Both have to be, byte for byte, what Go's encoders make of the same document. So two servers that answer with the same
 //! document answer with the same bytes, but for values that become placeholders.
 
-use anyhow::{Context as _, Error, Result, ensure};
+use anyhow::{Context as _, Error, Result, bail, ensure};
+use bytes::Bytes;
 use fake_apiserver::internals::{schema, yaml};
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
+use std::io::Read as _;
 
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const YAML: &str = "application/yaml";
@@ -19,6 +22,17 @@ pub(crate) fn document(content_type: &str, body: &[u8]) -> Result<Value, String>
         return of_yaml(body).map_err(|error| format!("{error:#}"));
     }
     serde_json::from_slice(body).map_err(|_| String::from_utf8_lossy(body).into_owned())
+}
+
+/// The content of a body that was compressed, if its encoding says so.
+pub(crate) fn decoded(encoding: Option<&str>, body: Bytes) -> Result<Bytes> {
+    let mut content = Vec::new();
+    match encoding {
+        None => return Ok(body),
+        Some("gzip") => GzDecoder::new(&body[..]).read_to_end(&mut content).context("a body that is no gzip")?,
+        Some(other) => bail!("a body in the unknown encoding {other}"),
+    };
+    Ok(content.into())
 }
 
 /// Takes the next frame off the `unread` bytes of a watch of that content type; `None` while it is incomplete.

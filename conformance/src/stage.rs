@@ -1,6 +1,6 @@
 //! The stage of a scenario: a running cluster, the dialogue so far, open watches and running clients, and the history.
 
-use crate::answers::{document, next_frame};
+use crate::answers::{decoded, document, next_frame};
 use crate::client::Endpoint;
 use crate::credentials::ADMINISTRATOR;
 use crate::deadline::DEADLINE;
@@ -215,6 +215,7 @@ async fn read(number: u64, response: http::Response<Incoming>) -> Result<Reply> 
     let mut reply = head(number, &response);
     let body = tokio::time::timeout(DEADLINE, response.into_body().collect());
     let body = body.await.map_err(|_| anyhow!("the body did not end within {DEADLINE:?}"))??.to_bytes();
+    let body = decoded(reply.headers.get("content-encoding").map(String::as_str), body)?;
     match document(content_type(&reply), &body) {
         Ok(json) => reply.body = json,
         Err(text) => reply.text = Some(text),

@@ -1,5 +1,6 @@
 //! Bodies of requests and of responses.
 
+use super::gzip::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
 use crate::error::{ApiError, ApiResult};
@@ -82,6 +83,7 @@ pub(crate) async fn drain(body: &mut RequestBody) {
 pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     List(Box<ListBody>),
+    Gzip(Box<GzipBody>),
     Watch(Box<WatchBody>),
 }
 
@@ -105,6 +107,7 @@ impl HttpBody for ReplyBody {
         let bytes = match self.get_mut() {
             ReplyBody::Whole(bytes) => Poll::Ready(bytes.take().map(Ok)),
             ReplyBody::List(list) => list.poll_next(context),
+            ReplyBody::Gzip(gzip) => gzip.poll_next(context),
             ReplyBody::Watch(watch) => watch.poll_next(context).map(|bytes| bytes.map(Ok)),
         };
         bytes.map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
@@ -114,6 +117,7 @@ impl HttpBody for ReplyBody {
         match self {
             ReplyBody::Whole(bytes) => bytes.is_none(),
             ReplyBody::List(list) => list.is_empty(),
+            ReplyBody::Gzip(gzip) => gzip.is_ended(),
             ReplyBody::Watch(_) => false,
         }
     }
@@ -121,7 +125,7 @@ impl HttpBody for ReplyBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             ReplyBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            ReplyBody::List(_) | ReplyBody::Watch(_) => SizeHint::default(),
+            ReplyBody::List(_) | ReplyBody::Gzip(_) | ReplyBody::Watch(_) => SizeHint::default(),
         }
     }
 }

@@ -54,10 +54,7 @@ pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
         }
         list.step()?;
     }
-    Ok(match list.is_ended() && list.ready_bytes() <= SMALL_BYTES {
-        true => ReplyBody::whole(Vec::from(list.ready).concat().into()),
-        false => ReplyBody::List(Box::new(list)),
-    })
+    Ok(list.into_body(SMALL_BYTES))
 }
 
 /// A list as one text.
@@ -73,6 +70,24 @@ pub(super) fn whole(form: ListForm, items: Items) -> ApiResult<Bytes> {
 }
 
 impl ListBody {
+    /// The body, whole if it is no longer than that.
+    ///
+    /// # Errors
+    /// 500, if a stored object is not JSON.
+    pub(super) fn unless_short(mut self, longest: usize) -> ApiResult<ReplyBody> {
+        while !self.is_ended() && self.ready_bytes() <= longest {
+            self.step()?;
+        }
+        Ok(self.into_body(longest))
+    }
+
+    fn into_body(self, longest: usize) -> ReplyBody {
+        match self.is_ended() && self.ready_bytes() <= longest {
+            true => ReplyBody::whole(Vec::from(self.ready).concat().into()),
+            false => ReplyBody::List(Box::new(self)),
+        }
+    }
+
     fn new(form: ListForm, items: Items) -> Self {
         let form = Arc::new(form);
         let chunks = Chunks::new(form.clone(), items);

@@ -3,6 +3,7 @@
 mod audit_id;
 mod body;
 mod documents;
+mod gzip;
 mod head;
 mod health;
 mod issuer;

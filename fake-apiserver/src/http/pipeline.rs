@@ -8,6 +8,7 @@
 use super::audit_id::{self, AUDIT_ID};
 use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
+use super::gzip;
 use super::head;
 use super::issuer;
 use super::negotiate::Preferences;
@@ -103,16 +104,14 @@ async fn exchange(
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
-    let mut response = answer.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
+    let sent = answer.and_then(|response| gzip::sent(response, &parts, &replica.cluster.workers));
+    let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
     response = exchange.with_common_headers(response);
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }
-    if parts.method == Method::HEAD {
-        response = response.map(ReplyBody::without_content);
-    }
-    response
+    if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
 
 impl<'r> Exchange<'r> {
@@ -229,7 +228,6 @@ impl<'r> Exchange<'r> {
             return Err(ApiError::method_not_routed());
         }
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
-        let include_object = self.query.get("includeObject");
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
         let mut request = api::Request {
@@ -255,6 +253,7 @@ impl<'r> Exchange<'r> {
             self.leave(offload, limit).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;
+        let include_object = self.query.get("includeObject");
         let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,

@@ -1,0 +1,223 @@
+//! Responses compressed with gzip, for clients that take it.
+//!
+//! ```text
+//!   response ── short, or no gzip is taken ──▶ as it is
+//!            └─ long ──▶ portions of its body ──▶ compressed by a worker, one after the other ──▶ sent
+//! ```
+//! Follows `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` v0.37.1 (writers.go, compression.go), and for OpenAPI v2 the handler of
+//! `github.com/NYTimes/gziphandler` v1.1.1. Watches are not compressed.
+
+use super::body::ReplyBody;
+use crate::error::ApiResult;
+use crate::workers::Workers;
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
+use http::request::Parts;
+use http::{HeaderMap, Response};
+use hyper::body::Body as _;
+use std::future::Future;
+use std::io::Write;
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// The length up to which a response is not compressed, in bytes (`defaultGzipThresholdBytes`).
+const LONGEST_PLAIN: usize = 128 * 1024;
+/// The same for OpenAPI v2 (one less than `DefaultMinSize`).
+const LONGEST_PLAIN_OPENAPI: usize = 1399;
+/// The length from which a portion of a body is compressed, in bytes.
+const PORTION: usize = 256 * 1024;
+
+/// The response as it is sent: compressed, if it is long and the client takes gzip.
+///
+/// # Errors
+/// 500, if the beginning of a list cannot be made.
+pub(super) fn sent(
+    response: Response<ReplyBody>,
+    request: &Parts,
+    workers: &Arc<Workers>,
+) -> ApiResult<Response<ReplyBody>> {
+    let Some(longest_plain) = longest_plain(request) else { return Ok(response) };
+    let (mut head, body) = response.into_parts();
+    let body = match body {
+        ReplyBody::List(list) => list.unless_short(longest_plain)?,
+        body => body,
+    };
+    let is_long = match &body {
+        ReplyBody::Whole(bytes) => bytes.as_ref().is_some_and(|bytes| bytes.len() > longest_plain),
+        ReplyBody::List(_) => true,
+        ReplyBody::Watch(_) | ReplyBody::Gzip(_) => false,
+    };
+    if !is_long {
+        return Ok(Response::from_parts(head, body));
+    }
+    head.headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    if !head.headers.get_all(VARY).iter().any(|name| name == ACCEPT_ENCODING.as_str() || name == "Accept-Encoding") {
+        head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+    Ok(Response::from_parts(head, ReplyBody::Gzip(Box::new(GzipBody::new(body, workers.clone())))))
+}
+
+/// The length up to which the response is not compressed; `None` if it never is.
+fn longest_plain(request: &Parts) -> Option<usize> {
+    match request.uri.path() {
+        _ if !request.headers.contains_key(ACCEPT_ENCODING) => None,
+        path if path.starts_with("/openapi/v3") => None,
+        "/openapi/v2" => takes_by_quality(&request.headers).then_some(LONGEST_PLAIN_OPENAPI),
+        _ => codings(&request.headers).any(|coding| coding == "gzip").then_some(LONGEST_PLAIN),
+    }
+}
+
+/// The codings that the client names, with their parameters.
+fn codings(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let names = headers.get(ACCEPT_ENCODING).and_then(|names| names.to_str().ok()).unwrap_or_default();
+    names.split(',').map(str::trim)
+}
+
+/// Whether gzip has a quality above zero.
+fn takes_by_quality(headers: &HeaderMap) -> bool {
+    codings(headers).any(|coding| {
+        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
+        let quality = parameters.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f64>);
+        name.trim().eq_ignore_ascii_case("gzip") && quality.is_ok_and(|quality| quality > 0.0)
+    })
+}
+
+/// A portion in compression: what is compressed, and the encoder, unless it was the last one.
+type Job = Pin<Box<dyn Future<Output = (Bytes, Option<Encoder>)> + Send>>;
+type Encoder = GzEncoder<Vec<u8>>;
+
+/// The body of a compressed response.
+pub(crate) struct GzipBody {
+    plain: ReplyBody,
+    workers: Arc<Workers>,
+    /// The pieces of the next portion.
+    pieces: Vec<Bytes>,
+    state: State,
+}
+
+enum State {
+    Reading(Encoder),
+    Compressing(Job),
+    Ended,
+}
+
+impl GzipBody {
+    fn new(plain: ReplyBody, workers: Arc<Workers>) -> Self {
+        let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        GzipBody { plain, workers, pieces: Vec::new(), state: State::Reading(encoder) }
+    }
+
+    /// The next part of what is sent; `None` at the end.
+    pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        loop {
+            match &mut self.state {
+                State::Ended => return Poll::Ready(None),
+                State::Reading(_) => match ready!(self.poll_portion(context)) {
+                    Ok(is_last) => self.compress(is_last),
+                    Err(refusal) => {
+                        self.state = State::Ended;
+                        return Poll::Ready(Some(Err(refusal)));
+                    }
+                },
+                State::Compressing(job) => {
+                    let (bytes, encoder) = ready!(job.as_mut().poll(context));
+                    self.state = encoder.map_or(State::Ended, State::Reading);
+                    if !bytes.is_empty() {
+                        return Poll::Ready(Some(Ok(bytes)));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    /// Gathers a portion; the result is whether it is the last one.
+    fn poll_portion(&mut self, context: &mut Context<'_>) -> Poll<ApiResult<bool>> {
+        while self.pieces.iter().map(Bytes::len).sum::<usize>() < PORTION {
+            match ready!(Pin::new(&mut self.plain).poll_frame(context)).transpose()? {
+                Some(frame) => self.pieces.extend(frame.into_data()),
+                None => return Poll::Ready(Ok(true)),
+            }
+        }
+        Poll::Ready(Ok(false))
+    }
+
+    fn compress(&mut self, is_last: bool) {
+        let State::Reading(mut encoder) = std::mem::replace(&mut self.state, State::Ended) else { return };
+        let (pieces, workers) = (std::mem::take(&mut self.pieces), self.workers.clone());
+        let computation = move || {
+            const MEMORY: &str = "memory takes every write";
+            pieces.iter().try_for_each(|piece| encoder.write_all(piece)).expect(MEMORY);
+            match is_last {
+                true => (encoder.finish().expect(MEMORY).into(), None),
+                false => (std::mem::take(encoder.get_mut()).into(), Some(encoder)),
+            }
+        };
+        let job = async move { workers.compute(computation).await.unwrap_or_else(|panic| resume_unwind(panic)) };
+        self.state = State::Compressing(Box::pin(job));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::read::GzDecoder;
+    use http::Request;
+    use http_body_util::BodyExt;
+    use std::io::Read;
+
+    const LONG: usize = LONGEST_PLAIN + 1;
+
+    fn answer(path: &str, accepted: &str, plain: Bytes) -> Response<ReplyBody> {
+        let request = Request::builder().uri(path).header(ACCEPT_ENCODING, accepted);
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        let response = Response::builder().header(VARY, "Accept").body(ReplyBody::whole(plain)).unwrap();
+        sent(response, &parts, &Arc::new(Workers::new())).unwrap()
+    }
+
+    /// The decisions of kube-apiserver 1.37.
+    #[test]
+    fn what_is_compressed() {
+        for (path, accepted, length, expected) in [
+            ("/api/v1/pods", "gzip", LONG, true),
+            ("/api/v1/pods", "gzip", LONG - 1, false),
+            ("/api/v1/pods", "deflate,  gzip  ", LONG, true),
+            ("/api/v1/pods", "", LONG, false),
+            ("/api/v1/pods", "*", LONG, false),
+            ("/api/v1/pods", "GZIP", LONG, false),
+            ("/api/v1/pods", "gzip;q=1", LONG, false),
+            ("/apis", "gzip", LONG, true),
+            ("/openapi/v3/api/v1", "gzip", LONG, false),
+            ("/openapi/v2", "br, GZIP;q=0.1", 1400, true),
+            ("/openapi/v2", "gzip", 1399, false),
+            ("/openapi/v2", "gzip;q=0", LONG, false),
+            ("/openapi/v2", "br", LONG, false),
+        ] {
+            let answer = answer(path, accepted, vec![b'x'; length].into());
+            let vary: Vec<_> = answer.headers().get_all(VARY).iter().map(|name| name.to_str().unwrap()).collect();
+            let (encoding, varies) = (answer.headers().get(CONTENT_ENCODING).is_some(), vary.len() > 1);
+            assert_eq!((encoding, varies), (expected, expected), "{path} {accepted:?} {length}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_sent_is_what_was_compressed() {
+        let mut seed = fastrand::Rng::with_seed(1);
+        for length in [LONG, PORTION, 3 * PORTION + 1] {
+            let plain: Vec<u8> = std::iter::repeat_with(|| seed.u8(b'a'..=b'z')).take(length).collect();
+            let body = answer("/api/v1/pods", "gzip", plain.clone().into()).into_body();
+            assert!(!body.is_end_stream());
+            let compressed = body.collect().await.unwrap().to_bytes();
+            let mut again = Vec::new();
+            GzDecoder::new(&compressed[..]).read_to_end(&mut again).unwrap();
+            assert!(again == plain && compressed.len() < length, "{length}");
+        }
+    }
+}
