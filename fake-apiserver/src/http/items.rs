@@ -116,6 +116,16 @@ impl ListForm {
         Ok(())
     }
 
+    /// The JSON of an item, behind a comma.
+    ///
+    /// # Errors
+    /// 500, if it is not JSON.
+    pub(super) fn behind_comma(&self, entry: &Entry) -> ApiResult<Vec<u8>> {
+        let mut written = Written::default();
+        self.write(entry, &mut written)?;
+        Ok(written.finish().concat())
+    }
+
     fn is_sent_as_stored(&self) -> bool {
         self.transformation.is_none() && !self.version.converts() && self.protobuf.is_none()
     }

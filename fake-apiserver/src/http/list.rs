@@ -10,7 +10,8 @@ use super::body::ReplyBody;
 use super::items::{Chunks, ListForm, Step};
 use super::json::Indent;
 use crate::api::Items;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
+use crate::yaml;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,7 +48,14 @@ enum Stage {
 /// # Errors
 /// 500, if a stored object is not JSON.
 pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
-    let mut list = ListBody::new(form, items);
+    let form = Arc::new(form);
+    let chunks = Chunks::new(form.clone(), items);
+    let stage = match form.protobuf {
+        Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
+        None => Stage::Sending,
+    };
+    let indent = form.is_pretty().then(Indent::default);
+    let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
     for _ in 0..STEPS {
         if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
             break;
@@ -57,16 +65,29 @@ pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
     Ok(list.into_body(SMALL_BYTES))
 }
 
-/// A list as one text.
+/// A list in YAML, as one text: if one of its objects has what cannot stand in YAML, the client is told so instead. Each is printed by itself.
 ///
 /// # Errors
-/// 500, if a stored object is not JSON.
-pub(super) fn whole(form: ListForm, items: Items) -> ApiResult<Bytes> {
-    let mut list = ListBody::new(form, items);
-    while !list.is_ended() {
-        list.step()?;
+/// 500, if a stored object is not JSON, or its characters not in YAML.
+pub(super) fn yaml(form: &ListForm, items: Items) -> ApiResult<Bytes> {
+    let print = |json: &[u8]| yaml::print(json).map_err(ApiError::untyped);
+    let empty = print(&form.empty)?;
+    let key = String::from_utf8_lossy(head(&form.empty)).rsplit('"').nth(1).unwrap_or_default().to_owned();
+    let (before, behind) = empty.split_once(&format!("\n{key}: ")).expect("a list has a kind and items");
+    let behind = behind.trim_start_matches(|letter| letter != '\n');
+    let mut text = format!("{before}\n{key}:\n");
+    let begin = text.len();
+    for entry in items {
+        let mut item = form.behind_comma(&entry)?;
+        item[0] = b'[';
+        item.push(b']');
+        text.push_str(&print(&item)?);
     }
-    Ok(Vec::from(list.ready).concat().into())
+    if text.len() == begin {
+        return Ok(empty.into());
+    }
+    text.push_str(&behind[1..]);
+    Ok(text.into())
 }
 
 impl ListBody {
@@ -86,17 +107,6 @@ impl ListBody {
             true => ReplyBody::whole(Vec::from(self.ready).concat().into()),
             false => ReplyBody::List(Box::new(self)),
         }
-    }
-
-    fn new(form: ListForm, items: Items) -> Self {
-        let form = Arc::new(form);
-        let chunks = Chunks::new(form.clone(), items);
-        let stage = match form.protobuf {
-            Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
-            None => Stage::Sending,
-        };
-        let indent = form.is_pretty().then(Indent::default);
-        ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent }
     }
 
     /// The next chunk; `None` at the end.

@@ -73,7 +73,10 @@ impl Rendering<'_> {
         let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
         let content_type = match self.output.encoding {
             Encoding::Json { .. } => JSON,
-            Encoding::Yaml => return self.document(200, list::whole(form, listing.items)?),
+            Encoding::Yaml => {
+                let text = list::yaml(&form, listing.items)?;
+                return Ok(with_headers(200, YAML, ReplyBody::whole(text)));
+            }
             Encoding::Protobuf => PROTOBUF,
         };
         Ok(with_headers(200, content_type, list::body(form, listing.items)?))
