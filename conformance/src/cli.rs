@@ -1,6 +1,7 @@
 //! The command line of `conformance`.
 
 use crate::attack;
+use crate::clients;
 use crate::control_plane;
 use crate::crds;
 use crate::endurance;
@@ -79,6 +80,8 @@ enum Command {
     },
     /// Compares what a real kube-apiserver and the fake make of definitions of custom resources and of examples
     Crds(crds::cli::Options),
+    /// Runs other projects' clients against the fake and a real kube-apiserver
+    Clients(clients::cli::Options),
     /// Attacks a server, and looks whether it stays well
     Attack(attack::cli::Options),
     /// Builds a real control plane, or runs one by hand
@@ -195,6 +198,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,
+        Some(Command::Clients(options)) => clients::cli::run(options, root, &target_folder(root)).await,
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Schemas(options)) => {

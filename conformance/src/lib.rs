@@ -6,6 +6,7 @@
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
 //! * [`crds`] compares what two servers make of definitions of custom resources and of examples;
+//! * [`clients`] runs suites of checks with other projects' clients;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator.
 
 mod administrator;
@@ -14,6 +15,7 @@ pub mod attack;
 pub mod bless;
 pub mod cli;
 mod client;
+pub mod clients;
 pub mod control_plane;
 pub mod crds;
 mod credentials;

@@ -1,7 +1,7 @@
 //! The tables in the README that commands write.
 
 use anyhow::{Context as _, Result};
-use conformance_judge::report::with_section;
+use conformance_judge::report::{section, with_section};
 use std::path::Path;
 
 /// Writes `table` into the README's section `name`; `root` is the workspace's folder.
@@ -9,8 +9,17 @@ use std::path::Path;
 /// # Errors
 /// If the README has no such section, or cannot be written.
 pub(crate) fn write(root: &Path, name: &str, table: &str) -> Result<()> {
+    rewrite(root, name, |_| table.to_owned())
+}
+
+/// Writes what `made` makes of the README's section `name` into it; `root` is the workspace's folder.
+///
+/// # Errors
+/// If the README has no such section, or cannot be written.
+pub(crate) fn rewrite(root: &Path, name: &str, made: impl FnOnce(&str) -> String) -> Result<()> {
     let path = root.join("README.md");
     let text = std::fs::read_to_string(&path)?;
-    let text = with_section(&text, name, table).with_context(|| format!("README.md has no section {name:?}"))?;
+    let table = made(section(&text, name).with_context(|| format!("README.md has no section {name:?}"))?);
+    let text = with_section(&text, name, &table).context("the section was there")?;
     Ok(std::fs::write(path, text)?)
 }

@@ -24,6 +24,12 @@ enum Task {
     /// Run the bare server that `bench` compares with.
     #[command(hide = true)]
     BenchBare,
+    /// Run other projects' clients against the server; see `cargo xtask clients --help`.
+    #[command(disable_help_flag = true)]
+    Clients {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Play the scenarios and judge the runs; see `cargo xtask conformance --help`.
     #[command(disable_help_flag = true)]
     Conformance {
@@ -59,6 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Attack { arguments } => return conformance::run(&[vec!["attack".to_owned()], arguments].concat()),
         Task::Bench(arguments) => bench::run(&arguments)?,
         Task::BenchBare => bench::bare::run()?,
+        Task::Clients { arguments } => return conformance::run(&[vec!["clients".to_owned()], arguments].concat()),
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),

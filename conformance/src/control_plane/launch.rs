@@ -83,6 +83,11 @@ impl ControlPlane {
         self.plan.etcd_url()
     }
 
+    /// The path of a kubeconfig for the administrator.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.plan.kubeconfig()
+    }
+
     /// The log of the API server.
     pub fn apiserver_log(&self) -> PathBuf {
         self.plan.log("kube-apiserver")

@@ -1,0 +1,110 @@
+//! The command line of `conformance clients`.
+
+use super::outcome::Outcome;
+use super::server::Server;
+use super::suites::{Installed, SUITES, Suite};
+use super::table::{Pair, SECTION, with_rows};
+use crate::readme;
+use anyhow::{Context as _, Result, ensure};
+use clap::{Args, ValueEnum};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+/// Time for all checks of a suite.
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// The arguments of `clients`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The server that the clients talk to
+    #[arg(long, value_enum, default_value_t = Kind::Process)]
+    target: Kind,
+    /// Print the suites without running them
+    #[arg(long)]
+    list: bool,
+    /// The suites; all by default
+    #[arg(value_name = "SUITE")]
+    suites: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The program, as its users start it
+    Process,
+    /// A real kube-apiserver, started here
+    Real,
+    /// Both in turn; writes the suites' rows of the README's table
+    All,
+}
+
+/// Installs the suites and runs them; `root` is the workspace's folder, `target` that of build results. Succeeds only if every
+/// check passes; with both servers, if every check passes on the fake that passes on the real one.
+///
+/// # Errors
+/// If there is no such suite, one cannot be installed or breaks off, or a server cannot be started.
+pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
+    let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+    for name in &options.suites {
+        ensure!(names.contains(&name.as_str()), "{name:?} is none of the suites {}", names.join(", "));
+    }
+    let chosen = |suite: &&Suite| options.suites.is_empty() || options.suites.iter().any(|name| name == suite.name);
+    if options.list {
+        SUITES.iter().filter(chosen).for_each(|suite| println!("{}", suite.name));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut good = true;
+    let mut pairs = Vec::new();
+    for suite in SUITES.iter().filter(chosen) {
+        println!("{}", suite.name);
+        let installed = suite.install(root, target).await?;
+        if options.target != Kind::All {
+            good &= checked(&installed, options.target).await?.failed().next().is_none();
+            continue;
+        }
+        let real = checked(&installed, Kind::Real).await?;
+        let pair = Pair { suite: suite.name, real, fake: checked(&installed, Kind::Process).await? };
+        pair.wrong().iter().for_each(|name| println!("  a real server fails, too: {name}"));
+        pair.missing().iter().for_each(|name| println!("  only the fake fails: {name}"));
+        good &= pair.missing().is_empty();
+        pairs.push(pair);
+    }
+    if options.target == Kind::All {
+        readme::rewrite(root, SECTION, |present| with_rows(present, &pairs, &names))?;
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs the suite on a server of its own and prints what failed.
+async fn checked(installed: &Installed, kind: Kind) -> Result<Outcome> {
+    let (title, server) = match kind {
+        Kind::Real => ("kube-apiserver", Server::real().await?),
+        _ => ("fake-apiserver", Server::process().await?),
+    };
+    let outcome = tokio::time::timeout(DEADLINE, outcome(installed, &server)).await.context("it did not end")??;
+    println!("  {} on {title}: {} of {} checks passed", outcome.client, outcome.passed(), outcome.checks.len());
+    Ok(outcome)
+}
+
+async fn outcome(installed: &Installed, server: &Server) -> Result<Outcome> {
+    // What a client remembers of one server must not be known of another.
+    let home = tempfile::tempdir()?;
+    let mut process = installed.command(&server.kubeconfig(), home.path()).spawn().context("the suite's program")?;
+    let stdout = process.stdout.take().context("its standard output is piped")?;
+    let mut lines = BufReader::new(stdout).lines();
+    let mut outcome = Outcome::default();
+    while let Some(line) = lines.next_line().await? {
+        outcome.take(&line)?;
+        if line.starts_with("FAIL") {
+            println!("  {line}");
+        }
+    }
+    let status = process.wait().await?;
+    ensure!(status.success(), "the suite broke off after {} checks: {status}", outcome.checks.len());
+    ensure!(
+        !outcome.checks.is_empty() && !outcome.client.is_empty(),
+        "the suite made no check, or did not name its client"
+    );
+    Ok(outcome)
+}

@@ -1,0 +1,63 @@
+//! The servers that suites are run against: each with RBAC, and a kubeconfig for its administrator.
+
+use crate::control_plane::{ControlPlane, Options};
+use anyhow::{Context as _, Result, ensure};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// Time for the fake to start.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A server that runs until it is dropped.
+pub(super) enum Server {
+    /// The fake's program.
+    Process { _process: Box<Child>, folder: TempDir },
+    /// A real kube-apiserver.
+    Real(Box<ControlPlane>),
+}
+
+impl Server {
+    /// Starts the program that was built beside this one.
+    ///
+    /// # Errors
+    /// If it was not built, or does not get ready.
+    pub(super) async fn process() -> Result<Server> {
+        let program =
+            std::env::current_exe()?.with_file_name(format!("fake-apiserver{}", std::env::consts::EXE_SUFFIX));
+        ensure!(program.exists(), "{} was not built; `cargo xtask clients` does that", program.display());
+        let folder = tempfile::tempdir()?;
+        let mut process = Command::new(&program)
+            .args(["--secure-port", "0", "--authorization-mode", "RBAC", "--exit-with-stdin", "--write-kubeconfig"])
+            .arg(folder.path().join("kubeconfig"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| program.display().to_string())?;
+        let stdout = process.stdout.take().context("its standard output is piped")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let ready = tokio::time::timeout(DEADLINE, lines.next_line()).await.context("it did not get ready")??;
+        ensure!(ready.is_some(), "it ended before it was ready");
+        Ok(Server::Process { _process: Box::new(process), folder })
+    }
+
+    /// Starts a real control plane.
+    ///
+    /// # Errors
+    /// If it was not built, or does not start.
+    pub(super) async fn real() -> Result<Server> {
+        Ok(Server::Real(Box::new(ControlPlane::start(Options::default()).await?)))
+    }
+
+    /// The path of the administrator's kubeconfig.
+    pub(super) fn kubeconfig(&self) -> PathBuf {
+        match self {
+            Server::Process { folder, .. } => folder.path().join("kubeconfig"),
+            Server::Real(plane) => plane.kubeconfig(),
+        }
+    }
+}

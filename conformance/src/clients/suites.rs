@@ -1,0 +1,87 @@
+//! The suites: where each is, how it is installed, and how it is run.
+//!
+//! In commands `{source}` is the suite's folder, `{folder}` one for what it installs, `{programs}` that of the real control plane's programs.
+
+use crate::control_plane::cache;
+use anyhow::{Context as _, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// A suite of checks, written for one client.
+pub(super) struct Suite {
+    /// The name: its folder in `conformance/clients/`.
+    pub(super) name: &'static str,
+    /// The commands that install it, the first time from a registry of packages.
+    install: &'static [&'static [&'static str]],
+    /// The command that runs its checks on the server of `KUBECONFIG`.
+    run: &'static [&'static str],
+}
+
+/// All suites.
+pub(super) const SUITES: &[Suite] = &[
+    Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"] },
+    Suite {
+        name: "client-go",
+        // With the flag that the real control plane is built with, what it shares with this is built once.
+        install: &[&["go", "build", "-trimpath", "-o", "{folder}/checks", "."]],
+        run: &["{folder}/checks"],
+    },
+    Suite {
+        name: "python",
+        install: &[
+            &["python3", "-m", "venv", "{folder}"],
+            &["{folder}/bin/pip", "install", "--quiet", "--no-deps", "--requirement", "requirements.txt"],
+        ],
+        run: &["{folder}/bin/python", "{source}/checks.py"],
+    },
+    Suite {
+        name: "javascript",
+        install: &[
+            &["cp", "package.json", "package-lock.json", "{folder}"],
+            &["npm", "ci", "--silent", "--prefix", "{folder}"],
+        ],
+        run: &["node", "{source}/checks.js", "{folder}"],
+    },
+];
+
+/// A suite that is installed.
+pub(super) struct Installed {
+    folder: PathBuf,
+    run: Vec<String>,
+}
+
+impl Suite {
+    /// Installs it below `target`, the folder of build results; `root` is the workspace's.
+    ///
+    /// # Errors
+    /// If a command is missing or fails.
+    pub(super) async fn install(&self, root: &Path, target: &Path) -> Result<Installed> {
+        let folder = target.join("clients").join(self.name);
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let folder = folder.canonicalize()?;
+        let source = root.join("conformance/clients").join(self.name).canonicalize()?;
+        let programs = cache::folder(cache::VERSION)?;
+        let filled = |word: &&str| {
+            let places = [("{source}", &source), ("{folder}", &folder), ("{programs}", &programs)];
+            places.iter().fold((*word).to_owned(), |word, (name, path)| word.replace(name, &path.display().to_string()))
+        };
+        for command in self.install {
+            let words: Vec<String> = command.iter().map(filled).collect();
+            let status = Command::new(&words[0]).args(&words[1..]).current_dir(&source).status().await;
+            let status = status.with_context(|| words[0].clone())?;
+            ensure!(status.success(), "{} failed: {status}", words.join(" "));
+        }
+        Ok(Installed { run: self.run.iter().map(filled).collect(), folder })
+    }
+}
+
+impl Installed {
+    /// The command that runs the checks, with its standard output piped; the client may remember things in the folder `home`.
+    pub(super) fn command(&self, kubeconfig: &Path, home: &Path) -> Command {
+        let mut command = Command::new(&self.run[0]);
+        command.args(&self.run[1..]).current_dir(&self.folder).env("KUBECONFIG", kubeconfig).env("HOME", home);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        command
+    }
+}

@@ -1,0 +1,80 @@
+//! The table of what clients can do: a row a suite.
+
+use super::outcome::Outcome;
+use std::collections::BTreeMap;
+
+/// The name of the table's section in the README.
+pub(super) const SECTION: &str = "clients";
+const HEAD: &str = "| suite | client | checks | kube-apiserver | fake-apiserver | fails here |\n| --- | --- | ---: | ---: | ---: | --- |\n";
+
+/// What one suite found: on a real server, and on the fake.
+pub(super) struct Pair {
+    pub(super) suite: &'static str,
+    pub(super) real: Outcome,
+    pub(super) fake: Outcome,
+}
+
+impl Pair {
+    /// The names of checks that pass on the real server and not on the fake.
+    pub(super) fn missing(&self) -> Vec<&str> {
+        let passed = self.real.checks.iter().filter(|check| check.failure.is_none());
+        passed.map(|check| check.name.as_str()).filter(|name| self.fake.check(name) != Some(true)).collect()
+    }
+
+    /// The names of checks that a real server fails, too: a fault of the check, or of the client.
+    pub(super) fn wrong(&self) -> Vec<&str> {
+        self.real.failed().collect()
+    }
+
+    fn row(&self) -> String {
+        let Pair { suite, real, fake } = self;
+        let names: Vec<String> = self.missing().iter().map(|name| format!("`{name}`")).collect();
+        let (all, real, client, fake) = (real.checks.len(), real.passed(), &real.client, fake.passed());
+        format!("| {suite} | {client} | {all} | {real} | {fake} | {} |\n", names.join(", "))
+    }
+}
+
+/// The table `present` with the rows of these suites replaced or added, in the order of `suites`.
+pub(super) fn with_rows(present: &str, pairs: &[Pair], suites: &[&str]) -> String {
+    let named = |row: &str| row.split('|').nth(1).map(|name| name.trim().to_owned());
+    let mut rows: BTreeMap<usize, String> = BTreeMap::new();
+    let mut put = |name: &str, row: String| {
+        if let Some(place) = suites.iter().position(|suite| *suite == name) {
+            rows.insert(place, row);
+        }
+    };
+    for line in present.lines() {
+        put(&named(line).unwrap_or_default(), format!("{line}\n"));
+    }
+    pairs.iter().for_each(|pair| put(pair.suite, pair.row()));
+    HEAD.to_owned() + &rows.into_values().collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(lines: &[&str]) -> Outcome {
+        let mut outcome = Outcome::default();
+        lines.iter().for_each(|line| outcome.take(line).unwrap());
+        outcome
+    }
+
+    #[test]
+    fn a_check_is_missing_only_if_a_real_server_passes_it() {
+        let real = outcome(&["client c v1", "ok a", "ok b", "FAIL c: x", "ok d"]);
+        let pair = Pair { suite: "c", real, fake: outcome(&["ok a", "FAIL b: y", "FAIL c: x"]) };
+        assert_eq!((pair.missing(), pair.wrong()), (vec!["b", "d"], vec!["c"]));
+        assert_eq!(pair.row(), "| c | c v1 | 4 | 3 | 1 | `b`, `d` |\n");
+    }
+
+    #[test]
+    fn a_row_takes_the_place_of_another() {
+        let one = |suite| Pair { suite, real: outcome(&["client x", "ok a"]), fake: outcome(&["ok a"]) };
+        let table = with_rows("", &[one("b")], &["a", "b"]);
+        assert_eq!(table, format!("{HEAD}| b | x | 1 | 1 | 1 |  |\n"));
+        let old = table.replace("| x |", "| old |") + "| gone | x | 1 | 1 | 1 |  |\n";
+        let table = with_rows(&old, &[one("a")], &["a", "b"]);
+        assert_eq!(table, format!("{HEAD}| a | x | 1 | 1 | 1 |  |\n| b | old | 1 | 1 | 1 |  |\n"));
+    }
+}
