@@ -28,6 +28,11 @@ pub(super) const SUITES: &[Suite] = &[
         run: &["{folder}/checks"],
     },
     Suite {
+        name: "kube-rs",
+        install: &[&["cargo", "build", "--locked", "--target-dir", "{folder}"]],
+        run: &["{folder}/debug/clients-kube-rs"],
+    },
+    Suite {
         name: "python",
         install: &[
             &["python3", "-m", "venv", "{folder}"],
@@ -42,6 +47,19 @@ pub(super) const SUITES: &[Suite] = &[
             &["npm", "ci", "--silent", "--prefix", "{folder}"],
         ],
         run: &["node", "{source}/checks.js", "{folder}"],
+    },
+    Suite {
+        name: "fabric8",
+        install: &[&[
+            "mvn",
+            "--quiet",
+            "--batch-mode",
+            "-Dfolder={folder}",
+            "compile",
+            "dependency:copy-dependencies",
+            "-DoutputDirectory={folder}/lib",
+        ]],
+        run: &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks"],
     },
 ];
 
