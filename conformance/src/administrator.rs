@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// The media type of bodies.
 pub(crate) const JSON: &str = "application/json";
+/// The media type of merge patches.
+pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 /// The statuses of a server that is too busy, or prepares the storage of a new resource: they say nothing of the request.
 const BUSY: [u16; 2] = [429, 503];
 /// The pause before a request is sent again.
@@ -34,7 +36,9 @@ pub(crate) struct Sent<'s> {
     pub(crate) path: &'s str,
     /// The header `Accept`.
     pub(crate) accept: &'s str,
-    /// The body, a merge patch if the method is `PATCH`; `null` for none.
+    /// The header `Content-Type`.
+    pub(crate) content_type: &'s str,
+    /// The body; `null` for none.
     pub(crate) body: &'s Value,
 }
 
@@ -89,7 +93,7 @@ impl Administrator {
             .method(sent.method)
             .uri(format!("{}{}", self.cluster.endpoints()[0].url, sent.path))
             .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", if sent.method == "PATCH" { "application/merge-patch+json" } else { JSON })
+            .header("content-type", sent.content_type)
             .header("accept", sent.accept)
             .header("user-agent", &self.agent)
             .body(Full::new(bytes))?;

@@ -9,6 +9,7 @@ use crate::readme;
 use crate::schemas;
 use crate::soak::Options;
 use crate::subject::{Embedded, Kcm, Process, Real, Target};
+use crate::writes;
 use crate::{play, suite};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -16,6 +17,7 @@ use conformance_judge::baseline::Baseline;
 use conformance_judge::check;
 use conformance_judge::dialogue::Played;
 use conformance_judge::history::{Event, History};
+use conformance_judge::ledger::Ledger;
 use conformance_judge::report::{self, Report};
 use conformance_judge::scenario::Scenario;
 use conformance_judge::score::Score;
@@ -70,6 +72,8 @@ enum Command {
     },
     /// Sends definitions and objects of a generator to a real kube-apiserver and to the fake, and compares the answers
     Schemas(schemas::Options),
+    /// Sends writes of a generator to a real kube-apiserver and to the fake, and compares the answers
+    Writes(writes::Options),
     /// Writes and watches with many clients while the server is disrupted in every way, and judges what it promises
     Endurance(endurance::Options),
     /// The server of an endurance test
@@ -203,6 +207,12 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,
         Some(Command::Schemas(options)) => {
             let outcome = schemas::run(*options).await?;
+            println!("{outcome}");
+            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Some(Command::Writes(options)) => {
+            let outcome =
+                writes::run(options, root, Ledger::load(&root.join("fixtures/expectations.toml"))?.omitted).await?;
             println!("{outcome}");
             Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }

@@ -7,7 +7,8 @@
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
 //! * [`crds`] compares what two servers make of definitions of custom resources and of examples;
 //! * [`clients`] runs suites of checks with other projects' clients;
-//! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator.
+//! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator, [`writes`] by writes of
+//!   other kinds.
 
 mod administrator;
 mod answers;
@@ -23,6 +24,8 @@ mod deadline;
 pub mod endurance;
 pub mod kinds;
 pub mod kubelets;
+mod less;
+mod pair;
 pub mod play;
 pub mod policy;
 mod readme;
@@ -35,3 +38,4 @@ pub mod subject;
 pub mod suite;
 pub mod verbs;
 pub mod webhook;
+pub mod writes;

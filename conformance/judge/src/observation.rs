@@ -42,6 +42,11 @@ impl Item {
     pub fn new(head: impl Into<String>, document: Value) -> Item {
         Item { head: head.into(), document, ..Item::default() }
     }
+
+    /// Whether it is the answer to a request that succeeded.
+    pub fn is_success(&self) -> bool {
+        self.head.starts_with('2')
+    }
 }
 
 impl From<Vec<Item>> for Observation {

@@ -1,11 +1,11 @@
 //! The command line of `conformance crds`.
 
 use super::package::Package;
-use super::pair::Pair;
 use super::sets;
 use super::source::Source;
 use super::table::{SECTION, Tally, table};
 use super::{modules, trial};
+use crate::pair::Pair;
 use crate::readme;
 use crate::subject::{Embedded, Process, Real, Target};
 use anyhow::{Context as _, Result, ensure};
@@ -88,7 +88,7 @@ async fn compare_one(source: &Source, root: &Path, fake: &dyn Target, ledger: &L
     let (documents, unreadable) = source.documents(root)?;
     let package = Package::of(source, documents)?;
     let real = Real::start(true).await?;
-    let pair = Pair::start([&real, fake], ledger.omitted.clone()).await?;
+    let pair = Pair::start([&real, fake], "crds", ledger.omitted.clone()).await?;
     let mut differences = Vec::new();
     let tally = trial::run(&package, &pair, |difference| differences.push(difference)).await?;
     pair.stop().await?;

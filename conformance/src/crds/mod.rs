@@ -9,9 +9,7 @@
 
 pub mod cli;
 mod modules;
-mod order;
 pub mod package;
-mod pair;
 pub mod sets;
 pub mod source;
 pub mod table;

@@ -1,8 +1,8 @@
 //! A trial: what is asked of a pair of servers about a package, case by case.
 
 use super::package::{Document, Example, Package};
-use super::pair::{Dialogue, Pair, Request};
 use super::table::{Counts, Tally};
+use crate::pair::{Dialogue, Pair, Request};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

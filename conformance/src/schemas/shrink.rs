@@ -3,6 +3,7 @@
 use super::case::{Case, Story};
 use super::trial::{Exchange, Sent, Sides, Trial};
 use super::{Numbers, Verb};
+use crate::less::less;
 use anyhow::Result;
 use futures::future::try_join_all;
 use serde_json::Value;
@@ -142,37 +143,4 @@ fn weight(case: &Case) -> usize {
     let bodies: usize = bodies.map(|action| action.body.to_string().len() + 50).sum();
     let then = case.then.as_ref().map_or(0, |then| then.to_string().len());
     bodies + then + case.schema.to_string().len()
-}
-
-/// The value without one of its parts, or with a part of a part in its place, at any depth.
-fn less(value: &Value) -> Vec<Value> {
-    let mut all = Vec::new();
-    match value {
-        Value::Object(fields) => {
-            for (name, inner) in fields {
-                let mut fewer = fields.clone();
-                fewer.remove(name);
-                all.push(Value::Object(fewer));
-                all.extend(less(inner).into_iter().map(|inner| {
-                    let mut fewer = fields.clone();
-                    fewer.insert(name.clone(), inner);
-                    Value::Object(fewer)
-                }));
-            }
-        }
-        Value::Array(items) => {
-            for (index, inner) in items.iter().enumerate() {
-                let mut fewer = items.clone();
-                fewer.remove(index);
-                all.push(Value::Array(fewer));
-                all.extend(less(inner).into_iter().map(|inner| {
-                    let mut fewer = items.clone();
-                    fewer[index] = inner;
-                    Value::Array(fewer)
-                }));
-            }
-        }
-        _ => {}
-    }
-    all
 }

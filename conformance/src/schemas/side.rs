@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::case::{Action, Verb};
 use super::names::Names;
-use crate::administrator::{Administrator, JSON, Reply, Sent};
+use crate::administrator::{Administrator, JSON, MERGE_PATCH, Reply, Sent};
 use crate::deadline::DEADLINE;
 use crate::subject::Target;
 use anyhow::{Result, bail};
@@ -103,7 +103,8 @@ impl Side {
     }
 
     async fn send(&self, method: &str, path: &str, accept: &str, body: &Value) -> Result<Read> {
-        let Reply { status, headers, body } = self.0.send(&Sent { method, path, accept, body }).await?;
+        let content_type = if method == "PATCH" { MERGE_PATCH } else { JSON };
+        let Reply { status, headers, body } = self.0.send(&Sent { method, path, accept, content_type, body }).await?;
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let warnings = headers.get_all("warning").iter().map(text).collect();
         let body = serde_json::from_slice(&body).unwrap_or_else(|_| json!({"text": String::from_utf8_lossy(&body)}));

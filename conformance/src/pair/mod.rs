@@ -1,6 +1,7 @@
 //! A pair of servers, a real one and the fake: each request goes to both, and what they answer is kept side by side.
 
-use super::order::{keep_group, sort_unordered};
+mod order;
+
 use crate::administrator::{Administrator, JSON, Reply, Sent};
 use crate::answers::document;
 use crate::subject::Target;
@@ -9,6 +10,7 @@ use conformance_judge::exchange::{self, Difference, Exchange};
 use conformance_judge::ledger::Omission;
 use conformance_judge::names::Names;
 use conformance_judge::observation::Item;
+use order::{keep_group, sort_unordered};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -18,35 +20,37 @@ const SETTLING: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A request of the administrator.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Request {
-    pub(super) method: &'static str,
-    pub(super) path: String,
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
     /// The header `Accept`.
-    pub(super) accept: &'static str,
+    pub(crate) accept: &'static str,
+    /// The header `Content-Type`.
+    pub(crate) content_type: &'static str,
     /// The body; `null` for none.
-    pub(super) body: Value,
+    pub(crate) body: Value,
     /// The group that is looked at in a list of groups.
-    pub(super) group: Option<String>,
+    pub(crate) group: Option<String>,
 }
 
 /// The requests of a case, with both answers.
 #[derive(Debug, Default)]
-pub(super) struct Dialogue {
+pub(crate) struct Dialogue {
     real: Vec<Exchange>,
     fake: Vec<Exchange>,
 }
 
 /// A real server and the fake.
-pub(super) struct Pair {
+pub(crate) struct Pair {
     real: Administrator,
     fake: Administrator,
     omitted: Vec<Omission>,
 }
 
 impl Request {
-    pub(super) fn get(path: impl Into<String>) -> Request {
-        Request { method: "GET", path: path.into(), accept: JSON, body: Value::Null, group: None }
+    pub(crate) fn get(path: impl Into<String>) -> Request {
+        Request { method: "GET", path: path.into(), accept: JSON, content_type: JSON, body: Value::Null, group: None }
     }
 
     fn command(&self) -> String {
@@ -64,12 +68,12 @@ impl Dialogue {
     }
 
     /// The command of the exchange in which there is a difference.
-    pub(super) fn command(&self, difference: &Difference) -> &str {
+    pub(crate) fn command(&self, difference: &Difference) -> &str {
         &self.real[difference.step - 1].command
     }
 
     /// The differences between the answers, with placeholders for what differs from run to run.
-    pub(super) fn differences(&self, omitted: &[Omission]) -> Vec<Difference> {
+    pub(crate) fn differences(&self, omitted: &[Omission]) -> Vec<Difference> {
         let normal = |exchanges: &[Exchange]| {
             let mut exchanges = exchanges.to_vec();
             let placeholders = exchange::placeholders(&exchanges, &Names::default());
@@ -81,12 +85,12 @@ impl Dialogue {
 }
 
 impl Pair {
-    /// Starts both servers.
+    /// Starts both servers. `name` is that of the user agent.
     ///
     /// # Errors
     /// If one of them does not start.
-    pub(super) async fn start(targets: [&dyn Target; 2], omitted: Vec<Omission>) -> Result<Pair> {
-        let [real, fake] = targets.map(|target| Administrator::start(target, "crds"));
+    pub(crate) async fn start(targets: [&dyn Target; 2], name: &str, omitted: Vec<Omission>) -> Result<Pair> {
+        let [real, fake] = targets.map(|target| Administrator::start(target, name));
         let (real, fake) = tokio::try_join!(real, fake)?;
         Ok(Pair { real, fake, omitted })
     }
@@ -95,12 +99,12 @@ impl Pair {
     ///
     /// # Errors
     /// If it ends with an error.
-    pub(super) async fn stop(self) -> Result<()> {
+    pub(crate) async fn stop(self) -> Result<()> {
         self.fake.stop().await
     }
 
     /// The differences in a dialogue with these servers.
-    pub(super) fn differences(&self, dialogue: &Dialogue) -> Vec<Difference> {
+    pub(crate) fn differences(&self, dialogue: &Dialogue) -> Vec<Difference> {
         dialogue.differences(&self.omitted)
     }
 
@@ -108,19 +112,27 @@ impl Pair {
     ///
     /// # Errors
     /// If there is no answer.
-    pub(super) async fn ask(&self, dialogue: &mut Dialogue, request: &Request) -> Result<bool> {
-        let answers = tokio::try_join!(send(&self.real, request), send(&self.fake, request))?;
+    pub(crate) async fn ask(&self, dialogue: &mut Dialogue, request: &Request) -> Result<bool> {
+        let answers = self.ask_each(dialogue, [request, request]).await?;
+        Ok(answers.iter().all(Item::is_success))
+    }
+
+    /// Sends each its request, the real server the first; what they answer.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub(crate) async fn ask_each(&self, dialogue: &mut Dialogue, [real, fake]: [&Request; 2]) -> Result<[Item; 2]> {
+        let answers = tokio::try_join!(send(&self.real, real), send(&self.fake, fake))?;
         let answers = <[Item; 2]>::from(answers);
-        let both = answers.iter().all(|item| item.head.starts_with('2'));
-        dialogue.add(request, answers);
-        Ok(both)
+        dialogue.add(real, answers.clone());
+        Ok(answers)
     }
 
     /// Sends a request that changes nothing to both: to the real server until it answers as the fake does, or had its time.
     ///
     /// # Errors
     /// If there is no answer.
-    pub(super) async fn settle(&self, dialogue: &mut Dialogue, request: &Request) -> Result<()> {
+    pub(crate) async fn settle(&self, dialogue: &mut Dialogue, request: &Request) -> Result<()> {
         let fake = send(&self.fake, request).await?;
         let begin = Instant::now();
         let real = loop {
@@ -143,8 +155,9 @@ impl Pair {
 
 /// The answer of a server.
 async fn send(administrator: &Administrator, request: &Request) -> Result<Item> {
-    let Request { method, path, accept, body, group } = request;
-    let Reply { status, headers, body } = administrator.send(&Sent { method, path, accept, body }).await?;
+    let Request { method, path, accept, content_type, body, group } = request;
+    let Reply { status, headers, body } =
+        administrator.send(&Sent { method, path, accept, content_type, body }).await?;
     let mut item = Item { head: status.to_string(), ..Item::default() };
     for (name, value) in &headers {
         let values = item.headers.entry(name.as_str().to_owned()).or_default();

@@ -1,0 +1,166 @@
+//! A player: has both servers carry out a story, and keeps how their answers differ.
+
+use super::forms::{Forms, NAMESPACE};
+use super::story::{Operation, Owners, Step, Story};
+use crate::administrator::JSON;
+use crate::pair::{Dialogue, Pair, Request};
+use anyhow::{Result, ensure};
+use conformance_judge::exchange::Difference;
+use conformance_judge::observation::Item;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A pair of servers, and the names that are taken.
+pub(super) struct Player {
+    pair: Pair,
+    numbers: AtomicUsize,
+}
+
+/// A story as it was played, up to the first difference.
+#[derive(Debug, Default)]
+pub(super) struct Played {
+    /// What the real server answered to each step.
+    pub(super) statuses: Vec<String>,
+    /// Whether it succeeded.
+    pub(super) succeeded: Vec<bool>,
+    /// How the last answers differ.
+    differences: Vec<Difference>,
+    likeness: String,
+}
+
+impl Played {
+    /// The number of the step in which the answers differ, and how.
+    pub(super) fn difference(&self) -> Option<(usize, &[Difference])> {
+        (!self.differences.is_empty()).then(|| (self.statuses.len() - 1, &self.differences[..]))
+    }
+
+    /// What two differences of the same cause have in common, most probably.
+    pub(super) fn likeness(&self) -> Option<String> {
+        self.difference().map(|_| self.likeness.clone())
+    }
+}
+
+impl Player {
+    /// Prepares both servers, and leaves out the kinds that one of them does not serve.
+    pub(super) async fn prepare(pair: Pair, forms: &mut Forms) -> Result<Player> {
+        let post = |path: &str, body| Request { method: "POST", body, ..Request::get(path) };
+        let nowhere = &mut Dialogue::default();
+        let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let namespace = |name: &str| post("/api/v1/namespaces", json!({"metadata": {"name": name}}));
+        let account = json!({"metadata": {"name": "default"}, "automountServiceAccountToken": false});
+        let account = post(&format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts"), account);
+        let definition = post(definitions, forms.definition.clone());
+        for request in [namespace(NAMESPACE), namespace("limited"), account, definition] {
+            ensure!(pair.ask(nowhere, &request).await?, "{} {} failed", request.method, request.path);
+        }
+        let mut left_out = Vec::new();
+        for kind in std::mem::take(&mut forms.kinds) {
+            let mut is_served = true;
+            for version in kind.versions.keys() {
+                let request = Request::get(kind.collection(version) + "?limit=1");
+                if kind.custom {
+                    pair.settle(nowhere, &request).await?;
+                }
+                is_served &= pair.ask(nowhere, &request).await?;
+            }
+            if is_served { forms.kinds.push(kind) } else { left_out.push(kind.resource) }
+        }
+        println!("not served, and left out: {}", left_out.join(", "));
+        Ok(Player { pair, numbers: AtomicUsize::new(0) })
+    }
+
+    pub(super) async fn stop(self) -> Result<()> {
+        self.pair.stop().await
+    }
+
+    /// Plays a story until the answers differ, and removes its object.
+    pub(super) async fn play(&self, forms: &Forms, story: &Story) -> Result<Played> {
+        let kind = &forms.kinds[story.kind];
+        let name = format!("o{}", self.numbers.fetch_add(1, Ordering::Relaxed));
+        let (mut dialogue, mut played) = (Dialogue::default(), Played::default());
+        let mut seen = [Value::Null, Value::Null];
+        for step in &story.steps {
+            let path = step.path(kind, &name);
+            let request = |seen: &Value| Request {
+                method: step.method(),
+                path: path.clone(),
+                accept: JSON,
+                content_type: step.content_type(),
+                body: body(step, &name, seen),
+                group: None,
+            };
+            let requests = [request(&seen[0]), request(&seen[1])];
+            let answers = self.pair.ask_each(&mut dialogue, [&requests[0], &requests[1]]).await?;
+            for (seen, answer) in seen.iter_mut().zip(&answers) {
+                if answer.is_success() && answer.document["kind"] == kind.kind && !step.query.contains(&"dryRun=All") {
+                    *seen = answer.document.clone();
+                }
+            }
+            played.statuses.push(status(&answers[0]));
+            played.succeeded.push(answers[0].is_success());
+            played.differences = self.pair.differences(&dialogue);
+            if let Some(first) = played.differences.first() {
+                let digits = |character: &char| !character.is_ascii_digit();
+                let shown: String = first.to_string().chars().filter(digits).take(160).collect();
+                played.likeness = format!("{:?}{} {} {shown}", step.operation, step.subresource, status(&answers[1]));
+                break;
+            }
+        }
+        self.remove(&format!("{}/{name}", kind.collection(&story.steps[0].version))).await?;
+        Ok(played)
+    }
+
+    async fn remove(&self, path: &str) -> Result<()> {
+        let nowhere = &mut Dialogue::default();
+        let patch = Request {
+            method: "PATCH",
+            content_type: "application/merge-patch+json",
+            body: json!({"metadata": {"finalizers": null}}),
+            ..Request::get(path)
+        };
+        self.pair.ask(nowhere, &patch).await?;
+        let body = json!({"gracePeriodSeconds": 0, "propagationPolicy": "Background"});
+        self.pair.ask(nowhere, &Request { method: "DELETE", body, ..Request::get(path) }).await?;
+        Ok(())
+    }
+}
+
+/// The status and the reason of an answer.
+fn status(answer: &Item) -> String {
+    let reason = answer.document["reason"].as_str().filter(|_| !answer.is_success());
+    reason.map_or_else(|| answer.head.clone(), |reason| format!("{} {reason}", answer.head))
+}
+
+/// The body of a step for a server on which the object was seen so.
+fn body(step: &Step, name: &str, seen: &Value) -> Value {
+    let mut body = step.body.clone();
+    if let Operation::Update(owners) = step.operation {
+        if !seen.is_null() {
+            body = updated(seen, &body, owners);
+        }
+    }
+    let is_patch = matches!(step.operation, Operation::JsonPatch | Operation::MergePatch | Operation::StrategicPatch);
+    if body.is_object() && !is_patch && step.operation != Operation::Delete {
+        body["metadata"]["name"] = name.into();
+    }
+    body
+}
+
+/// The object with the fields of the body, those of the metadata one by one.
+fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
+    let mut object = seen.clone();
+    for (name, value) in body.as_object().into_iter().flatten() {
+        match value.as_object().filter(|_| name == "metadata") {
+            Some(metadata) => metadata.iter().for_each(|(name, value)| object["metadata"][name] = value.clone()),
+            None => object[name] = value.clone(),
+        }
+    }
+    let metadata = &mut object["metadata"];
+    match owners {
+        Owners::Kept => {}
+        Owners::Absent => drop(metadata.as_object_mut().map(|metadata| metadata.remove("managedFields"))),
+        Owners::Empty => metadata["managedFields"] = json!([]),
+        Owners::Removed => metadata["managedFields"] = json!([{}]),
+    }
+    object
+}
