@@ -44,6 +44,7 @@ pub(crate) struct Sent<'s> {
 
 /// The answer to a request, as it came.
 pub(crate) struct Reply {
+    /// The status; 0 if the server gave up the stream instead of answering, as Go does after a panic.
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -79,7 +80,8 @@ impl Administrator {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let once = tokio::time::timeout(DEADLINE, self.send_once(sent));
-            let reply = once.await.with_context(|| format!("no answer to {} {}", sent.method, sent.path))??;
+            let about = || format!("no answer of {} to {} {} {}", self.agent, sent.method, sent.path, sent.body);
+            let reply = once.await.with_context(about)?.with_context(about)?;
             if !BUSY.contains(&reply.status) || Instant::now() > deadline {
                 return Ok(reply);
             }
@@ -97,7 +99,13 @@ impl Administrator {
             .header("accept", sent.accept)
             .header("user-agent", &self.agent)
             .body(Full::new(bytes))?;
-        let (head, body) = self.connection.clone().send_request(request).await?.into_parts();
+        let answered = match self.connection.clone().send_request(request).await {
+            Err(error) if !error.is_closed() && !error.is_canceled() && !self.connection.is_closed() => {
+                return Ok(Reply { status: 0, headers: HeaderMap::new(), body: Bytes::new() });
+            }
+            answered => answered?,
+        };
+        let (head, body) = answered.into_parts();
         Ok(Reply { status: head.status.as_u16(), headers: head.headers, body: body.collect().await?.to_bytes() })
     }
 }

@@ -10,6 +10,8 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use std::io::Read as _;
 
+/// The beginning of an object in a message.
+const OBJECT: &str = r#""{\""#;
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 const YAML: &str = "application/yaml";
 
@@ -86,6 +88,19 @@ fn protobuf(body: &[u8]) -> Result<Value> {
     Ok(shown)
 }
 
+/// A message without the objects in it, in which upstream keeps the order of fields in which they were sent or stored.
+pub(crate) fn without_objects(text: &str) -> String {
+    let Some((before, object)) = text.split_once(OBJECT) else { return text.to_owned() };
+    let mut escaped = false;
+    let end = object.find(|character| {
+        let ends = character == '"' && !escaped;
+        escaped = character == '\\' && !escaped;
+        ends
+    });
+    let rest = end.map_or("", |end| &object[end + 1..]);
+    format!("{before}<an object>{}", without_objects(rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +155,11 @@ mod tests {
             }
             assert_eq!((next_frame(content_type, &mut unread), unread.len()), (None, 0));
         }
+    }
+
+    #[test]
+    fn objects_in_messages_are_not_compared() {
+        let message = r#"patch: Invalid value: "{\"apiVersion\":\"a\\\"b\"}": strict decoding error"#;
+        assert_eq!(without_objects(message), "patch: Invalid value: <an object>: strict decoding error");
     }
 }

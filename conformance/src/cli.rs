@@ -214,7 +214,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             let outcome =
                 writes::run(options, root, Ledger::load(&root.join("fixtures/expectations.toml"))?.omitted).await?;
             println!("{outcome}");
-            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            Ok(if outcome.differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         Some(Command::Endurance(options)) => {
             let outcome = endurance::run(*options).await?;

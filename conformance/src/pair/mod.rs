@@ -113,17 +113,23 @@ impl Pair {
     /// # Errors
     /// If there is no answer.
     pub(crate) async fn ask(&self, dialogue: &mut Dialogue, request: &Request) -> Result<bool> {
-        let answers = self.ask_each(dialogue, [request, request]).await?;
+        let answers = self.ask_each(dialogue, [request, request], |_| {}).await?;
         Ok(answers.iter().all(Item::is_success))
     }
 
-    /// Sends each its request, the real server the first; what they answer.
+    /// Sends each its request, the real server the first; what they answer, as `settle` leaves it.
     ///
     /// # Errors
     /// If there is no answer.
-    pub(crate) async fn ask_each(&self, dialogue: &mut Dialogue, [real, fake]: [&Request; 2]) -> Result<[Item; 2]> {
+    pub(crate) async fn ask_each(
+        &self,
+        dialogue: &mut Dialogue,
+        [real, fake]: [&Request; 2],
+        settle: fn(&mut Value),
+    ) -> Result<[Item; 2]> {
         let answers = tokio::try_join!(send(&self.real, real), send(&self.fake, fake))?;
-        let answers = <[Item; 2]>::from(answers);
+        let mut answers = <[Item; 2]>::from(answers);
+        answers.iter_mut().for_each(|answer| settle(&mut answer.document));
         dialogue.add(real, answers.clone());
         Ok(answers)
     }

@@ -105,6 +105,13 @@ impl<'f> Generator<'f> {
                 body["metadata"] = json!({});
             }
         }
+        if kind.custom
+            && let Some(Value::Object(metadata)) = body.get_mut("metadata")
+        {
+            // Upstream keeps what is empty there until the next write, which makes one revision more.
+            metadata.retain(|_, value| !matches!(value, Value::Object(fields) if fields.is_empty()));
+            metadata.retain(|_, value| !matches!(value, Value::Array(items) if items.is_empty()));
+        }
         Step { operation, version: version.clone(), subresource, query: self.query(operation), body }
     }
 

@@ -33,7 +33,7 @@ const WRITES: usize = 12;
 /// The number of objects that are written at once.
 const AT_ONCE: usize = 8;
 /// The number of differences that are shrunk; of the others only the number is told.
-const SHRUNK: usize = 12;
+const SHRUNK: usize = 10;
 /// The number of objects after which progress is reported.
 const REPORTED: usize = 200;
 
@@ -54,11 +54,11 @@ pub struct Options {
 /// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Stories in which the servers differ, each with what differs.
-    pub findings: Vec<String>,
     stories: usize,
     /// Number of stories in whose course the answers differed.
-    differing: usize,
+    pub differing: usize,
+    /// Number of stories that ended with a panic of the real server.
+    panicked: usize,
     /// Of each resource and of each kind of write, how many were sent, and how many of them the real server carried out.
     counts: BTreeMap<String, [usize; 2]>,
     took: Duration,
@@ -66,12 +66,15 @@ pub struct Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outcome { findings, stories, differing, counts, took } = self;
-        findings.iter().try_for_each(|finding| writeln!(f, "{finding}\n"))?;
+        let Outcome { stories, differing, panicked, counts, took } = self;
         for (what, [sent, carried_out]) in counts {
             writeln!(f, "{what:<40} {sent:>6} sent {carried_out:>6} carried out")?;
         }
-        write!(f, "{stories} objects, {differing} of them with a difference, in {:.1} s", took.as_secs_f64())
+        let seconds = took.as_secs_f64();
+        write!(
+            f,
+            "{stories} objects, {differing} of them with a difference, {panicked} panics of the real server, in {seconds:.1} s"
+        )
     }
 }
 
@@ -109,7 +112,7 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
     outcome.took = begun.elapsed();
     for story in differing {
         let (story, played) = shrink::shrink(&player, &forms, story).await?;
-        outcome.findings.push(story.text(&forms, &played));
+        println!("\n{}", story.text(&forms, &played));
     }
     player.stop().await?;
     Ok(outcome)
@@ -118,6 +121,7 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
 impl Outcome {
     fn count(&mut self, forms: &Forms, story: &Story, played: &Played) {
         self.stories += 1;
+        self.panicked += usize::from(played.panicked);
         self.differing += usize::from(played.difference().is_some());
         for (step, succeeded) in story.steps.iter().zip(&played.succeeded) {
             for what in [forms.kinds[story.kind].resource.clone(), format!("{:?}", step.operation)] {

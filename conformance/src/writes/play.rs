@@ -3,6 +3,7 @@
 use super::forms::{Forms, NAMESPACE};
 use super::story::{Operation, Owners, Step, Story};
 use crate::administrator::JSON;
+use crate::answers::without_objects;
 use crate::pair::{Dialogue, Pair, Request};
 use anyhow::{Result, ensure};
 use conformance_judge::exchange::Difference;
@@ -23,6 +24,8 @@ pub(super) struct Played {
     pub(super) statuses: Vec<String>,
     /// Whether it succeeded.
     pub(super) succeeded: Vec<bool>,
+    /// Whether it gave up the last request in a panic, of which nothing is to be learned.
+    pub(super) panicked: bool,
     /// How the last answers differ.
     differences: Vec<Difference>,
     likeness: String,
@@ -90,7 +93,11 @@ impl Player {
                 group: None,
             };
             let requests = [request(&seen[0]), request(&seen[1])];
-            let answers = self.pair.ask_each(&mut dialogue, [&requests[0], &requests[1]]).await?;
+            let answers = self.pair.ask_each(&mut dialogue, [&requests[0], &requests[1]], settle).await?;
+            if answers[0].head == "0" {
+                played.panicked = true;
+                break;
+            }
             for (seen, answer) in seen.iter_mut().zip(&answers) {
                 if answer.is_success() && answer.document["kind"] == kind.kind && !step.query.contains(&"dryRun=All") {
                     *seen = answer.document.clone();
@@ -163,4 +170,23 @@ fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
         Owners::Removed => metadata["managedFields"] = json!([{}]),
     }
     object
+}
+
+/// The beginning of what follows a refused change of a pod: a diff of Go's structs, which the fake tells in another form.
+const DIFFS: [&str; 2] = ["\n@@ ", "\n- \""];
+
+/// Takes out of an answer what is known to differ.
+fn settle(document: &mut Value) {
+    if document["kind"] != "Status" {
+        return;
+    }
+    let settled = |text: &str| {
+        let text = without_objects(text);
+        DIFFS.iter().fold(text, |text, diff| text.split(diff).next().unwrap_or_default().to_owned())
+    };
+    let causes = document.pointer_mut("/details/causes").and_then(Value::as_array_mut);
+    for cause in causes.into_iter().flatten() {
+        cause["message"] = cause["message"].as_str().map(settled).into();
+    }
+    document["message"] = document["message"].as_str().map(settled).into();
 }

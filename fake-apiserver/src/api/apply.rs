@@ -10,12 +10,15 @@ use super::write::{self, Wanted};
 use super::{Reply, Request, last_applied, patch};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
-use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Trees};
+use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Set, Trees};
 use crate::object::meta::{self, Metadata};
 use crate::object::validate;
 use crate::schema;
 use crate::yaml::{self, Document};
 use serde_json::Value;
+
+/// Why upstream cannot apply the scale of a custom resource: what it makes is no typed scale any more.
+const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: autoscaling/v1";
 
 /// The manager of what an object had before anything was applied.
 const BEFORE: &str = "before-first-apply";
@@ -112,10 +115,20 @@ impl Configuration {
         live: &Value,
         managers: Managers,
     ) -> ApiResult<(Value, Managers)> {
+        if managers.is_empty() && request.version.is_custom() {
+            // The converter of custom resources does not know scales.
+            return Err(ApiError::untyped(format!(
+                "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) to \
+                 proper version: {CUSTOM_SCALE}"
+            )));
+        }
         let now = format_seconds(request.now);
         let context = owners::of_scale(Trees::Complete, &now);
         let empty = complete(expected, &owners::empty(expected.api_version, expected.kind))?;
         let (tree, managers) = self.merged(&context, options, &empty, &complete(expected, live)?, managers)?;
+        if tree.is_some() && request.version.is_custom() {
+            return Err(self.unconvertible(CUSTOM_SCALE));
+        }
         self.check_repetitions(request, options)?;
         self.warned = true;
         let scale = tree.map_or_else(|| Ok(live.clone()), |tree| self.decoded(expected, tree))?;
@@ -133,6 +146,12 @@ impl Configuration {
     ) -> ApiResult<(Option<Value>, Managers)> {
         self.check(context, empty)?;
         if managers.is_empty() {
+            if let Some(why) = misfit(context, live) {
+                return Err(ApiError::untyped(format!(
+                    "failed to create manager for existing fields: failed to convert new object ({}) to smd typed: {why}",
+                    described(live)
+                )));
+            }
             let before = context.update(empty, live, managers, BEFORE);
             managers = before
                 .map_err(|why| ApiError::untyped(format!("failed to create manager for existing fields: {why}")))?;
@@ -151,7 +170,10 @@ impl Configuration {
         };
         let (mut tree, managers) = applied.map_err(|failure| match failure {
             Failure::Conflicts(conflicts) => refused(&conflicts),
-            Failure::Other(why) => ApiError::untyped(why),
+            Failure::Other(why) => ApiError::untyped(match misfit(context, live) {
+                Some(why) => format!("failed to create typed live object ({}): {why}", described(live)),
+                None => why,
+            }),
         })?;
         if name == last_applied::MANAGER {
             last_applied::update(tree.get_or_insert_with(|| live.clone()), configuration);
@@ -183,35 +205,32 @@ impl Configuration {
         }
         let Some(ty) = context.versions.ty(context.api_version) else { return Ok(()) };
         managed::validate(ty, configuration, false).map_err(|why| {
-            let about = format!("{}/{}; {shown}", meta::namespace(configuration), meta::name(configuration));
-            ApiError::untyped(format!("failed to create typed patch object ({about}): {why}"))
+            ApiError::untyped(format!("failed to create typed patch object ({}): {why}", described(configuration)))
         })
+    }
+
+    /// The error about an object that was made and cannot be converted.
+    fn unconvertible(&self, why: &str) -> ApiError {
+        let about = described(&self.document.value);
+        ApiError::untyped(format!("failed to convert new object ({about}) to proper version: {why}"))
     }
 
     /// The merged tree as an object of its type.
     pub(super) fn decoded(&self, expected: &Expected<'_>, mut tree: Value) -> ApiResult<Value> {
-        let refused = |why: String| {
-            let configuration = &self.document.value;
-            let (namespace, name) = (meta::namespace(configuration), meta::name(configuration));
-            let shown = group_version_kind(configuration);
-            ApiError::untyped(format!(
-                "failed to convert new object ({namespace}/{name}; {shown}) to proper version: {why}"
-            ))
-        };
         let unconvertible = |why: String| {
             let kind = group_version_kind(&self.document.value);
-            refused(format!("unable to convert unstructured object to {kind}: {why}"))
+            self.unconvertible(&format!("unable to convert unstructured object to {kind}: {why}"))
         };
         if !expected.is_custom() {
             schema::convert(&mut tree, expected.ty).map_err(unconvertible)?;
         }
         let decoded = schema::check(&tree, expected.ty);
         let decoded = decoded.map_err(|why| match expected.is_custom() {
-            true => refused(expected.type_error(&why.to_string())),
+            true => self.unconvertible(&expected.type_error(&why.to_string())),
             false => unconvertible(why.to_string()),
         })?;
         let mut object = decoded.object;
-        expected.complete(&mut object).map_err(|why| refused(why.to_string()))?;
+        expected.complete(&mut object).map_err(|why| self.unconvertible(&why.to_string()))?;
         Ok(object)
     }
 
@@ -254,6 +273,16 @@ fn group_version_kind(object: &Value) -> String {
     format!("{group}/{version}, Kind={kind}")
 }
 
+/// Why the current object does not have the form of its type, if it does not.
+fn misfit(context: &Context<'_>, live: &Value) -> Option<String> {
+    managed::validate(context.versions.ty(context.api_version)?, live, true).err()
+}
+
+/// What errors call an object (`objectGVKNN`).
+fn described(object: &Value) -> String {
+    format!("{}/{}; {}", meta::namespace(object), meta::name(object), group_version_kind(object))
+}
+
 /// 409: others own what would be changed (`NewConflictError`).
 fn refused(conflicts: &Conflicts) -> ApiError {
     let shown = |manager: &Manager| {
@@ -266,8 +295,10 @@ fn refused(conflicts: &Conflicts) -> ApiError {
         }
         shown
     };
+    let mut conflicts: Vec<(&Manager, &Set)> = conflicts.iter().collect();
+    conflicts.sort_by_cached_key(|(manager, _)| manager.identifier());
     let all: Vec<(String, Vec<String>)> =
-        conflicts.iter().map(|(manager, set)| (shown(manager), set.paths())).collect();
+        conflicts.into_iter().map(|(manager, set)| (shown(manager), set.paths())).collect();
     let count: usize = all.iter().map(|(_, paths)| paths.len()).sum();
     let message = match all.as_slice() {
         [(manager, paths)] if paths.len() == 1 => {

@@ -94,6 +94,8 @@ pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, objec
     let live = || managed::decode(stored).unwrap_or_default();
     let managers = match &sent {
         _ if request.subresource.is_some() => live(),
+        // Decoding a custom resource makes nothing of an empty list.
+        Some(Value::Array(entries)) if entries.is_empty() && request.version.is_custom() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
     };

@@ -2,6 +2,7 @@
 //! `internal/capmanagers.go` of `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
 use super::set::Set;
+use crate::schema;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -50,6 +51,18 @@ impl Manager {
             api_version: if operation == Operation::Update { api_version } else { "" }.to_owned(),
             subresource: subresource.to_owned(),
         }
+    }
+
+    /// The text that upstream knows it by and sorts it by (`BuildManagerIdentifier`).
+    pub fn identifier(&self) -> String {
+        let operation = if self.applies() { "Apply" } else { "Update" };
+        let mut text = format!("{{\"manager\":{},\"operation\":\"{operation}\"", schema::quote(&self.name));
+        for (field, value) in [("apiVersion", &self.api_version), ("subresource", &self.subresource)] {
+            if !value.is_empty() {
+                text += &format!(",\"{field}\":\"{value}\"");
+            }
+        }
+        text + "}"
     }
 
     /// Whether it applies.

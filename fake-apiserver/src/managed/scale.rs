@@ -48,10 +48,10 @@ pub fn of_workload(workload: &Managers, mut scale: Managers, places: &Places, ap
     }
     let Some(Some(path)) = place(places, api_version) else { return result };
     let whole = [Element::field("spec"), Element::field("replicas")];
+    // One that updated the scale is another manager than one of that name that updated the workload, until the owners are read again.
     for manager in scale.into_iter().filter(|(_, owned)| owned.set.has(&whole)).map(|(manager, _)| manager) {
         let mut set = Set::default();
         set.insert(path);
-        let manager = Manager::new(&manager.name, manager.operation, api_version, &manager.subresource);
         // Upstream looks for the time of a manager of scales, which no workload has.
         result.insert(manager, Owned { set, api_version: api_version.to_owned(), time: None });
     }

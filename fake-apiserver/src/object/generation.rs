@@ -9,12 +9,12 @@ pub fn spec_differs(new: &Value, old: &Value, ty: Option<TypeRef<'_>>) -> bool {
     new.keys()
         .chain(old.keys())
         .filter(|key| !matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "status"))
-        .any(|key| !equal_as(of_field(ty, key), new.get(key), old.get(key)))
+        .any(|key| !equal_as(ty.and_then(|ty| of_field(ty, key)), new.get(key), old.get(key)))
 }
 
 /// The type of the value with that key.
-fn of_field<'t>(ty: Option<TypeRef<'t>>, key: &str) -> Option<TypeRef<'t>> {
-    let ty = ty?.target();
+pub fn of_field<'t>(ty: TypeRef<'t>, key: &str) -> Option<TypeRef<'t>> {
+    let ty = ty.target();
     ty.field(key).map(|field| ty.of(field)).or_else(|| ty.element())
 }
 
@@ -35,15 +35,15 @@ pub fn equal(a: Option<&Value>, b: Option<&Value>) -> bool {
     equal_as(None, a, b)
 }
 
-/// The same, but a pointer tells absent and empty apart.
-fn equal_as(ty: Option<TypeRef<'_>>, a: Option<&Value>, b: Option<&Value>) -> bool {
+/// The same of values of that type, in which a pointer tells absent and empty apart.
+pub fn equal_as(ty: Option<TypeRef<'_>>, a: Option<&Value>, b: Option<&Value>) -> bool {
     let is_pointer = ty.is_some_and(|ty| ty.go_kind() == "ptr");
     let counts = |value: &&Value| if is_pointer { !value.is_null() } else { !is_empty(value) };
     match (a.filter(counts), b.filter(counts)) {
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             // Each key once, lest depth double the work.
             let only_there = b.keys().filter(|key| !a.contains_key(*key));
-            a.keys().chain(only_there).all(|key| equal_as(of_field(ty, key), a.get(key), b.get(key)))
+            a.keys().chain(only_there).all(|key| equal_as(ty.and_then(|ty| of_field(ty, key)), a.get(key), b.get(key)))
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
             a.len() == b.len()

@@ -28,11 +28,6 @@ fn expected() -> ApiResult<Expected<'static>> {
     Expected::named("autoscaling/v1", "Scale")
 }
 
-/// The subresource's name in some messages.
-fn resource(request: &Request<'_>) -> String {
-    format!("{}/scale", request.kind.resource)
-}
-
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
     reply(&of(request, &get::entry(request).await?.object(), None)?)
 }
@@ -42,12 +37,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut body = decode::object(request, &expected()?, options.field_validation)?;
     check_identity(request, &mut body)?;
     if request.cluster.store.get(&request.key()).is_none() {
-        let resource = resource(request);
-        let qualified = match request.version.is_custom() {
-            true => request.version.qualified(),
-            false => Qualified { group: &request.kind.group, resource: &resource },
-        };
-        return Err(ApiError::not_found(qualified, request.name));
+        return Err(request.not_found());
     }
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let managers = owners::scaled(request, &options, scale, &body, managers);
@@ -86,7 +76,7 @@ async fn set_replicas(
     options: &WriteOptions,
     mut wanted: impl FnMut(&mut Request<'_>, &Value, Managers) -> ApiResult<(Value, Managers)>,
 ) -> ApiResult<Reply> {
-    let resource = resource(request);
+    let resource = format!("{}/scale", request.kind.resource);
     let qualified = Qualified { group: &request.kind.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
         let places = owners::scale_places(request);

@@ -216,12 +216,17 @@ fn check_order(items: &[Value], order: &[Value], key: Option<&str>) -> Result<()
     if let Some(item) = items.iter().find(|item| key.is_some() && !item.is_object()) {
         return not_a_map(item);
     }
-    let is_directive = |item: &&Value| item.get(DIRECTIVE).is_none();
-    let mut rest = items.iter().filter(is_directive).peekable();
-    for place in order {
-        let Some(item) = rest.peek() else { return Ok(()) };
-        if Key::of(item, key)? == Key::of(place, key)? {
+    let is_deleted = |item: &Value| key.is_some() && item.get(DIRECTIVE).is_some_and(|directive| directive == "delete");
+    let mut rest = items.iter().filter(|item| !is_deleted(item)).peekable();
+    let mut places = order.iter().peekable();
+    // Other directives are passed over only as long as there are places.
+    while let (Some(item), Some(place)) = (rest.peek(), places.peek()) {
+        let is_directive = item.get(DIRECTIVE).is_some();
+        if is_directive || Key::of(item, key)? == Key::of(place, key)? {
             rest.next();
+        }
+        if !is_directive {
+            places.next();
         }
     }
     match rest.next() {

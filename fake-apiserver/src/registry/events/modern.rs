@@ -89,11 +89,14 @@ fn updated(event: &Value, old: &Value) -> Vec<FieldError> {
     for (field, called) in FIXED {
         let (new, old) = (&event[field], &old[field]);
         if new != old && !(is_zero(new) && is_zero(old)) {
-            let finding = FieldError::invalid(*called, new, IMMUTABLE);
-            errors.push(match new.as_object() {
-                Some(_) => finding.printed_as(go_json(new, field)),
-                None => finding,
-            });
+            let shown = match (*field, new) {
+                ("firstTimestamp" | "lastTimestamp" | "eventTime" | "related", Value::Null) => "null".to_owned(),
+                ("involvedObject" | "source", _) | (_, Value::Object(_)) => go_json(new, field),
+                ("count", Value::Null) => "0".to_owned(),
+                (_, Value::Null) => "\"\"".to_owned(),
+                (_, plain) => plain.to_string(),
+            };
+            errors.push(FieldError::invalid(*called, new, IMMUTABLE).printed_as(shown));
         }
     }
     errors

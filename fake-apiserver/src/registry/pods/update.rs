@@ -6,11 +6,12 @@
 
 use super::validate::{self, SPEC};
 use crate::error::{Errors, FieldError, Path};
-use crate::object::generation::equal;
+use crate::object::generation::{equal_as, of_field};
 use crate::object::name;
 use crate::object::validate::immutable;
 use crate::registry::types::{active_deadline_seconds, ip, tolerations};
 use crate::registry::{carry_over, items, number, text};
+use crate::schema::{self, TypeRef};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -54,7 +55,7 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
         added_selectors(errors, &rest, old);
         carry_over(&mut rest, old, "nodeSelector");
     }
-    if !equal(Some(&rest), Some(old)) {
+    if !equal_as(spec_type(), Some(&rest), Some(old)) {
         let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", differences(&rest, old));
         errors.forbidden(SPEC, detail);
     }
@@ -116,6 +117,12 @@ fn added_selectors(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
+/// The type of a pod's spec.
+fn spec_type() -> Option<TypeRef<'static>> {
+    let pod = schema::lookup("v1", "Pod")?;
+    Some(pod.of(pod.field("spec")?))
+}
+
 /// The fields that differ, before and after.
 pub(super) fn differences(new: &Value, old: &Value) -> String {
     let fields = |spec: &Value| spec.as_object().cloned().unwrap_or_default();
@@ -123,7 +130,7 @@ pub(super) fn differences(new: &Value, old: &Value) -> String {
     let mut text = String::new();
     for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
         let (before, after) = (old.get(key), new.get(key));
-        if !equal(before, after) {
+        if !equal_as(spec_type().and_then(|ty| of_field(ty, key)), before, after) {
             let print = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
             text.push_str(&format!("- {key:?}: {}\n+ {key:?}: {}\n", print(before), print(after)));
         }

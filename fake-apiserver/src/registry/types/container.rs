@@ -21,6 +21,8 @@ pub(super) struct Scope<'s> {
     pub(super) volumes: HashSet<&'s str>,
     /// Whether the pod shares the users of its host.
     pub(super) host_users: bool,
+    /// The seconds that the pod has to end.
+    pub(super) grace_period: Option<i64>,
 }
 
 /// Rules for `containers`.
@@ -36,7 +38,7 @@ pub(super) fn containers(at: Path<'_>, all: &[Value], scope: &Scope<'_>, errors:
         if !names.insert(name) {
             errors.duplicate(at.child("name"), name);
         }
-        lifecycle(at.child("lifecycle"), &container["lifecycle"], errors);
+        lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
         probes(at, container, errors);
     }
     host_ports(at, all, errors);
@@ -57,7 +59,7 @@ pub(super) fn init_containers(at: Path<'_>, all: &[Value], regular: &[Value], sc
             errors.duplicate(at.child("name"), name);
         }
         if policy == "Always" {
-            lifecycle(at.child("lifecycle"), &container["lifecycle"], errors);
+            lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
             probes(at, container, errors);
             continue;
         }

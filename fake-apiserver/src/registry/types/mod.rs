@@ -23,6 +23,7 @@ mod toleration;
 mod topology_spread_constraint;
 mod volume;
 mod volume_mount;
+mod volume_warnings;
 
 pub(super) use container::trimmed_image;
 pub(super) use dns::ip;

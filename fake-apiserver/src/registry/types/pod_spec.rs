@@ -33,6 +33,7 @@ pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, holder: Holder, 
     let scope = Scope {
         volumes: volumes(at.child("volumes"), items(spec, "/volumes"), errors),
         host_users: spec["hostUsers"] != Value::Bool(false),
+        grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };
     let (regular, init) = (items(spec, "/containers"), items(spec, "/initContainers"));
     containers(at.child("containers"), regular, &scope, errors);

@@ -1,10 +1,11 @@
 //! Warnings about a pod's spec and metadata, in a pod or in a template of one.
 //!
-//! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1). Not ported: claim templates, overlapping
-//! paths in volumes, and addresses that are written in an unusual way.
+//! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1). Not ported: claim templates, and
+//! addresses that are written in an unusual way.
 
 use super::container_warnings::container_warnings;
 use super::node_label::{deprecation, node_selector_term_warnings};
+use super::volume_warnings::overlapping_files;
 use crate::error::Path;
 use crate::object::meta;
 use crate::registry::{items, number, text};
@@ -58,6 +59,7 @@ pub(in crate::registry) fn pod_warnings(at: Path<'_>, pod: &Value) -> Vec<String
             format!("{}: {message}", at.child(plugin))
         }));
     }
+    overlapping_files(items(pod, "/spec/volumes"), &mut warnings);
     repeated(spec.child("hostAliases"), items(pod, "/spec/hostAliases"), "ip", &mut warnings);
     let secrets = items(pod, "/spec/imagePullSecrets");
     repeated(spec.child("imagePullSecrets"), secrets, "name", &mut warnings);

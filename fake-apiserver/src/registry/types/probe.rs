@@ -24,11 +24,19 @@ pub(super) fn probes(at: Path<'_>, container: &Value, errors: &mut Errors) {
     }
 }
 
-/// Rules for the hooks of a container.
-pub(super) fn lifecycle(at: Path<'_>, lifecycle: &Value, errors: &mut Errors) {
+/// Rules for the hooks of a container in a pod with so many seconds to end.
+pub(super) fn lifecycle(at: Path<'_>, lifecycle: &Value, grace_period: Option<i64>, errors: &mut Errors) {
     for hook in ["postStart", "preStop"] {
         if let Some(handlers) = lifecycle.get(hook) {
             handler(at.child(hook), handlers, &["exec", "httpGet", "tcpSocket", "sleep"], errors);
+            if let Some((sleep, grace_period)) = handlers.get("sleep").zip(grace_period) {
+                let seconds = number(sleep, "/seconds").unwrap_or_default();
+                if !(0..=grace_period).contains(&seconds) {
+                    let why =
+                        format!("must be non-negative and less than terminationGracePeriodSeconds ({grace_period})");
+                    errors.invalid(at.child(hook).child("sleep"), seconds, why);
+                }
+            }
         }
     }
 }

@@ -7,9 +7,18 @@ use super::volume::{local_path, mode};
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Rules for the sources of a projected volume.
 pub(super) fn projected(volume: Path<'_>, projected: &Value, errors: &mut Errors) {
+    let mut paths = HashSet::new();
+    let mut once = |source: &Value, name: Option<&str>, errors: &mut Errors| {
+        for path in items(source, "/items").iter().map(|item| text(item, "/path")).filter(|path| !path.is_empty()) {
+            if !paths.insert(path.to_owned()) {
+                errors.invalid(volume, name.unwrap_or(path), "conflicting duplicate paths");
+            }
+        }
+    };
     for (index, source) in items(projected, "/sources").iter().enumerate() {
         let at = volume.item("sources", index);
         for field in ["secret", "configMap"] {
@@ -17,9 +26,11 @@ pub(super) fn projected(volume: Path<'_>, projected: &Value, errors: &mut Errors
             let at = at.child(field);
             errors.set(at.child("name"), text(source, "/name"));
             key_to_path(at.child("items"), source, errors);
+            once(source, Some(text(source, "/name")), errors);
         }
         if let Some(source) = source.get("downwardAPI") {
             downward_api(at.child("downwardAPI"), source, errors);
+            once(source, None, errors);
         }
         if let Some(token) = source.get("serviceAccountToken") {
             service_account_token(volume, at.child("serviceAccountToken"), token, errors);
