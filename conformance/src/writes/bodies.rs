@@ -107,7 +107,9 @@ impl<'f> Bodies<'f> {
 
     fn json_operation(&mut self, places: &[(String, Value)]) -> Value {
         let (pointer, value) = self.pick(places).clone();
-        let (from, _) = self.pick(places).clone();
+        // Upstream decodes an object that is moved in the order in which it was sent.
+        let plain: Vec<&(String, Value)> = places.iter().filter(|(_, value)| !value.is_object()).collect();
+        let from = plain.get(self.rng.usize(..plain.len().max(1))).map_or(pointer.clone(), |(from, _)| from.clone());
         let at_end = match pointer.rsplit_once('/') {
             Some((list, index)) if index.bytes().all(|byte| byte.is_ascii_digit()) && self.chance(40) => {
                 format!("{list}/-")

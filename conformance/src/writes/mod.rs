@@ -13,6 +13,8 @@ mod generate;
 mod play;
 mod shrink;
 mod story;
+#[cfg(test)]
+mod tests;
 
 use crate::pair::Pair;
 use crate::subject::{Embedded, Real};

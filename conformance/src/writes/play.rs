@@ -175,13 +175,23 @@ fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
 /// The beginning of what follows a refused change of a pod: a diff of Go's structs, which the fake tells in another form.
 const DIFFS: [&str; 2] = ["\n@@ ", "\n- \""];
 
+/// The beginning of a strategic merge patch in a message, and its end. Upstream shows it as far as it has been carried out.
+const PATCH: (&str, &str) = (r#"Invalid value: "map["#, "\": ");
+
+/// A message without the strategic merge patch in it.
+fn without_patches(text: &str) -> String {
+    let Some((before, patch)) = text.split_once(PATCH.0) else { return text.to_owned() };
+    let rest = patch.split_once(PATCH.1).map_or("", |(_, rest)| rest);
+    format!("{before}<a patch>: {rest}")
+}
+
 /// Takes out of an answer what is known to differ.
 fn settle(document: &mut Value) {
     if document["kind"] != "Status" {
         return;
     }
     let settled = |text: &str| {
-        let text = without_objects(text);
+        let text = without_patches(&without_objects(text));
         DIFFS.iter().fold(text, |text, diff| text.split(diff).next().unwrap_or_default().to_owned())
     };
     let causes = document.pointer_mut("/details/causes").and_then(Value::as_array_mut);

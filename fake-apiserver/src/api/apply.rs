@@ -82,17 +82,23 @@ impl Configuration {
         options: &WriteOptions,
         old: Option<&Value>,
     ) -> ApiResult<Value> {
-        let empty = complete(expected, &owners::empty(expected.api_version, expected.kind))?;
-        let live = old.map_or_else(|| Ok(empty.clone()), |old| complete(expected, old))?;
+        let live = old.map_or_else(|| empty(expected), |old| complete(expected, old))?;
         let now = format_seconds(request.now);
         let context = endpoint.context(Trees::Complete, &now);
         let decoded = managed::decode(old.and_then(|old| Metadata::of(old).field("managedFields")));
         let managers = decoded.map_err(|why| ApiError::untyped(format!("failed to decode managed fields: {why}")))?;
-        let (tree, managers) = self.merged(&context, options, &empty, &live, managers)?;
-        let mut new = match tree {
-            Some(tree) => self.decoded(expected, tree)?,
-            None => self.decoded(expected, live)?,
+        let before = managers.clone();
+        let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
+        let mut new = match (tree, old) {
+            (Some(tree), _) => self.decoded(expected, tree)?,
+            (None, Some(old)) => expected.shown(old)?,
+            (None, None) => self.decoded(expected, live)?,
         };
+        if managers != before {
+            owners::set(&mut new, &managers);
+        } else if let Some(entries) = old.and_then(|old| Metadata::of(old).field("managedFields")) {
+            meta::set(&mut new, "managedFields", entries.clone());
+        }
         self.check_repetitions(request, options)?;
         let first = !std::mem::replace(&mut self.warned, true);
         let warning = validate::dedup_owner_references(&mut new, true);
@@ -102,7 +108,6 @@ impl Configuration {
         ensure_namespace(request, &mut new)?;
         check_identity(request, &mut new)?;
         expected.store(&mut new);
-        owners::set(&mut new, &managers);
         Ok(new)
     }
 
@@ -124,8 +129,7 @@ impl Configuration {
         }
         let now = format_seconds(request.now);
         let context = owners::of_scale(Trees::Complete, &now);
-        let empty = complete(expected, &owners::empty(expected.api_version, expected.kind))?;
-        let (tree, managers) = self.merged(&context, options, &empty, &complete(expected, live)?, managers)?;
+        let (tree, managers) = self.merged(&context, expected, options, &complete(expected, live)?, managers)?;
         if tree.is_some() && request.version.is_custom() {
             return Err(self.unconvertible(CUSTOM_SCALE));
         }
@@ -139,12 +143,12 @@ impl Configuration {
     pub(super) fn merged(
         &self,
         context: &Context<'_>,
+        expected: &Expected<'_>,
         options: &WriteOptions,
-        empty: &Value,
         live: &Value,
         mut managers: Managers,
     ) -> ApiResult<(Option<Value>, Managers)> {
-        self.check(context, empty)?;
+        self.check(context, expected)?;
         if managers.is_empty() {
             if let Some(why) = misfit(context, live) {
                 return Err(ApiError::untyped(format!(
@@ -152,21 +156,21 @@ impl Configuration {
                     described(live)
                 )));
             }
-            let before = context.update(empty, live, managers, BEFORE);
+            let before = context.update(&empty(expected)?, live, managers, BEFORE);
             managers = before
                 .map_err(|why| ApiError::untyped(format!("failed to create manager for existing fields: {why}")))?;
         }
         let name = &options.field_manager;
         let configuration = &self.document.value;
-        let applied = context.apply(live, configuration, managers.clone(), name, options.force);
-        let applied = match applied {
-            Err(Failure::Conflicts(conflicts)) if name == last_applied::MANAGER => {
+        let kept = (name == last_applied::MANAGER).then(|| managers.clone());
+        let applied = match (context.apply(live, configuration, managers, name, options.force), kept) {
+            (Err(Failure::Conflicts(conflicts)), Some(managers)) => {
                 match last_applied::remaining(context, live, conflicts) {
                     None => context.apply(live, configuration, managers, name, true),
                     Some(conflicts) => Err(Failure::Conflicts(conflicts)),
                 }
             }
-            applied => applied,
+            (applied, _) => applied,
         };
         let (mut tree, managers) = applied.map_err(|failure| match failure {
             Failure::Conflicts(conflicts) => refused(&conflicts),
@@ -182,7 +186,7 @@ impl Configuration {
     }
 
     /// Refuses what is not an object of that kind and version, or does not fit its type.
-    fn check(&self, context: &Context<'_>, empty: &Value) -> ApiResult<()> {
+    fn check(&self, context: &Context<'_>, expected: &Expected<'_>) -> ApiResult<()> {
         let configuration = &self.document.value;
         if !configuration.is_object() && !configuration.is_null() {
             let found = match configuration {
@@ -197,7 +201,7 @@ impl Configuration {
             )));
         }
         let shown = group_version_kind(configuration);
-        if shown != group_version_kind(empty) {
+        if shown != group_version_kind(&owners::empty(expected.api_version, expected.kind)) {
             return Err(ApiError::bad_request(format!("invalid object type: {shown}")));
         }
         if Metadata::of(configuration).field("managedFields").is_some_and(Value::is_array) {
@@ -264,6 +268,11 @@ pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Val
         meta::set(&mut object, "resourceVersion", revision);
     }
     Ok(object)
+}
+
+/// An object without contents, with all that Go shows of it.
+fn empty(expected: &Expected<'_>) -> ApiResult<Value> {
+    complete(expected, &owners::empty(expected.api_version, expected.kind))
 }
 
 /// `/v1, Kind=ConfigMap`, as Go prints it.

@@ -99,11 +99,11 @@ impl<'k> Patch<'k> {
         if first && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
         }
+        check_identity(request, &mut new)?;
         let warning = validate::dedup_owner_references(&mut new, true);
         if first {
             request.warnings.extend(warning);
         }
-        check_identity(request, &mut new)?;
         Ok(new)
     }
 }

@@ -1,29 +1,29 @@
 //! Preconditions: the uid and resource version that the stored object must have, and the storage layer's refusals.
 //! `Preconditions.Check` of `k8s.io/apiserver/pkg/storage`.
 
+use super::Request;
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Resource;
 use crate::store::{Entry, Key};
 
 /// 409 if the stored object has another uid than `sent`; `entry` is `None` where an update creates.
-pub(super) fn check_uid(kind: &Resource, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
+pub(super) fn check_uid(request: &Request<'_>, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
     let stored = entry.map_or("", |entry| &entry.meta.uid);
-    check(kind, key, "UID", sent, stored)
+    check(request, key, "UID", sent, stored)
 }
 
 /// 409 if the stored object is at another revision than `sent`.
-pub(super) fn check_revision(kind: &Resource, sent: &str, entry: &Entry) -> ApiResult<()> {
-    check(kind, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
+pub(super) fn check_revision(request: &Request<'_>, sent: &str, entry: &Entry) -> ApiResult<()> {
+    check(request, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
 }
 
-fn check(kind: &Resource, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
+fn check(request: &Request<'_>, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
-    let (directory, path) = (&kind.storage_prefix, key.path());
+    let (directory, path) = (&request.kind.storage_prefix, key.path());
     let why = format!(
         "StorageError: invalid object, Code: 4, Key: /registry/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
-    Err(ApiError::conflict(kind.storage().qualified(), key.name(), why))
+    Err(ApiError::conflict(request.version.qualified(), key.name(), why))
 }

@@ -166,10 +166,12 @@ impl fmt::Display for Element {
     }
 }
 
-/// A scalar as messages show it.
+/// A value as messages show it (`value.ToString`).
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => schema::quote(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(",")),
+        Value::Object(fields) => fields.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect(),
         other => schema::encode_any(other),
     }
 }

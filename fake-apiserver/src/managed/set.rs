@@ -124,6 +124,18 @@ impl Set {
         }
     }
 
+    /// Whether the fields that select an item of a list are members in all items.
+    pub fn has_keys(&self) -> bool {
+        self.nodes.iter().all(|node| {
+            let has = |name: &str| node.below.has_member(&Element::field(name));
+            let is_keyed = match &node.element {
+                Element::Key(fields) => fields.iter().all(|(name, _)| has(name)),
+                _ => true,
+            };
+            is_keyed && node.below.has_keys()
+        })
+    }
+
     /// What is below a child, if anything is.
     pub fn below(&self, element: &Element) -> Option<&Set> {
         let at = self.find(element).ok()?;

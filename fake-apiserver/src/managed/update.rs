@@ -131,8 +131,7 @@ impl Context<'_> {
         }
         self.reconcile(&mut managers);
         let changes = self.changes(old, new, self.api_version)?;
-        let unmoved = changes.is_empty() && managers.values().all(|owned| owned.api_version == self.api_version);
-        let written = match unmoved {
+        let written = match changes.is_empty() && self.is_single(&managers) {
             true => Set::default(),
             false => self.hand_over(old, new, changes, &mut managers, None, true).map_err(|failure| match failure {
                 Failure::Other(why) => why,
@@ -168,21 +167,25 @@ impl Context<'_> {
         let ty = self.ty()?;
         let merged = merge(ty, live, applied).map_err(|why| format!("failed to merge config: {why}"))?;
         let manager = Manager::new(name, Operation::Apply, self.api_version, self.subresource);
-        let set = self.filter(fields_of(ty, applied));
+        let set = self.filter(fields_of(ty, applied)).difference(&NEVER);
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
-        let new = match last.as_ref().filter(|last| !last.set.is_empty()) {
+        // What is applied again is not taken out, but for items whose keys are only defaults.
+        let set = &managers[&manager].set;
+        let same = |last: &Owned| last.api_version == self.api_version && *set == last.set && set.has_keys();
+        let new = match last.as_ref().filter(|last| !last.set.is_empty() && !same(last)) {
             Some(last) => {
                 let pruned = self.prune(merged, last, &managers);
                 pruned.map_err(|why| format!("failed to prune fields: {why}"))?
             }
             None => merged,
         };
-        let changes = self.changes(live, &new, self.api_version)?;
-        self.hand_over(live, &new, changes, &mut managers, Some(&manager), force)?;
         let changed = !super::item::equal(live, &new);
+        if changed || !self.is_single(&managers) {
+            let changes = self.changes(live, &new, self.api_version)?;
+            self.hand_over(live, &new, changes, &mut managers, Some(&manager), force)?;
+        }
         if let Some(owned) = managers.get_mut(&manager) {
-            owned.set = std::mem::take(&mut owned.set).difference(&NEVER);
             let time = last.and_then(|last| last.time);
             owned.time = if changed { Some(self.now.to_owned()) } else { time };
             if owned.set.is_empty() {
@@ -201,6 +204,11 @@ impl Context<'_> {
             }
             None => false,
         });
+    }
+
+    /// Whether all managers have written the version of the request.
+    fn is_single(&self, managers: &Managers) -> bool {
+        managers.values().all(|owned| owned.api_version == self.api_version)
     }
 
     fn changes(&self, old: &Value, new: &Value, api_version: &str) -> Result<Changes, String> {

@@ -3,8 +3,8 @@
 //! A port of `fromUnstructured` of `pkg/runtime/converter.go` (k8s.io/apimachinery v0.37.1), with its texts. Unlike JSON's decoder it cuts
 //! integers off.
 
-use super::check;
 use super::types::{Shape, TypeRef};
+use super::{bytes, check};
 use serde_json::Value;
 
 /// Makes numbers those of the type, and finds out whether values can be converted at all. Unknown fields stay.
@@ -13,6 +13,13 @@ use serde_json::Value;
 /// If a value is of another kind than its type, or cannot be read.
 pub fn convert(value: &mut Value, ty: TypeRef<'_>) -> Result<(), String> {
     if value.is_null() {
+        return Ok(());
+    }
+    if let (Shape::Bytes, Value::Array(items)) = (ty.shape(), &*value) {
+        // Each is a byte: numbers are cut off, others are none.
+        let byte = |item: &Value| item.as_i64().map(|number| number.to_le_bytes()[0]);
+        let bytes: Option<Vec<u8>> = items.iter().map(byte).collect();
+        *value = bytes::encode(&bytes.ok_or("unrecognized type: uint8")?).into();
         return Ok(());
     }
     match (ty.shape(), value) {

@@ -113,7 +113,8 @@ fn added_selectors(errors: &mut Errors, new: &Value, old: &Value) {
     let (new, old) = (selectors(new), selectors(old));
     if old.iter().any(|(key, value)| new.get(key) != Some(value)) {
         let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-        errors.invalid(SPEC.child("nodeSelector"), new, detail);
+        let shown = if new.is_empty() { Value::Null } else { new.into() };
+        errors.invalid(SPEC.child("nodeSelector"), shown, detail);
     }
 }
 
