@@ -57,9 +57,10 @@ impl<'f> Bodies<'f> {
             object.insert(format!("$setElementOrder/{name}"), self.order(list, &items).into());
         }
         if list.is_set && self.chance(DELETED) {
-            let deleted = self.items(list);
-            let deleted: Vec<Value> = deleted.into_iter().map(|item| self.document(item)).collect();
-            object.insert(format!("$deleteFromPrimitiveList/{name}"), deleted.into());
+            // Of an item that is sent, too, upstream decides by the order of a Go map.
+            let deleted = self.items(list).into_iter().filter(|item| !items.contains(item));
+            let deleted: Vec<&Value> = deleted.collect();
+            object.insert(format!("$deleteFromPrimitiveList/{name}"), json!(deleted));
         }
         if list.by.is_some() && self.chance(LIST_REPLACED) {
             items.push(json!({"$patch": "replace"}));

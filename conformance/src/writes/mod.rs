@@ -105,7 +105,7 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
         }
         if let Some(likeness) = played.likeness() {
             if differing.len() < SHRUNK && known.insert(likeness.clone()) {
-                println!("{}: {likeness}", forms.kinds[story.kind].resource);
+                println!("{}", story.last(&forms, &played));
                 differing.push(story);
             }
         }

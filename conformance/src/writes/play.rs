@@ -178,6 +178,10 @@ const DIFFS: [&str; 2] = ["\n@@ ", "\n- \""];
 /// The beginning of a strategic merge patch in a message, and its end. Upstream shows it as far as it has been carried out.
 const PATCH: (&str, &str) = (r#"Invalid value: "map["#, "\": ");
 
+/// The beginnings of refusals of a strategic merge patch, of which upstream finds one first in the order of a Go map.
+const REFUSALS: [&str; 3] =
+    ["The order in patch list", "no elements in any of the given slices", "merging lists cannot yet be specified"];
+
 /// A message without the strategic merge patch in it.
 fn without_patches(text: &str) -> String {
     let Some((before, patch)) = text.split_once(PATCH.0) else { return text.to_owned() };
@@ -191,6 +195,9 @@ fn settle(document: &mut Value) {
         return;
     }
     let settled = |text: &str| {
+        if REFUSALS.iter().any(|refusal| text.starts_with(refusal)) {
+            return "<a directive that is refused>".to_owned();
+        }
         let text = without_patches(&without_objects(text));
         DIFFS.iter().fold(text, |text, diff| text.split(diff).next().unwrap_or_default().to_owned())
     };

@@ -4,6 +4,9 @@ use super::forms::{Forms, Kind};
 use super::play::Played;
 use serde_json::Value;
 
+/// The most differences that are shown.
+const SHOWN: usize = 12;
+
 /// The writes of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Story {
@@ -124,10 +127,17 @@ impl Story {
         }
         if let Some((_, differences)) = played.difference() {
             text += "# Here they differ:\n";
-            for difference in differences {
+            for difference in differences.iter().take(SHOWN) {
                 text += &format!("{difference}\n");
             }
         }
         text
+    }
+
+    /// The last step played, with its difference.
+    pub(super) fn last(&self, forms: &Forms, played: &Played) -> String {
+        let Some((step, differences)) = played.difference() else { return String::new() };
+        let differences: String = differences.iter().take(SHOWN).map(|difference| format!("{difference}\n")).collect();
+        format!("{}{differences}", self.steps[step].command(&forms.kinds[self.kind]))
     }
 }

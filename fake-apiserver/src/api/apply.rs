@@ -87,17 +87,20 @@ impl Configuration {
         let context = endpoint.context(Trees::Complete, &now);
         let decoded = managed::decode(old.and_then(|old| Metadata::of(old).field("managedFields")));
         let managers = decoded.map_err(|why| ApiError::untyped(format!("failed to decode managed fields: {why}")))?;
-        let before = managers.clone();
+        let stored = old.and_then(|old| Metadata::of(old).field("managedFields")).filter(|stored| {
+            // Of entries of the same manager only one has been read.
+            stored.as_array().is_some_and(|entries| entries.len() == managers.len())
+        });
+        let before = stored.map(|stored| (stored, managers.clone()));
         let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
         let mut new = match (tree, old) {
             (Some(tree), _) => self.decoded(expected, tree)?,
             (None, Some(old)) => expected.shown(old)?,
             (None, None) => self.decoded(expected, live)?,
         };
-        if managers != before {
-            owners::set(&mut new, &managers);
-        } else if let Some(entries) = old.and_then(|old| Metadata::of(old).field("managedFields")) {
-            meta::set(&mut new, "managedFields", entries.clone());
+        match before {
+            Some((stored, before)) if managers == before => meta::set(&mut new, "managedFields", stored.clone()),
+            _ => owners::set(&mut new, &managers),
         }
         self.check_repetitions(request, options)?;
         let first = !std::mem::replace(&mut self.warned, true);

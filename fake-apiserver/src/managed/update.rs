@@ -163,16 +163,19 @@ impl Context<'_> {
         name: &str,
         force: bool,
     ) -> Result<(Option<Value>, Managers), Failure> {
+        let manager = Manager::new(name, Operation::Apply, self.api_version, self.subresource);
+        let time = managers.get(&manager).and_then(|owned| owned.time.clone());
         self.reconcile(&mut managers);
         let ty = self.ty()?;
         let merged = merge(ty, live, applied).map_err(|why| format!("failed to merge config: {why}"))?;
-        let manager = Manager::new(name, Operation::Apply, self.api_version, self.subresource);
-        let set = self.filter(fields_of(ty, applied)).difference(&NEVER);
+        let set = self.filter(fields_of(ty, applied));
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
         // What is applied again is not taken out, but for items whose keys are only defaults.
         let set = &managers[&manager].set;
-        let same = |last: &Owned| last.api_version == self.api_version && *set == last.set && set.has_keys();
+        let same = |last: &Owned| {
+            last.api_version == self.api_version && last.set.has_keys() && set.clone().difference(&NEVER) == last.set
+        };
         let new = match last.as_ref().filter(|last| !last.set.is_empty() && !same(last)) {
             Some(last) => {
                 let pruned = self.prune(merged, last, &managers);
@@ -186,7 +189,7 @@ impl Context<'_> {
             self.hand_over(live, &new, changes, &mut managers, Some(&manager), force)?;
         }
         if let Some(owned) = managers.get_mut(&manager) {
-            let time = last.and_then(|last| last.time);
+            owned.set = std::mem::take(&mut owned.set).difference(&NEVER);
             owned.time = if changed { Some(self.now.to_owned()) } else { time };
             if owned.set.is_empty() {
                 managers.remove(&manager);

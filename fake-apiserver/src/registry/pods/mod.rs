@@ -5,6 +5,7 @@
 mod columns;
 mod defaults;
 mod ephemeral;
+mod gated;
 mod quality_of_service;
 pub(crate) mod references;
 mod update;

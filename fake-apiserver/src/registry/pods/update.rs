@@ -1,9 +1,10 @@
 //! The allowed changes of a pod: a few fields of its spec, and of its status what kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: node affinity of
-//! gated pods, transitions of container states.
+//! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: transitions of
+//! container states.
 
+use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::generation::{equal_as, of_field};
@@ -52,8 +53,7 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
         carry_over(&mut rest, old, field);
     }
     if !items(old, "/schedulingGates").is_empty() {
-        added_selectors(errors, &rest, old);
-        carry_over(&mut rest, old, "nodeSelector");
+        gated::fewer_nodes(errors, &mut rest, old);
     }
     if !equal_as(spec_type(), Some(&rest), Some(old)) {
         let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", differences(&rest, old));
@@ -107,17 +107,6 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-/// A gated pod may become more selective.
-fn added_selectors(errors: &mut Errors, new: &Value, old: &Value) {
-    let selectors = |spec: &Value| spec.get("nodeSelector").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (new, old) = (selectors(new), selectors(old));
-    if old.iter().any(|(key, value)| new.get(key) != Some(value)) {
-        let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-        let shown = if new.is_empty() { Value::Null } else { new.into() };
-        errors.invalid(SPEC.child("nodeSelector"), shown, detail);
-    }
-}
-
 /// The type of a pod's spec.
 fn spec_type() -> Option<TypeRef<'static>> {
     let pod = schema::lookup("v1", "Pod")?;
@@ -158,8 +147,35 @@ pub(super) fn status(new: &Value, old: &Value) -> Vec<FieldError> {
             }
         }
         errors.extend(immutable(new, old, "status.qosClass"));
-        for (index, entry) in items(new, "/status/podIPs").iter().enumerate() {
-            ip(at.item("podIPs", index), text(entry, "/ip"), errors);
-        }
+        addresses(at.child("podIPs"), new, errors);
     })
+}
+
+/// Rules for `podIPs` (`validatePodIPs`).
+fn addresses(at: Path<'_>, pod: &Value, errors: &mut Errors) {
+    let addresses: Vec<&str> = items(pod, "/status/podIPs").iter().map(|entry| text(entry, "/ip")).collect();
+    for (index, address) in addresses.iter().enumerate() {
+        ip(at.index(index), address, errors);
+    }
+    let printed = || {
+        let entries: Vec<String> =
+            addresses.iter().map(|address| format!("{{\"IP\":{}}}", Value::from(*address))).collect();
+        if entries.is_empty() { "null".to_owned() } else { format!("[{}]", entries.join(",")) }
+    };
+    let mut invalid = |detail: &str| errors.push(FieldError::invalid_printed(at, printed(), detail));
+    let of_both =
+        addresses.iter().any(|address| address.contains(':')) && addresses.iter().any(|one| !one.contains(':'));
+    if addresses.len() > 2 || addresses.len() == 2 && !of_both {
+        invalid("may specify no more than one IP for each IP family");
+    }
+    let own = text(pod, "/status/podIP");
+    match addresses.first() {
+        first if first.is_some() == own.is_empty() => {
+            invalid("podIP and podIPs must either both be set or both be unset");
+        }
+        Some(first) if *first != own => {
+            errors.invalid(at.index(0).child("ip"), *first, "must be equal to `podIP`");
+        }
+        _ => {}
+    }
 }
