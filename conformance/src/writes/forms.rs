@@ -117,7 +117,7 @@ impl Forms {
                 let field = |(name, form)| {
                     let (name, required) = match str::strip_suffix(name, '!') {
                         Some(name) => (name, true),
-                        None => (&name[..], name == ""),
+                        None => (name, name.is_empty()),
                     };
                     Field { name, required, form }
                 };

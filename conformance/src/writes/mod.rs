@@ -103,11 +103,12 @@ pub async fn run(options: &Options, root: &Path, omitted: Vec<Omission>) -> Resu
         if outcome.stories.is_multiple_of(REPORTED) {
             println!("{} objects, {} with a difference", outcome.stories, outcome.differing);
         }
-        if let Some(likeness) = played.likeness() {
-            if differing.len() < SHRUNK && known.insert(likeness.clone()) {
-                println!("{}", story.last(&forms, &played));
-                differing.push(story);
-            }
+        if let Some(likeness) = played.likeness()
+            && differing.len() < SHRUNK
+            && known.insert(likeness)
+        {
+            println!("{}", story.last(&forms, &played));
+            differing.push(story);
         }
     }
     drop(all);

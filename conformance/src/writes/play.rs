@@ -141,10 +141,10 @@ fn status(answer: &Item) -> String {
 /// The body of a step for a server on which the object was seen so.
 fn body(step: &Step, name: &str, seen: &Value) -> Value {
     let mut body = step.body.clone();
-    if let Operation::Update(owners) = step.operation {
-        if !seen.is_null() {
-            body = updated(seen, &body, owners);
-        }
+    if let Operation::Update(owners) = step.operation
+        && !seen.is_null()
+    {
+        body = updated(seen, &body, owners);
     }
     let is_patch = matches!(step.operation, Operation::JsonPatch | Operation::MergePatch | Operation::StrategicPatch);
     if body.is_object() && !is_patch && step.operation != Operation::Delete {

@@ -237,7 +237,7 @@ impl Configuration {
             false => unconvertible(why.to_string()),
         })?;
         let mut object = decoded.object;
-        expected.complete(&mut object).map_err(|why| self.unconvertible(&why.to_string()))?;
+        expected.complete_applied(&mut object).map_err(|why| self.unconvertible(&why.to_string()))?;
         Ok(object)
     }
 

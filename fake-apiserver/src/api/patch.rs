@@ -116,6 +116,10 @@ fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     }
 }
 
+/// Why a list is no object.
+const NO_OBJECT: &str = "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { \
+    APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
+
 /// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch. Errors show the
 /// tree, or the strategic patch in `shown`.
 fn typed(
@@ -128,6 +132,9 @@ fn typed(
 ) -> ApiResult<Decoded> {
     let refused = |why: String| refused(&shown.map_or_else(|| patched.to_string(), patch::print), why);
     let (api_version, kind) = type_meta(patched);
+    if patched.is_array() {
+        return Err(refused(NO_OBJECT.to_owned()));
+    }
     if api_version.is_empty() {
         // Upstream then decodes it as an object of its internal version, which has none of the fields.
         return Err(undeterminable_name(name));

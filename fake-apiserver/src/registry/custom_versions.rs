@@ -60,9 +60,21 @@ impl Version {
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
     pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.completed(object, Structural::prune_nulls)
+    }
+
+    /// The same of what came of an apply, which keeps nulls.
+    ///
+    /// # Errors
+    /// If the metadata of an embedded object cannot be read.
+    pub(crate) fn complete_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.completed(object, |_, _| {})
+    }
+
+    fn completed(&self, object: &mut Value, nulls: fn(&Structural, &mut Value)) -> Result<Vec<String>, FieldError> {
         let Some(Compiled { schema, .. }) = self.compiled() else { return Ok(Vec::new()) };
         let mut unknown = schema.prune(object);
-        schema.prune_nulls(object);
+        nulls(schema, object);
         unknown.extend(schema.coerce_embedded(object)?);
         schema.set_defaults(object);
         Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())

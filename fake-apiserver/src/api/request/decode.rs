@@ -50,6 +50,14 @@ impl<'k> Expected<'k> {
         self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete(object))
     }
 
+    /// The same of what came of an apply.
+    ///
+    /// # Errors
+    /// If the metadata of an embedded object cannot be read.
+    pub(crate) fn complete_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete_applied(object))
+    }
+
     /// Converts a decoded object to the storage version.
     pub(crate) fn store(&self, object: &mut Value) {
         if let Some((_, version)) = self.served {

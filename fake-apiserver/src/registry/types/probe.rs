@@ -29,7 +29,8 @@ pub(super) fn lifecycle(at: Path<'_>, lifecycle: &Value, grace_period: Option<i6
     for hook in ["postStart", "preStop"] {
         if let Some(handlers) = lifecycle.get(hook) {
             handler(at.child(hook), handlers, &["exec", "httpGet", "tcpSocket", "sleep"], errors);
-            if let Some((sleep, grace_period)) = handlers.get("sleep").zip(grace_period) {
+            let is_only = ["exec", "httpGet", "tcpSocket"].iter().all(|kind| handlers.get(kind).is_none());
+            if let Some((sleep, grace_period)) = handlers.get("sleep").filter(|_| is_only).zip(grace_period) {
                 let seconds = number(sleep, "/seconds").unwrap_or_default();
                 if !(0..=grace_period).contains(&seconds) {
                     let why =
