@@ -240,6 +240,10 @@ impl Context<'_> {
                     None => self.versioned(old, version)?.zip(self.versioned(new, version)?),
                 };
                 let Some((old, new)) = converted else { continue };
+                // What is converted may not have an item twice.
+                if let Some(ty) = self.versions.ty(version) {
+                    [&old, &new].into_iter().try_for_each(|object| validate(ty, object, false))?;
+                }
                 let changes = self.changes(&old, &new, version)?;
                 let effect = Effect::of(changes, |set| self.versions.filter(version, set));
                 by_version.insert(version.to_owned(), effect);

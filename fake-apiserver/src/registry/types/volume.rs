@@ -10,6 +10,40 @@ use crate::registry::text;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
+/// The sources of volumes, in the order in which the real server looks at them.
+const SOURCES: [&str; 30] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+    "image",
+];
+
 /// Rules for `volumes`; returns the names of the valid ones, because others cannot be mounted.
 pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Errors) -> HashSet<&'s str> {
     let mut sound = HashSet::new();
@@ -38,7 +72,7 @@ pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Error
 fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
     let sources = volume.as_object().into_iter().flat_map(Map::keys).filter(|key| *key != "name");
     let mut sources: Vec<&str> = sources.map(String::as_str).collect();
-    sources.sort_by_key(|source| *source != "emptyDir");
+    sources.sort_by_key(|source| SOURCES.iter().position(|known| known == source));
     for extra in sources.iter().skip(1) {
         errors.forbidden(at.child(extra), "may not specify more than 1 volume type");
     }
