@@ -1,3 +1,5 @@
+//! What the generator promises.
+
 use super::forms::{Forms, Kind};
 use super::generate::Generator;
 use super::story::Operation;
