@@ -103,10 +103,9 @@ impl Configuration {
             _ => owners::set(&mut new, &managers),
         }
         self.check_repetitions(request, options)?;
-        let first = !std::mem::replace(&mut self.warned, true);
-        let warning = validate::dedup_owner_references(&mut new, true);
-        if first {
-            request.warnings.extend(warning);
+        self.warned = true;
+        if old.is_none() {
+            request.warnings.extend(validate::dedup_owner_references(&mut new, true));
         }
         ensure_namespace(request, &mut new)?;
         check_identity(request, &mut new)?;

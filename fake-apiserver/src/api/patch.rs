@@ -7,7 +7,7 @@ use super::request::{check_identity, undeterminable_name};
 use super::write::{self, Wanted};
 use super::{Reply, Request, apply, owners};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use crate::object::{meta, patch, validate};
+use crate::object::{meta, patch};
 use crate::schema::{self, Decoded};
 use serde_json::{Value, json};
 
@@ -95,15 +95,10 @@ impl<'k> Patch<'k> {
         };
         let Decoded { object: mut new, findings } =
             typed(&self.expected, request.name, self.validation, &patched, shown.as_ref(), findings)?;
-        let first = !std::mem::replace(&mut self.warned, true);
-        if first && self.validation == FieldValidation::Warn {
+        if !std::mem::replace(&mut self.warned, true) && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
         }
         check_identity(request, &mut new)?;
-        let warning = validate::dedup_owner_references(&mut new, true);
-        if first {
-            request.warnings.extend(warning);
-        }
         Ok(new)
     }
 }

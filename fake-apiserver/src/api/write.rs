@@ -174,6 +174,9 @@ pub(super) async fn update(
             owners::changed(request, options, &mut new, &old).await;
         }
         admission::update(request, &mut new, &old).await?;
+        let warning = validate::dedup_owner_references(&mut new, true);
+        let warning = warning.filter(|warning| !request.warnings.contains(warning));
+        request.warnings.extend(warning);
         escalation::check(request, &new, Some(&old))?;
         check_version(request, &new, &entry)?;
         meta::set(&mut new, "resourceVersion", entry.revision.to_string());
