@@ -61,6 +61,11 @@ pub(super) const SUITES: &[Suite] = &[
         ]],
         run: &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks"],
     },
+    Suite {
+        name: "helm",
+        install: &[&["go", "build", "-trimpath", "-o", "{folder}/helm", "helm.sh/helm/v4/cmd/helm"]],
+        run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}/helm"],
+    },
 ];
 
 /// A suite that is installed.
