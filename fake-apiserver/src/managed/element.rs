@@ -118,7 +118,7 @@ fn printed(value: &Value) -> String {
 /// The value with integers that a float does not hold as floats: upstream reads all numbers as such.
 fn rounded(value: Value) -> Value {
     match value {
-        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() > MAX_EXACT) => {
+        Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() >= MAX_EXACT) => {
             number.as_f64().map_or(Value::Number(number), Value::from)
         }
         Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
