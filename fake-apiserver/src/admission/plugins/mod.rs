@@ -26,12 +26,14 @@ use taint_nodes_by_condition::TaintNodesByCondition;
 enum Support {
     /// Always on.
     BuiltIn(fn() -> Box<dyn Plugin>),
+    /// On unless disabled.
+    Default(fn() -> Box<dyn Plugin>),
     /// Off unless enabled.
     Optional(fn(&Config) -> Box<dyn Plugin>),
     /// Not supported.
     Missing,
 }
-use Support::{BuiltIn, Missing, Optional};
+use Support::{BuiltIn, Default, Missing, Optional};
 
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
@@ -42,13 +44,13 @@ const PLUGINS: &[(&str, Support)] = &[
     ("LimitRanger", Missing),
     ("ServiceAccount", Optional(|config| Box::new(ServiceAccounts { tokens: config.tokens }))),
     ("NodeRestriction", Optional(|_| Box::new(NodeRestriction))),
-    ("TaintNodesByCondition", BuiltIn(|| Box::new(TaintNodesByCondition))),
+    ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
     ("PodSecurity", Missing),
     ("PodNodeSelector", Missing),
-    ("Priority", BuiltIn(|| Box::new(Priority))),
-    ("DefaultTolerationSeconds", BuiltIn(|| Box::new(DefaultTolerationSeconds))),
+    ("Priority", Default(|| Box::new(Priority))),
+    ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
     ("PodTolerationRestriction", Missing),
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
@@ -57,7 +59,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
     ("PersistentVolumeClaimResize", Missing),
-    ("RuntimeClass", BuiltIn(|| Box::new(RuntimeClass))),
+    ("RuntimeClass", Default(|| Box::new(RuntimeClass))),
     ("CertificateApproval", Missing),
     ("CertificateSigning", Missing),
     ("ClusterTrustBundleAttest", Missing),
@@ -99,7 +101,7 @@ pub enum PluginError {
 }
 
 /// The choice of plugins.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, std::default::Default)]
 pub(crate) struct Config {
     /// `--enable-admission-plugins`.
     pub(crate) enabled: Vec<String>,
@@ -130,11 +132,13 @@ pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
     let mut chain = Vec::new();
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
+        let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
             BuiltIn(make) => chain.push(make()),
+            Default(make) if !disabled => chain.push(make()),
             Optional(make) if enabled => chain.push(make(config)),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
-            Optional(_) | Missing => {}
+            Default(_) | Optional(_) | Missing => {}
         }
     }
     Ok(Chain(chain))
@@ -153,6 +157,7 @@ mod tests {
             ("ServiceAccount", "", Ok(6)),
             ("ServiceAccount,NodeRestriction", "", Ok(7)),
             ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(5)),
+            ("", "TaintNodesByCondition,Priority", Ok(3)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -161,7 +166,7 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "Priority", Err("fake-apiserver cannot do without the admission plugin Priority")),
+            ("", "NamespaceLifecycle", Err("fake-apiserver cannot do without the admission plugin NamespaceLifecycle")),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
             let found = chain(&config).map(|chain| chain.0.len());

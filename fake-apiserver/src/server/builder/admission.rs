@@ -28,7 +28,7 @@ impl Builder {
         self
     }
 
-    /// Admission plugins that are off (`--disable-admission-plugins`). One that is always on fails the start.
+    /// Admission plugins that are off (`--disable-admission-plugins`). `NamespaceLifecycle`, which is always on, fails the start.
     #[must_use]
     pub fn disable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.admission.disabled = names.into_iter().map(Into::into).collect();
