@@ -262,9 +262,12 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
         },
         Shape::IntOrString => int_or_string(raw),
         Shape::Any => match only_bytes(ty.bare_name(), "Raw", raw)? {
-            Some(json) if !json.is_empty() => {
-                Ok(untyped::parse_within(json, depth).map_err(|error| error.to_string())?.object)
-            }
+            Some(json) if !json.is_empty() => match untyped::parse_within(json, depth) {
+                Ok(parsed) => Ok(parsed.object),
+                // Upstream keeps the bytes, and ignores the owners of fields when it cannot read them.
+                Err(_) if ty.bare_name() == "FieldsV1" => Ok(Value::String(string(json))),
+                Err(error) => Err(error.to_string()),
+            },
             _ => Ok(Value::Null),
         },
         Shape::Struct(content) => {
