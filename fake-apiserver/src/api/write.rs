@@ -10,7 +10,7 @@ use super::{Reply, Request, admission, escalation, owners};
 use crate::admission::{namespace_missing, namespace_terminating};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
-use crate::commit::{Change, draft, namespace};
+use crate::commit::{Change, draft, namespace, size};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{generation, meta, validate};
 use crate::registry::{Findings, Strategy};
@@ -44,12 +44,12 @@ pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &
     escalation::check(request, &object, None)?;
     let base = meta::generate_name(&object).to_string();
     if !meta::name(&object).is_empty() || base.is_empty() {
-        let created = create_named(request, &mut object, options).await?;
+        let created = create_named(request, &mut object, is_owned, options).await?;
         return created.map_err(|existing| already_exists(request, &object, &existing));
     }
     for _ in 0..NAME_ATTEMPTS {
         meta::set(&mut object, "name", request.cluster.ids.name(&base));
-        if let Ok(reply) = create_named(request, &mut object, options).await? {
+        if let Ok(reply) = create_named(request, &mut object, is_owned, options).await? {
             return Ok(reply);
         }
     }
@@ -62,6 +62,7 @@ pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &
 async fn create_named(
     request: &mut Request<'_>,
     object: &mut Value,
+    is_owned: bool,
     options: &WriteOptions,
 ) -> ApiResult<Result<Reply, Arc<Entry>>> {
     let kind = request.kind;
@@ -78,6 +79,13 @@ async fn create_named(
         return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
     }
     let mut draft = draft(kind, &*request.version.stored(object, options.dry_run).await?)?;
+    if !options.dry_run
+        && let Err(refusal) = size::check(kind, &draft, None)
+    {
+        disown(object, is_owned, refusal)?;
+        draft = self::draft(kind, &*request.version.stored(object, false).await?)?;
+        size::check(kind, &draft, None)?;
+    }
     let complete_under = request.version.completes(object);
     draft.meta.complete_under = complete_under;
     if options.dry_run {
@@ -97,6 +105,12 @@ async fn create_named(
         // The answer to requests that come a moment later.
         Err(CreateError::Closed) => Err(ApiError::no_such_path()),
     }
+}
+
+/// Takes the owners of its fields from an object that is too large to be stored with them, as upstream does unless it is applied.
+fn disown(object: &mut Value, is_owned: bool, refusal: ApiError) -> ApiResult<()> {
+    let disowned = !is_owned && meta::metadata_mut(object).remove("managedFields").is_some();
+    if disowned { Ok(()) } else { Err(refusal) }
 }
 
 fn prepare_create(request: &mut Request<'_>, object: &mut Value) {
@@ -192,12 +206,21 @@ pub(super) async fn update(
             let line = request.line_in_version(entry.line().clone()).await?;
             return Ok(Reply::object(200, line, entry.meta.complete_under));
         }
+        let removes = ends_deletion(request, &new, &old);
         let mut draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
+        let current = Some(entry.revision);
+        if !options.dry_run
+            && !removes
+            && let Err(refusal) = size::check(request.kind, &draft, current)
+        {
+            disown(&mut new, is_owned, refusal)?;
+            draft = self::draft(request.kind, &*request.version.stored(&new, false).await?)?;
+            size::check(request.kind, &draft, current)?;
+        }
         // What is taken over of an object that is stored in another version is not complete in this one.
         let own = entry.json().starts_with(request.version.head.as_bytes());
         let complete_under = if own { request.version.completes(&new) } else { 0 };
         draft.meta.complete_under = complete_under;
-        let removes = ends_deletion(request, &new, &old);
         // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
         let removed = match removes && !options.dry_run {
             true => Some(self::draft(request.kind, &new)?.line(Some(entry.revision))),

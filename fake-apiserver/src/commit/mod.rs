@@ -13,6 +13,7 @@ pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;
+pub(crate) mod size;
 
 pub(crate) use draft::{draft, read};
 
