@@ -84,7 +84,7 @@ enum Command {
     },
     /// Compares what a real kube-apiserver and the fake make of definitions of custom resources and of examples
     Crds(crds::cli::Options),
-    /// Runs other projects' clients against the fake and a real kube-apiserver
+    /// Runs other projects' clients, and Kubernetes' own tests, against the fake and a real kube-apiserver
     Clients(clients::cli::Options),
     /// Attacks a server, and looks whether it stays well
     Attack(attack::cli::Options),

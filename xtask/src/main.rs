@@ -24,7 +24,7 @@ enum Task {
     /// Run the bare server that `bench` compares with.
     #[command(hide = true)]
     BenchBare,
-    /// Run other projects' clients against the server; see `cargo xtask clients --help`.
+    /// Run other projects' clients, and Kubernetes' own tests, against the server; see `cargo xtask clients --help`.
     #[command(disable_help_flag = true)]
     Clients {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

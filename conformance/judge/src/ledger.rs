@@ -127,7 +127,9 @@ impl Omission {
     }
 }
 
-fn matches(pattern: &str, name: &str) -> bool {
+/// Whether the pattern is the name; one `*` in it stands for any text.
+#[must_use]
+pub fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((start, end)) => name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),

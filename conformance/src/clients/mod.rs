@@ -1,8 +1,8 @@
-//! Other projects' clients, each with a suite of checks in its own language (`conformance/clients/`), run against the fake and against a
+//! Other projects' clients, and Kubernetes' own tests, each a suite of checks in its own language (`conformance/clients/`), run against the fake and against a
 //! real kube-apiserver.
 //!
 //! ```text
-//! suites ──install──▶ target/clients/NAME ──run, KUBECONFIG──▶ lines ──outcome──▶ table
+//! suites ──install──▶ target/clients/NAME ──run, KUBECONFIG──▶ lines ──outcome──▶ ledger, table
 //!                                              ▲
 //!                                    server: the fake's program, or a real control plane
 //! ```
@@ -16,6 +16,7 @@
 //! ```
 
 pub mod cli;
+mod ledger;
 mod outcome;
 mod server;
 mod suites;

@@ -43,12 +43,17 @@ impl Outcome {
 
     /// The number of checks that passed.
     pub(super) fn passed(&self) -> usize {
-        self.checks.iter().filter(|check| check.failure.is_none()).count()
+        self.passing().count()
     }
 
     /// Whether the check passed; `None` if it was not made.
     pub(super) fn check(&self, name: &str) -> Option<bool> {
         self.checks.iter().find(|check| check.name == name).map(|check| check.failure.is_none())
+    }
+
+    /// The names of the checks that passed.
+    pub(super) fn passing(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().filter(|check| check.failure.is_none()).map(|check| check.name.as_str())
     }
 
     /// The names of the checks that failed.

@@ -1,7 +1,9 @@
-//! The servers that suites are run against: each with RBAC, and a kubeconfig for its administrator.
+//! The servers that suites are run against: each with RBAC, and a kubeconfig for its administrator. Suites that start servers of their own are
+//! told the program.
 
-use crate::control_plane::{ControlPlane, Options};
+use crate::control_plane::{ControlPlane, Options, cache};
 use anyhow::{Context as _, Result, ensure};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,10 +14,14 @@ use tokio::process::{Child, Command};
 /// Time for the fake to start.
 const DEADLINE: Duration = Duration::from_secs(10);
 
+/// kube-apiserver's flags, and values of flags, that the fake does not have, among those that suites start servers with: it serves all that it has,
+/// keeps no endpoints of itself, and has none of those gates.
+const LACKS: &str = "--runtime-config --endpoint-reconciler-type --feature-gates=AllAlpha=true,AllBeta=true";
+
 /// A server that runs until it is dropped.
 pub(super) enum Server {
     /// The fake's program.
-    Process { _process: Box<Child>, folder: TempDir },
+    Process { _process: Box<Child>, program: PathBuf, folder: TempDir },
     /// A real kube-apiserver.
     Real(Box<ControlPlane>),
 }
@@ -42,7 +48,7 @@ impl Server {
         let mut lines = BufReader::new(stdout).lines();
         let ready = tokio::time::timeout(DEADLINE, lines.next_line()).await.context("it did not get ready")??;
         ensure!(ready.is_some(), "it ended before it was ready");
-        Ok(Server::Process { _process: Box::new(process), folder })
+        Ok(Server::Process { _process: Box::new(process), program, folder })
     }
 
     /// Starts a real control plane.
@@ -53,11 +59,22 @@ impl Server {
         Ok(Server::Real(Box::new(ControlPlane::start(Options::default()).await?)))
     }
 
-    /// The path of the administrator's kubeconfig.
-    pub(super) fn kubeconfig(&self) -> PathBuf {
-        match self {
-            Server::Process { folder, .. } => folder.path().join("kubeconfig"),
-            Server::Real(plane) => plane.kubeconfig(),
-        }
+    /// The environment that tells a suite about it: the administrator's kubeconfig, and the program with what it needs and lacks.
+    ///
+    /// # Errors
+    /// If a program was not built.
+    pub(super) fn environment(&self) -> Result<Vec<(&'static str, OsString)>> {
+        Ok(match self {
+            Server::Process { program, folder, .. } => vec![
+                ("KUBECONFIG", folder.path().join("kubeconfig").into()),
+                ("KUBE_APISERVER", program.into()),
+                ("KUBE_APISERVER_LACKS", LACKS.into()),
+            ],
+            Server::Real(plane) => vec![
+                ("KUBECONFIG", plane.kubeconfig().into()),
+                ("KUBE_APISERVER", cache::program(cache::VERSION, "kube-apiserver")?.into()),
+                ("ETCD", cache::program(cache::VERSION, "etcd")?.into()),
+            ],
+        })
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::control_plane::cache;
 use anyhow::{Context as _, Result, ensure};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
@@ -14,7 +15,7 @@ pub(super) struct Suite {
     pub(super) name: &'static str,
     /// The commands that install it, the first time from a registry of packages.
     install: &'static [&'static [&'static str]],
-    /// The command that runs its checks on the server of `KUBECONFIG`.
+    /// The command that runs its checks on the server that its environment names.
     run: &'static [&'static str],
 }
 
@@ -66,6 +67,11 @@ pub(super) const SUITES: &[Suite] = &[
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/helm", "helm.sh/helm/v4/cmd/helm"]],
         run: &["bash", "{source}/run.sh", "{programs}/kubectl", "{folder}/helm"],
     },
+    Suite {
+        name: "upstream",
+        install: &[&["bash", "install.sh", "{folder}"]],
+        run: &["{folder}/checks", "{folder}", cache::VERSION],
+    },
 ];
 
 /// A suite that is installed.
@@ -101,9 +107,9 @@ impl Suite {
 
 impl Installed {
     /// The command that runs the checks, with its standard output piped; the client may remember things in the folder `home`.
-    pub(super) fn command(&self, kubeconfig: &Path, home: &Path) -> Command {
+    pub(super) fn command(&self, server: Vec<(&str, OsString)>, home: &Path) -> Command {
         let mut command = Command::new(&self.run[0]);
-        command.args(&self.run[1..]).current_dir(&self.folder).env("KUBECONFIG", kubeconfig).env("HOME", home);
+        command.args(&self.run[1..]).current_dir(&self.folder).envs(server).env("HOME", home);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
         command
     }
