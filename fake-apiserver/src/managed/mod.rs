@@ -8,7 +8,6 @@
 //! - [`Context::update`] and [`Context::apply`] say what a write makes of the managers, and an apply of the object.
 
 mod compare;
-mod element;
 mod item;
 mod managers;
 mod merge;
@@ -18,6 +17,8 @@ mod types;
 mod update;
 mod validate;
 mod walk;
+
+use crate::schema::element;
 
 pub use compare::{Trees, compare, equal};
 pub use element::Element;
