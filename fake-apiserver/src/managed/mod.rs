@@ -16,6 +16,8 @@ mod set;
 mod types;
 mod update;
 mod validate;
+#[cfg(test)]
+mod vectors;
 mod walk;
 
 use crate::schema::element;
