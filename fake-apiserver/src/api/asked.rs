@@ -1,5 +1,5 @@
-//! Objects in other versions, for an apply where a webhook converts: who owns which fields is found out by pure functions, which cannot
-//! wait. An apply that lacks an answer ends, the webhook is asked, and the apply begins anew with what is known by then.
+//! Objects in the versions of other managers, where a webhook converts: who owns which fields is found out by pure functions, which cannot
+//! wait. An attempt that lacks an answer ends, the webhook is asked, and the next one begins with what is known by then.
 
 use super::Request;
 use crate::managed::{self, Set, Type, Versions};

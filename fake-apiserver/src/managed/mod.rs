@@ -28,5 +28,5 @@ pub use managers::{Manager, Managers, Operation, asks_for_reset, decode, encode}
 pub use scale::{of_scale, of_workload};
 pub use set::Set;
 pub use types::Type;
-pub use update::{Conflicts, Context, Converted, Failure, Versions};
+pub use update::{Conflicts, Context, Failure, Versions};
 pub use validate::{fields_of, validate};

@@ -39,16 +39,6 @@ pub struct Context<'w> {
     pub trees: Trees,
     /// The time, as `managedFields` shows it.
     pub now: &'w str,
-    /// The objects in other versions, where they have been converted before.
-    pub converted: &'w [Converted],
-}
-
-/// What a write changes, in another version than the request's.
-#[derive(Debug)]
-pub struct Converted {
-    pub api_version: String,
-    pub old: Value,
-    pub new: Value,
 }
 
 /// What a write does to the owners of fields.
@@ -203,11 +193,10 @@ impl Context<'_> {
     /// # Errors
     /// If the object cannot be converted to the version of a manager.
     fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), String> {
-        let is_known = |version: &str| self.converted.iter().any(|one| one.api_version == version);
         let others = managers.values().map(|owned| owned.api_version.as_str());
-        for version in others.filter(|version| *version != self.api_version && !is_known(version)) {
-            self.versioned(live, version)?;
-        }
+        others
+            .filter(|version| *version != self.api_version)
+            .try_for_each(|version| self.versioned(live, version).map(drop))?;
         managers.retain(|_, owned| match self.versions.ty(&owned.api_version) {
             Some(ty) => {
                 owned.set = reconciled(ty, std::mem::take(&mut owned.set));
@@ -244,18 +233,10 @@ impl Context<'_> {
         for (manager, owned) in managers.iter().filter(|(manager, _)| Some(*manager) != writer) {
             let version = owned.api_version.as_str();
             if version != self.api_version && !by_version.contains_key(version) {
-                let converted = match self.converted.iter().find(|one| one.api_version == version) {
-                    Some(converted) => Some((converted.old.clone(), converted.new.clone())),
-                    None => {
-                        let old = self
-                            .versioned(old, version)
-                            .map_err(|why| format!("failed to convert old object: {why}"))?;
-                        let new = self
-                            .versioned(new, version)
-                            .map_err(|why| format!("failed to convert new object: {why}"))?;
-                        old.zip(new)
-                    }
+                let convert = |object, what| {
+                    self.versioned(object, version).map_err(|why| format!("failed to convert {what} object: {why}"))
                 };
+                let converted = convert(old, "old")?.zip(convert(new, "new")?);
                 let Some((old, new)) = converted else { continue };
                 // What is converted may not have an item twice.
                 if let Some(ty) = self.versions.ty(version) {

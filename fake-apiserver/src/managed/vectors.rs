@@ -144,7 +144,7 @@ fn told(schema: &RawValue, writes: &[Write<'_>], differences: &mut Differences) 
     let structural = structural(schema);
     let versions = Only(Type::custom(structural.root()));
     let (trees, now) = (Trees::Complete, "2030-01-01T00:00:00Z");
-    let context = Context { versions: &versions, api_version: VERSION, subresource: "", trees, now, converted: &[] };
+    let context = Context { versions: &versions, api_version: VERSION, subresource: "", trees, now };
     let mut live = json!({"apiVersion": VERSION, "kind": "Thing"});
     let mut managers = Managers::new();
     for (index, write) in writes.iter().enumerate() {
