@@ -38,8 +38,6 @@
 //! ```
 //!
 //! # Differences from the real server
-//! - YAML is refused, by name, but for what is applied on the server. The entries of `fieldsV1` are in the order of their texts, also where
-//!   keys are numbers. A configuration for a custom resource that a webhook converts is refused (500) where other managers have written another version.
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
 //! - The kinds are those that the README lists, and custom resources; there are no admission

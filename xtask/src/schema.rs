@@ -7,12 +7,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
-const PROGRAMS: [(&str, &str, &[&str]); 7] = [
+const PROGRAMS: [(&str, &str, &[&str]); 9] = [
     ("xtask/schema", ".", &["fake-apiserver/src/schema/types.txt"]),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),
+    ("conformance/control-plane", "./owners", &["fixtures/owners/values.jsonl", "fixtures/owners/stories.jsonl"]),
+    ("conformance/control-plane", "./patches", &["fixtures/patches/strategic.jsonl"]),
     ("conformance/control-plane", "./yaml", &["fixtures/yaml/read.jsonl", "fixtures/yaml/printed.jsonl"]),
     (
         "conformance/control-plane",

@@ -19,6 +19,20 @@ pub(super) struct Suite {
     run: &'static [&'static str],
 }
 
+/// The commands that install a suite in Java.
+const MAVEN: &[&[&str]] = &[&[
+    "mvn",
+    "--quiet",
+    "--batch-mode",
+    "-Dfolder={folder}",
+    "compile",
+    "dependency:copy-dependencies",
+    "-DoutputDirectory={folder}/lib",
+]];
+
+/// The command that runs a suite in Java.
+const JVM: &[&str] = &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks"];
+
 /// All suites.
 pub(super) const SUITES: &[Suite] = &[
     Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"] },
@@ -49,19 +63,8 @@ pub(super) const SUITES: &[Suite] = &[
         ],
         run: &["node", "{source}/checks.js", "{folder}"],
     },
-    Suite {
-        name: "fabric8",
-        install: &[&[
-            "mvn",
-            "--quiet",
-            "--batch-mode",
-            "-Dfolder={folder}",
-            "compile",
-            "dependency:copy-dependencies",
-            "-DoutputDirectory={folder}/lib",
-        ]],
-        run: &["java", "-cp", "{folder}/classes:{folder}/lib/*", "Checks"],
-    },
+    Suite { name: "fabric8", install: MAVEN, run: JVM },
+    Suite { name: "java", install: MAVEN, run: JVM },
     Suite {
         name: "helm",
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/helm", "helm.sh/helm/v4/cmd/helm"]],

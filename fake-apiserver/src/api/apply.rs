@@ -2,6 +2,7 @@
 //! (`applyPatcher` of `k8s.io/apiserver/pkg/endpoints/handlers/patch.go`, `FieldManager.Apply` and `structuredMergeManager.Apply` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
+use super::asked::{Answers, Asking};
 use super::owners::{self, Endpoint};
 use super::request::decode::{Expected, type_meta};
 use super::request::options::{FieldValidation, WriteOptions};
@@ -37,7 +38,11 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
                 patch::refuse_other_uid(request, &new, old)?;
                 Ok(Wanted::Owned(new))
             });
-            return update.await;
+            let reply = update.await;
+            if configuration.answers.ask(request).await {
+                continue;
+            }
+            return reply;
         }
         let endpoint = owners::endpoint(request);
         let mut new = configuration.onto(request, &endpoint, &expected, &options, None)?;
@@ -61,6 +66,8 @@ pub(super) struct Configuration {
     document: Document,
     /// Whether it has been warned of.
     warned: bool,
+    /// What it becomes in other versions.
+    answers: Answers,
 }
 
 impl Configuration {
@@ -70,7 +77,7 @@ impl Configuration {
         let refused = |why: String| ApiError::bad_request(format!("error encoding patch: {why}"));
         let document = yaml::parse(&request.body.bytes);
         let document = document.map_err(|why| refused(format!("error converting YAML to JSON: {why}")))?;
-        Ok((Configuration { document, warned: false }, options))
+        Ok((Configuration { document, warned: false, answers: Answers::default() }, options))
     }
 
     /// The object that it makes of the stored one, or of none, with the owners of its fields.
@@ -84,7 +91,8 @@ impl Configuration {
     ) -> ApiResult<Value> {
         let live = old.map_or_else(|| empty(expected), |old| complete(expected, old))?;
         let now = format_seconds(request.now);
-        let context = endpoint.context(Trees::Complete, &now);
+        let asking = Asking { endpoint, answers: &self.answers };
+        let context = Context { versions: &asking, ..endpoint.context(Trees::Complete, &now) };
         let decoded = managed::decode(old.and_then(|old| Metadata::of(old).field("managedFields")));
         let managers = decoded.map_err(|why| ApiError::untyped(format!("failed to decode managed fields: {why}")))?;
         let stored = old.and_then(|old| Metadata::of(old).field("managedFields")).filter(|stored| {

@@ -2,6 +2,7 @@
 
 mod admission;
 mod apply;
+mod asked;
 pub(crate) mod continue_token;
 mod conversion;
 mod create;

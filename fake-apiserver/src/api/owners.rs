@@ -2,10 +2,11 @@
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and who calls it in `k8s.io/apiserver/pkg/endpoints/handlers`).
 
 use super::Request;
+use super::asked::{Answers, Asking};
 use super::request::decode::Expected;
 use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
-use crate::managed::{self, Context, Converted, Element, Managers, Set, Trees, Type, Versions};
+use crate::managed::{self, Context, Element, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
 use crate::schema;
@@ -65,8 +66,7 @@ pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Ex
     let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
     let now = format_seconds(request.now);
     let versions = Single { api_version, kind };
-    let context =
-        Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, converted: &[] };
+    let context = Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now };
     meta::metadata_mut(object).remove(FIELD);
     let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(request, options));
     if let Ok(managers) = managers {
@@ -82,7 +82,7 @@ pub(super) fn created(request: &Request<'_>, options: &WriteOptions, object: &mu
         false => managed::decode(sent.as_ref()).unwrap_or_default(),
     };
     let old = empty(&request.version.api_version, &request.version.kind);
-    if let Ok(managers) = updated(request, options, &old, object, managers, &[]) {
+    if let Ok(managers) = updated(request, options, &old, object, managers, &Answers::default()) {
         set(object, &managers);
     }
 }
@@ -102,33 +102,17 @@ pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, objec
     if managers.is_empty() {
         return;
     }
-    let converted = converted(request, &managers, old, object).await;
-    match updated(request, options, old, object, managers, &converted) {
+    let mut answers = Answers::default();
+    let managers = loop {
+        let managers = updated(request, options, old, object, managers.clone(), &answers);
+        if !answers.ask(request).await {
+            break managers;
+        }
+    };
+    match managers {
         Ok(managers) => set(object, &managers),
         Err(_) => keep(object, stored),
     }
-}
-
-/// Both objects in the versions that other managers have written, where a webhook converts them. What it refuses, or makes of them with
-/// unknown fields, is left out.
-async fn converted(request: &Request<'_>, managers: &Managers, old: &Value, new: &Value) -> Vec<Converted> {
-    let mut converted: Vec<Converted> = Vec::new();
-    if request.version.forms().is_none() {
-        return converted;
-    }
-    for owned in managers.values().filter(|owned| *owned.api_version != *request.version.api_version) {
-        let version = request.kind.versions.iter().find(|version| *version.api_version == *owned.api_version);
-        let known = converted.iter().any(|one| one.api_version == owned.api_version);
-        let Some(version) = version.filter(|_| !known) else { continue };
-        let answered = version.answered(vec![old.clone(), new.clone()]).await.unwrap_or_default();
-        let Ok([old, new]) = <[Value; 2]>::try_from(answered) else { continue };
-        let endpoint = endpoint(request);
-        let Some(ty) = endpoint.ty(&owned.api_version) else { continue };
-        if [&old, &new].iter().all(|object| managed::validate(ty, object, false).is_ok()) {
-            converted.push(Converted { api_version: owned.api_version.clone(), old, new });
-        }
-    }
-    converted
 }
 
 /// The managers after an update.
@@ -138,11 +122,12 @@ fn updated(
     old: &Value,
     new: &Value,
     managers: Managers,
-    converted: &[Converted],
+    answers: &Answers,
 ) -> Result<Managers, String> {
     let endpoint = endpoint(request);
     let now = format_seconds(request.now);
-    let context = Context { converted, ..endpoint.context(endpoint.trees(), &now) };
+    let asking = Asking { endpoint: &endpoint, answers };
+    let context = Context { versions: &asking, ..endpoint.context(endpoint.trees(), &now) };
     let name = manager(request, options);
     match request.version.presented(new) {
         Some(new) => {
@@ -178,7 +163,7 @@ impl Versions for Single<'_> {
 
 /// What `managed/` has to know of a write of a scale at a time.
 pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
-    Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now, converted: &[] }
+    Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now }
 }
 
 /// The places of the replicas in all versions of the resource of a request.

@@ -28,8 +28,8 @@ pub(super) fn element(list: &List<'_>, item: &Value) -> Result<Element, String> 
                 _ => None,
             };
             let key = |name: &'_ str| {
-                let value = fields.get(name).filter(|value| !value.is_null()).cloned();
-                Some((Box::from(name), value.or_else(|| default(name))?))
+                // Null is a value, too.
+                Some((Box::from(name), fields.get(name).cloned().or_else(|| default(name))?))
             };
             let mut found: Vec<(Box<str>, Value)> = keys.iter().filter_map(key).collect();
             if found.is_empty() {

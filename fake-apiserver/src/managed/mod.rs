@@ -8,7 +8,6 @@
 //! - [`Context::update`] and [`Context::apply`] say what a write makes of the managers, and an apply of the object.
 
 mod compare;
-mod element;
 mod item;
 mod managers;
 mod merge;
@@ -17,7 +16,11 @@ mod set;
 mod types;
 mod update;
 mod validate;
+#[cfg(test)]
+mod vectors;
 mod walk;
+
+use crate::schema::element;
 
 pub use compare::{Trees, compare, equal};
 pub use element::Element;
@@ -25,5 +28,5 @@ pub use managers::{Manager, Managers, Operation, asks_for_reset, decode, encode}
 pub use scale::{of_scale, of_workload};
 pub use set::Set;
 pub use types::Type;
-pub use update::{Conflicts, Context, Converted, Failure, Versions};
+pub use update::{Conflicts, Context, Failure, Versions};
 pub use validate::{fields_of, validate};

@@ -39,16 +39,6 @@ pub struct Context<'w> {
     pub trees: Trees,
     /// The time, as `managedFields` shows it.
     pub now: &'w str,
-    /// The objects in other versions, where they have been converted before.
-    pub converted: &'w [Converted],
-}
-
-/// What a write changes, in another version than the request's.
-#[derive(Debug)]
-pub struct Converted {
-    pub api_version: String,
-    pub old: Value,
-    pub new: Value,
 }
 
 /// What a write does to the owners of fields.
@@ -129,7 +119,7 @@ impl Context<'_> {
         if self.trees == Trees::Complete && [new, old].iter().any(|object| validate(ty, object, true).is_err()) {
             return Ok(managers);
         }
-        self.reconcile(&mut managers);
+        self.reconcile(old, &mut managers)?;
         let changes = self.changes(old, new, self.api_version)?;
         let written = match changes.is_empty() && self.is_single(&managers) {
             true => Set::default(),
@@ -165,7 +155,7 @@ impl Context<'_> {
     ) -> Result<(Option<Value>, Managers), Failure> {
         let manager = Manager::new(name, Operation::Apply, self.api_version, self.subresource);
         let time = managers.get(&manager).and_then(|owned| owned.time.clone());
-        self.reconcile(&mut managers);
+        self.reconcile(live, &mut managers)?;
         let ty = self.ty()?;
         let merged = merge(ty, live, applied).map_err(|why| format!("failed to merge config: {why}"))?;
         let set = self.filter(fields_of(ty, applied));
@@ -199,7 +189,14 @@ impl Context<'_> {
     }
 
     /// Without managers of versions that are not there any more. Types may have changed since the sets were made.
-    fn reconcile(&self, managers: &mut Managers) {
+    ///
+    /// # Errors
+    /// If the object cannot be converted to the version of a manager.
+    fn reconcile(&self, live: &Value, managers: &mut Managers) -> Result<(), String> {
+        let others = managers.values().map(|owned| owned.api_version.as_str());
+        others
+            .filter(|version| *version != self.api_version)
+            .try_for_each(|version| self.versioned(live, version).map(drop))?;
         managers.retain(|_, owned| match self.versions.ty(&owned.api_version) {
             Some(ty) => {
                 owned.set = reconciled(ty, std::mem::take(&mut owned.set));
@@ -207,6 +204,7 @@ impl Context<'_> {
             }
             None => false,
         });
+        Ok(())
     }
 
     /// Whether all managers have written the version of the request.
@@ -235,10 +233,10 @@ impl Context<'_> {
         for (manager, owned) in managers.iter().filter(|(manager, _)| Some(*manager) != writer) {
             let version = owned.api_version.as_str();
             if version != self.api_version && !by_version.contains_key(version) {
-                let converted = match self.converted.iter().find(|one| one.api_version == version) {
-                    Some(converted) => Some((converted.old.clone(), converted.new.clone())),
-                    None => self.versioned(old, version)?.zip(self.versioned(new, version)?),
+                let convert = |object, what| {
+                    self.versioned(object, version).map_err(|why| format!("failed to convert {what} object: {why}"))
                 };
+                let converted = convert(old, "old")?.zip(convert(new, "new")?);
                 let Some((old, new)) = converted else { continue };
                 // What is converted may not have an item twice.
                 if let Some(ty) = self.versions.ty(version) {
@@ -269,11 +267,16 @@ impl Context<'_> {
 
     /// Takes out of the merged object what this manager has applied before and does not any more, unless others own it.
     fn prune(&self, merged: Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
-        let Some(merged) = self.versioned(&merged, &last.api_version)? else { return Ok(merged) };
+        let at = "to last applied version";
+        let Some(merged) = self.versioned(&merged, &last.api_version).map_err(unconverted("merged", at))? else {
+            return Ok(merged);
+        };
         let ty = self.versions.ty(&last.api_version);
         let pruned = without_fields(ty, &merged, &with_named(ty, &last.set));
-        let pruned = self.add_owned(&merged, pruned, &last.api_version, managers)?;
-        let pruned = self.versioned(&pruned, &last.api_version)?.unwrap_or(pruned);
+        let pruned = self.add_owned(&merged, pruned, &last.api_version, managers);
+        let pruned = pruned.map_err(|why| format!("failed add back owned items: {why}"))?;
+        let converted = self.versioned(&pruned, &last.api_version).map_err(unconverted("pruned", at));
+        let pruned = converted.map_err(|why| format!("failed add back dangling items: {why}"))?.unwrap_or(pruned);
         let named = |value: &Value| named_fields(ty, value);
         let gone = named(&merged).difference(&named(&pruned)).intersection(&with_named(ty, &last.set));
         let pruned = without_fields(ty, &merged, &gone);
@@ -291,9 +294,10 @@ impl Context<'_> {
         versions.sort_by_key(|(version, _)| *version != first);
         let (mut merged, mut pruned) = (merged.clone(), pruned);
         for (version, owned) in versions {
-            let Some((all, rest)) = self.versioned(&merged, version)?.zip(self.versioned(&pruned, version)?) else {
-                continue;
-            };
+            let at = format!("at version {version}");
+            let all = self.versioned(&merged, version).map_err(unconverted("merged", &at))?;
+            let rest = self.versioned(&pruned, version).map_err(unconverted("pruned", &at))?;
+            let Some((all, rest)) = all.zip(rest) else { continue };
             let ty = self.versions.ty(version);
             let kept = named_fields(ty, &rest).union(with_named(ty, &owned));
             pruned = without_fields(ty, &all, &named_fields(ty, &all).difference(&kept));
@@ -301,6 +305,12 @@ impl Context<'_> {
         }
         Ok(pruned)
     }
+}
+
+/// The error about an object that cannot be converted.
+fn unconverted(what: &str, at: &str) -> impl Fn(String) -> String {
+    let (what, at) = (what.to_owned(), at.to_owned());
+    move |why| format!("failed to convert {what} object {at}: {why}")
 }
 
 fn without_fields(ty: Option<Type<'_>>, value: &Value, fields: &Set) -> Value {

@@ -46,7 +46,7 @@ impl<'r> Endpoint<'r> {
     /// What `managed/` has to know of a write at a time.
     pub(crate) fn context<'c>(&'c self, trees: Trees, now: &'c str) -> Context<'c> {
         let (api_version, subresource) = (&*self.version.api_version, self.subresource);
-        Context { versions: self, api_version, subresource, trees, now, converted: &[] }
+        Context { versions: self, api_version, subresource, trees, now }
     }
 
     /// The form of decoded objects.

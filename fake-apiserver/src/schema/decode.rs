@@ -65,6 +65,9 @@ pub(super) struct Decoder<'a> {
     pub(super) error: Option<String>,
 }
 
+/// The map of an object that is kept where it is empty, by its path: upstream asks whether that of a pod is nil.
+const KEPT_EMPTY: (&str, &str) = ("spec", "overhead");
+
 /// The fields of a struct that have occurred, by index.
 #[derive(Default)]
 struct Ticks {
@@ -294,12 +297,21 @@ impl<'a> Decoder<'a> {
             self.path.push(Segment::Field(field));
             self.value(ty, &mut value)?;
             self.path.pop();
-            if !ty.is_zero(&value) {
+            if !ty.is_zero(&value) || (value.is_object() && self.is_kept_empty(field)) {
                 object.insert(field.name.as_ref().to_owned(), value);
             }
         }
         *slot = Value::Object(object);
         Ok(())
+    }
+
+    /// Whether that field of the current struct is kept where it is an empty map.
+    fn is_kept_empty(&self, field: &Field) -> bool {
+        let parent = match self.path.as_slice() {
+            [Segment::Field(parent)] => &*parent.name,
+            _ => "",
+        };
+        (parent, &*field.name) == KEPT_EMPTY
     }
 
     /// Reads `{`, unless that nests too deeply.

@@ -1,10 +1,11 @@
 //! The encoder of trees into the JSON that Go writes for the type: order of fields, omitted fields, escapes.
 
+use super::element;
 use super::float;
 use super::text::plain_len;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::io::Write;
 
 /// An object's JSON, without its `resourceVersion`, which is known only at commit.
@@ -95,6 +96,7 @@ impl<'v> Encoder<'v> {
                 Some(variant) => self.value(ty.at(variant.ty), Some(value)),
                 None => self.json.extend_from_slice(b"null"),
             },
+            (Shape::Any, Some(value)) if ty.is_set_of_fields() => self.set_of_fields(value),
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
             (Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString, None) => self.json.push(b'0'),
@@ -173,9 +175,13 @@ impl<'v> Encoder<'v> {
         self.json.push(b']');
     }
 
-    fn map(&mut self, entries: &'v Map<String, Value>, write: impl Fn(&mut Self, &'v Value)) {
+    fn map(
+        &mut self,
+        entries: impl IntoIterator<Item = (&'v String, &'v Value)>,
+        write: impl Fn(&mut Self, &'v Value),
+    ) {
         self.json.push(b'{');
-        for (index, (key, value)) in entries.iter().enumerate() {
+        for (index, (key, value)) in entries.into_iter().enumerate() {
             if index > 0 {
                 self.json.push(b',');
             }
@@ -208,6 +214,14 @@ impl<'v> Encoder<'v> {
             Value::String(text) => self.string(text),
             Value::Array(items) => self.list(items, Self::any),
             Value::Object(entries) => self.map(entries, Self::any),
+        }
+    }
+
+    fn set_of_fields(&mut self, set: &'v Value) {
+        match set.as_object().map(|entries| (entries, element::in_order(entries))) {
+            None => self.any(set),
+            Some((entries, None)) => self.map(entries, Self::set_of_fields),
+            Some((_, Some(entries))) => self.map(entries, Self::set_of_fields),
         }
     }
 

@@ -6,7 +6,7 @@
 use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeRef, Union};
 use super::wire::Writer;
-use super::{bytes, protobuf::MAGIC, time};
+use super::{bytes, encode, protobuf::MAGIC, time};
 use serde_json::{Map, Value};
 
 /// The fields of `runtime.Unknown` that follow its `raw`: `contentEncoding` and `contentType`, both empty.
@@ -127,7 +127,8 @@ fn single(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Valu
         }),
         Shape::Any => writer.message(number, |any| {
             if let Some(json) = value {
-                any.bytes(1, json.to_string().as_bytes());
+                let json = if ty.is_set_of_fields() { encode(json, ty).json } else { json.to_string().into_bytes() };
+                any.bytes(1, &json);
             }
         }),
         Shape::Struct(content) => {

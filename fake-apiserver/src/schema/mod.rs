@@ -8,19 +8,20 @@
 //! - [`encode`] writes, byte for byte, what Go's encoder writes, and [`encode_protobuf_message`] what gogo's marshallers do.
 //!
 //! Decoding yields *canonical* trees: what is zero is absent, except behind pointers (`optional: false`), in lists and
-//! in maps; times, quantities and base64 are in their normal form; `null` is nowhere but in lists and maps. That is
+//! in maps (and an empty `spec.overhead`); times, quantities and base64 are in their normal form; `null` is nowhere but in lists and maps. That is
 //! an object as it reads back from the real server's storage, so equal objects are equal trees. (Only a pointer to Go's
 //! zero time, the first second of year 1, is taken for none.)
 //!
 //! The types come from the structs of k8s.io/api and k8s.io/apimachinery v0.37.1 (Kubernetes v1.37, Apache-2.0) by way
 //! of `cargo xtask schema`; other [`Types`] are read from a text of the same form. Where raw JSON is embedded in an object
-//! (`managedFields[].fieldsV1`) its keys are kept sorted. Nesting is limited to 120 levels.
+//! its keys are kept sorted; those of `managedFields[].fieldsV1` are written in the order of their [`element`]s. Nesting is limited to 120 levels.
 
 mod built_in;
 mod bytes;
 mod data;
 mod decode;
 mod definitions;
+pub(crate) mod element;
 mod encode;
 mod facets;
 mod float;

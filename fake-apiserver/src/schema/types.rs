@@ -282,6 +282,11 @@ impl<'t> TypeRef<'t> {
         name.rsplit('.').next().unwrap_or(name)
     }
 
+    /// Whether it is a set of fields that Go keeps in the text that it was written as. In custom resources it is a map.
+    pub(super) fn is_set_of_fields(self) -> bool {
+        self.name() == "apis/meta/v1.FieldsV1"
+    }
+
     /// The struct's fields, for a struct.
     pub(super) fn as_struct(self) -> Option<&'t Struct> {
         match self.shape() {

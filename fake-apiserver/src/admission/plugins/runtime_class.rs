@@ -1,4 +1,5 @@
-//! The plugin `RuntimeClass`: refuses pods with a runtime class that does not exist. As runtime classes are not served, none does.
+//! The plugin `RuntimeClass`: refuses pods with a runtime class that does not exist, or with an overhead that no class has. As runtime
+//! classes are not served, none does.
 //!
 //! Follows `plugin/pkg/admission/runtimeclass/admission.go` (v1.37.1).
 
@@ -18,6 +19,20 @@ impl Plugin for RuntimeClass {
         match text(pod, "/spec/runtimeClassName") {
             "" => Ok(()),
             class => Err(attributes.forbidden(pod, format!("pod rejected: RuntimeClass {class:?} not found"))),
+        }
+    }
+
+    fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
+        if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
+            return Ok(());
+        }
+        match pod["spec"].get("overhead") {
+            None => Ok(()),
+            // Also an empty one, which Go tells from none.
+            Some(_) => {
+                let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+                Err(attributes.forbidden(pod, why))
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ mod ordered_lists;
 mod refusal;
 pub mod strategic;
 mod tree;
+#[cfg(test)]
+mod vectors;
 
 pub use go_print::{print, type_name};
 

@@ -193,6 +193,10 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
             }
             (Some(old), Some(mut change)) => merge_lists(old, &mut change, element, strategy, false)?,
         };
+        // Go panics there, and the client gets no answer.
+        if key.is_none() && order.iter().chain(&merged).any(|item| item.is_object() || item.is_array()) {
+            return untyped("runtime error: hash of unhashable type map[string]interface {}");
+        }
         if let Some(key) = key {
             merged.iter().try_for_each(|item| Key::of(item, Some(key)).map(drop))?;
             if let Some(at) = order.iter().position(|item| !item.is_object()).filter(|_| !merged.is_empty()) {

@@ -78,6 +78,10 @@ fn prepare_create(pod: &mut Value) {
 
 fn prepare_update(new: &mut Value, old: &Value) {
     carry_over(new, old, "status");
+    // Only a new pod is asked whether it has one that is empty.
+    if let Some(spec) = new["spec"].as_object_mut().filter(|spec| spec.get("overhead") == Some(&json!({}))) {
+        spec.remove("overhead");
+    }
     // Clients that do not know pod-level resources drop them.
     if let Some(resources) = old.pointer("/spec/resources")
         && new.pointer("/spec/resources").is_none()

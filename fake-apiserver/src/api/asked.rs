@@ -1,0 +1,75 @@
+//! Objects in the versions of other managers, where a webhook converts: who owns which fields is found out by pure functions, which cannot
+//! wait. An attempt that lacks an answer ends, the webhook is asked, and the next one begins with what is known by then.
+
+use super::Request;
+use crate::managed::{self, Set, Type, Versions};
+use crate::registry::owners::Endpoint;
+use serde_json::Value;
+use std::cell::{Cell, RefCell};
+
+/// What is asked: an object, and the version that it has to be converted to.
+type Question = (Value, String);
+
+/// The answers of the webhook, and the question that is open.
+#[derive(Default)]
+pub(super) struct Answers {
+    known: RefCell<Vec<(Question, Result<Value, String>)>>,
+    open: Cell<Option<Question>>,
+}
+
+impl Answers {
+    fn of(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        let known = self.known.borrow();
+        let same = |(question, _): &&(Question, _)| question.1 == api_version && question.0 == *object;
+        match known.iter().find(same) {
+            Some((_, answer)) => answer.clone(),
+            None => {
+                self.open.set(Some((object.clone(), api_version.to_owned())));
+                Err("the webhook has not been asked yet".to_owned())
+            }
+        }
+    }
+
+    /// Asks the webhook what has to be known; says whether it was asked.
+    pub(super) async fn ask(&mut self, request: &Request<'_>) -> bool {
+        let Some(question) = self.open.take() else { return false };
+        let version = request.kind.versions.iter().find(|version| *version.api_version == *question.1);
+        let answer = match version {
+            Some(version) => version.answered(vec![question.0.clone()]).await.map(|mut answer| answer.swap_remove(0)),
+            None => Err(format!("there is no version {}", question.1)),
+        };
+        self.known.get_mut().push((question, answer));
+        true
+    }
+}
+
+/// The versions of a resource whose objects a webhook may convert.
+pub(super) struct Asking<'a> {
+    pub(super) endpoint: &'a Endpoint<'a>,
+    pub(super) answers: &'a Answers,
+}
+
+impl Versions for Asking<'_> {
+    fn ty(&self, api_version: &str) -> Option<Type<'_>> {
+        self.endpoint.ty(api_version)
+    }
+
+    /// Upstream converts by way of the version of the request.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
+        let version = self.endpoint.version;
+        if version.forms().is_none() {
+            return self.endpoint.convert(object, api_version);
+        }
+        let hub = &*version.api_version;
+        let converted = match object["apiVersion"] == *hub || api_version == hub {
+            true => self.answers.of(object, api_version)?,
+            false => self.answers.of(&self.answers.of(object, hub)?, api_version)?,
+        };
+        let Some(ty) = self.ty(api_version) else { return Ok(converted) };
+        managed::validate(ty, &converted, false).map(|()| converted)
+    }
+
+    fn filter(&self, api_version: &str, set: Set) -> Set {
+        self.endpoint.filter(api_version, set)
+    }
+}
