@@ -12,8 +12,8 @@ use crate::object::meta;
 use crate::registry::{Resource, Undecodable, Version};
 use crate::store::{Change, Entry, Event, Slice};
 use bytes::Bytes;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// An object in a version, from the webhook.
 async fn ask(kind: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {

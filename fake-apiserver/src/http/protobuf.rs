@@ -3,7 +3,7 @@
 use crate::error::{ApiError, ApiResult};
 use crate::schema::{self, TypeRef};
 use bytes::Bytes;
-use serde_json::Value;
+use tree::Value;
 
 /// The body of a response, from its JSON.
 ///

@@ -2,9 +2,9 @@
 //! (`fieldpath/element.go` and `serialize-pe.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use crate::schema;
-use serde_json::Value;
 use std::cmp::Ordering;
 use std::fmt;
+use tree::Value;
 
 /// The greatest integer below which a float holds all.
 const MAX_EXACT: u64 = 1 << 53;
@@ -41,7 +41,7 @@ impl Element {
             "v" => Element::Value(json()?),
             "k" => match json()? {
                 Value::Object(fields) => {
-                    Element::Key(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
+                    Element::Key(fields.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect())
                 }
                 _ => return Err(malformed()),
             },
@@ -50,8 +50,18 @@ impl Element {
         }))
     }
 
-    /// The element as `fieldsV1` has it.
-    pub(super) fn print(&self) -> String {
+    /// Appends the element as `fieldsV1` has it, between the quotes of a string.
+    pub(super) fn push(&self, json: &mut Vec<u8>) {
+        match self {
+            Element::Field(name) => {
+                json.extend_from_slice(b"f:");
+                schema::push_escaped(json, name);
+            }
+            other => schema::push_escaped(json, &other.print()),
+        }
+    }
+
+    fn print(&self) -> String {
         match self {
             Element::Field(name) => ["f:", name].concat(),
             Element::Value(value) => format!("v:{}", printed(value)),
@@ -133,7 +143,7 @@ fn order(one: &Value, other: &Value) -> Ordering {
         Value::String(_) => 1,
         Value::Bool(_) => 2,
         Value::Array(_) => 3,
-        Value::Object(_) => 4,
+        Value::Object(_) | Value::Raw(_) => 4,
         Value::Null => 5,
     };
     match (one, other) {

@@ -14,6 +14,7 @@ mod managers;
 mod merge;
 mod scale;
 mod set;
+mod text;
 mod types;
 mod update;
 mod validate;

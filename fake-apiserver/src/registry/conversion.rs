@@ -7,9 +7,9 @@ use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::schema;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tree::Value;
 
 /// The conversion between a version and the storage version.
 #[derive(Debug)]
@@ -242,7 +242,7 @@ fn is_read_as_written(value: &Value) -> bool {
         }
         Value::Array(items) => items.iter().all(is_read_as_written),
         Value::Object(fields) => fields.values().all(is_read_as_written),
-        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Raw(_) => true,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
-use serde_json::Value;
+use tree::Value;
 
 impl Resource {
     /// Whether the schemas of a custom resource have still to be compiled.

@@ -7,7 +7,7 @@ use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeRef, Union};
 use super::wire::Writer;
 use super::{bytes, protobuf::MAGIC, time};
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// The fields of `runtime.Unknown` that follow its `raw`: `contentEncoding` and `contentType`, both empty.
 const REST: [u8; 4] = [0x1a, 0, 0x22, 0];
@@ -63,7 +63,7 @@ pub fn encode_protobuf_event(name: &str, object: &[u8]) -> Vec<u8> {
 }
 
 /// Writes the fields of a struct, whose values, also those of the structs that it embeds, stand in one object.
-fn message(writer: &mut Writer, ty: TypeRef<'_>, content: &Struct, object: Option<&Map<String, Value>>) {
+fn message(writer: &mut Writer, ty: TypeRef<'_>, content: &Struct, object: Option<&Map>) {
     for Member { number, content: place, .. } in &content.members {
         match place {
             Content::Embedded(embedded) => {
@@ -127,7 +127,8 @@ fn single(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Valu
         }),
         Shape::Any => writer.message(number, |any| {
             if let Some(json) = value {
-                any.bytes(1, json.to_string().as_bytes());
+                // Without the escapes of Go's JSON.
+                any.bytes(1, json.parsed().to_string().as_bytes());
             }
         }),
         Shape::Struct(content) => {

@@ -27,6 +27,7 @@ mod float;
 mod forms;
 mod lexer;
 mod marshal;
+mod names;
 mod nature;
 mod protobuf;
 mod quantity;
@@ -43,6 +44,7 @@ pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
 pub use decode::decode_json;
 pub(crate) use encode::encode_any;
+pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub(crate) use float::{number as float, print as print_float};
@@ -57,7 +59,7 @@ pub use types::{Field, OwnedType, TypeRef, Types};
 pub use unstructured::convert;
 pub use untyped::{count_items, interpret, parse_json, settle_numbers};
 
-use serde_json::Value;
+use tree::Value;
 
 /// Maximal nesting of objects and arrays. The real server allows 10,000, but trees are dropped, compared and copied by
 /// recursion, and `serde_json`, which stops at 127, must be able to read stored objects, also within a list or an event.
