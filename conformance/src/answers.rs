@@ -83,7 +83,7 @@ fn protobuf(body: &[u8]) -> Result<Value> {
         }
     }
     if let Some(revision) = object.pointer("/metadata/resourceVersion") {
-        shown["metadata"]["resourceVersion"] = revision.clone();
+        shown["metadata"]["resourceVersion"] = revision.clone().into();
     }
     Ok(shown)
 }

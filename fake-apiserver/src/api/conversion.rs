@@ -75,7 +75,7 @@ impl Request<'_> {
         if self.version.forms().is_none() {
             return Ok(line);
         }
-        let object: Value = serde_json::from_slice(&line).map_err(ApiError::internal)?;
+        let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
         let shown = self.version.shown(vec![object]).await.map_err(ApiError::untyped)?;
         Ok(draft(self.kind, &shown[0])?.line(revision))

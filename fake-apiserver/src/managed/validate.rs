@@ -38,6 +38,8 @@ impl Check {
         let wrong = |why: String| (at.to_owned(), why);
         match (ty.form(Some(value)), value) {
             (_, Value::Null) => {}
+            // Only sets of owned fields are kept as text, and those are as they have to be.
+            (Form::Map(_), Value::Raw(_)) => {}
             (Form::Nothing, _) => findings.push(wrong("schema error: invalid atom: inlined".to_owned())),
             (Form::Scalar(scalar), value) => findings.extend(mismatch(scalar, value).map(wrong)),
             (Form::Map(map), Value::Object(_)) => self.fields(&map, value, at, findings),

@@ -222,7 +222,7 @@ impl Version {
     }
 
     fn convert(&self, stored: &[u8]) -> ApiResult<Vec<u8>> {
-        let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
+        let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
         let encoded = schema::encode(&self.present(object), self.ty());

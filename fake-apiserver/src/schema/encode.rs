@@ -47,7 +47,8 @@ impl Encoded {
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
-    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new() };
+    let sorts = ty.as_struct().is_some_and(|content| content.open);
+    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new(), sorts };
     match ty.as_struct() {
         Some(content) => encoder.object(ty, content, Some(object), Level::Root),
         None => encoder.value(ty, Some(object)),
@@ -57,7 +58,7 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
 
 /// Writes an untyped value as `json.Marshal` does.
 pub(crate) fn encode_any(value: &Value) -> String {
-    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new() };
+    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };
     encoder.any(value);
     String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
 }
@@ -67,6 +68,8 @@ struct Encoder<'v> {
     slot: Option<RevisionSlot>,
     /// The values of the fields, by the fields' index, of the structs that are being written, each within the one before.
     present: Vec<(usize, &'v Value)>,
+    /// Whether what is kept as text is written in the order of its names: in Go it is a map, too.
+    sorts: bool,
 }
 
 /// The position of a struct.
@@ -208,6 +211,9 @@ impl<'v> Encoder<'v> {
             Value::String(text) => self.string(text),
             Value::Array(items) => self.list(items, Self::any),
             Value::Object(entries) => self.map(entries, Self::any),
+            Value::Raw(text) if self.sorts && !is_sorted(text) => {
+                self.json.extend_from_slice(encode_any(&value.parsed()).as_bytes());
+            }
             Value::Raw(text) => self.json.extend_from_slice(text.as_bytes()),
         }
     }
@@ -251,6 +257,11 @@ pub(crate) fn push_escaped(json: &mut Vec<u8>, text: &str) {
         json.extend_from_slice(escape);
         rest = &special[len..];
     }
+}
+
+/// Whether a set of fields is surely in the order of its names: fields are, but not items of lists.
+fn is_sorted(fields: &str) -> bool {
+    !["\"k:", "\"v:", "\"i:"].iter().any(|item| fields.contains(item))
 }
 
 /// Bytes with which characters begin that Go escapes: always, but for E2, with which the line separators U+2028 and U+2029 begin

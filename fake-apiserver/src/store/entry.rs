@@ -104,9 +104,7 @@ impl Entry {
     /// # Panics
     /// If the stored bytes are not JSON.
     pub fn object(&self) -> Value {
-        // Checked once as a whole, not text by text.
-        let json = std::str::from_utf8(self.json()).expect("a stored object is UTF-8");
-        tree::parse_object(json).expect("a stored object is JSON")
+        tree::parse_object(self.json()).expect("a stored object is JSON")
     }
 
     /// The members that an item of a list has, and the object's last brace.

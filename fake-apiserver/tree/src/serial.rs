@@ -49,7 +49,9 @@ impl<'de> Deserialize<'de> for Map {
 ///
 /// # Errors
 /// If the text is not JSON.
-pub fn parse_object(json: &str) -> Result<Value, serde_json::Error> {
+pub fn parse_object(json: &[u8]) -> Result<Value, serde_json::Error> {
+    // Checked once as a whole, not text by text.
+    let json = std::str::from_utf8(json).map_err(serde_json::Error::custom)?;
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let object = Part::Object.deserialize(&mut deserializer)?;
     deserializer.end()?;

@@ -73,7 +73,7 @@ impl<'k> Expected<'k> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
         let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes(), 0))?;
-        json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
+        json.map_or_else(|| Ok(stored.clone()), |json| tree::parse_object(&json).map_err(ApiError::internal))
     }
 
     fn version(&self) -> &str {

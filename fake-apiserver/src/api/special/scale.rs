@@ -108,7 +108,7 @@ async fn set_replicas(
     });
     match written.await? {
         Reply::Object { line, .. } => {
-            let workload = serde_json::from_slice(&line);
+            let workload = tree::parse_object(&line);
             reply(&of(
                 request,
                 &workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?,
