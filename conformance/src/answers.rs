@@ -62,7 +62,7 @@ fn of_yaml(body: &[u8]) -> Result<Value> {
     let document = yaml::parse(body).map_err(Error::msg)?.value;
     let printed = yaml::print(document.to_string().as_bytes()).map_err(Error::msg)?;
     ensure!(printed.as_bytes() == body, "Go would print this YAML otherwise");
-    Ok(document)
+    Ok(document.into())
 }
 
 fn protobuf(body: &[u8]) -> Result<Value> {
@@ -83,7 +83,7 @@ fn protobuf(body: &[u8]) -> Result<Value> {
         }
     }
     if let Some(revision) = object.pointer("/metadata/resourceVersion") {
-        shown["metadata"]["resourceVersion"] = revision.clone();
+        shown["metadata"]["resourceVersion"] = revision.clone().into();
     }
     Ok(shown)
 }

@@ -13,9 +13,9 @@ use crate::reconcile::Reconcilers;
 use crate::registry::Description;
 use crate::store::{Key, ResourceId, Store};
 use crate::workers::Workers;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tree::Value;
 
 pub(crate) struct Cluster {
     /// The store, for reads; writes go through `commits`.

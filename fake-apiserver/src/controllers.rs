@@ -16,7 +16,7 @@
 //! // ... create the namespace `a`: it has none yet ...
 //! # let body = r#"{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"}}"#;
 //! # let create = http::Request::post("/api/v1/namespaces").body(body.into())?;
-//! # server.client().request::<serde_json::Value>(create).await?;
+//! # server.client().request::<tree::Value>(create).await?;
 //! assert_eq!(controllers.step(Controller::ServiceAccount).await?.as_deref(), Some("a"));
 //! assert_eq!(controllers.step(Controller::ServiceAccount).await?, None);
 //! # server.shutdown().await;
@@ -193,6 +193,6 @@ impl TokenGenerator for ServerKey {
     fn generate_token(&self, claims: &LegacyClaims) -> Result<String, SigningError> {
         let failed = |error: &dyn std::fmt::Display| SigningError(error.to_string());
         let claims = serde_json::to_value(claims).map_err(|error| failed(&error))?;
-        jwt::sign(self.0.authenticator.signing_key(), &claims).map_err(|error| failed(&error))
+        jwt::sign(self.0.authenticator.signing_key(), &claims.into()).map_err(|error| failed(&error))
     }
 }

@@ -11,9 +11,9 @@ use crate::http::{Route, route};
 use crate::object::{name, patch};
 use crate::schema::TypeRef;
 use crate::server::RunningReplica;
-use serde_json::Value;
 use std::collections::HashMap;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tree::Value;
 
 pub use crate::auth::jwt::sign;
 pub use crate::auth::keys::SigningKey;

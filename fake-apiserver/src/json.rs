@@ -89,7 +89,7 @@ impl Formatter for EscapeHtml {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn escapes_as_go_does() {

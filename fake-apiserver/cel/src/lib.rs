@@ -16,7 +16,7 @@
 //! # Example
 //! ```
 //! use kubernetes_cel::{Bindings, Budget, Declarations, Environment, PER_CALL_LIMIT, Schema, Stage, Value};
-//! use serde_json::json;
+//! use tree::json;
 //!
 //! let schema = Schema::from_json(&json!({
 //!     "type": "object",

@@ -11,8 +11,8 @@ pub use escape::{escape, unescape};
 pub use parts::Parts;
 
 use crate::types::Type;
-use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use tree::Value as Json;
 
 /// The largest request, in bytes.
 const MAX_REQUEST: i64 = 3 * 1024 * 1024;
@@ -60,7 +60,7 @@ impl Schema {
             int_or_string: flag("x-kubernetes-int-or-string"),
             embedded_resource: flag("x-kubernetes-embedded-resource"),
             preserve_unknown: flag("x-kubernetes-preserve-unknown-fields"),
-            properties: properties.map(|(name, schema)| (name.clone(), Self::from_json(schema))).collect(),
+            properties: properties.map(|(name, schema)| (name.to_string(), Self::from_json(schema))).collect(),
             additional: below("additionalProperties"),
             items: below("items"),
             list_type: text("x-kubernetes-list-type"),

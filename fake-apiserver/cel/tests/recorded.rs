@@ -4,11 +4,11 @@ use kubernetes_cel::{
     Authorizer, Bindings, Budget, Decision, Declarations, Declared, Environment, EvalError, Expression, PER_CALL_LIMIT,
     Request, Schema, Sizes, Stage, Type, UnknownSizes, User, Value, authorizer,
 };
-use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tree::{Value as Json, json};
 
 fn fixture(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/cel").join(name);
@@ -184,7 +184,7 @@ fn expressions_are_what_kubernetes_makes_of_them() {
             let (expected, found) = (record.get(key), made.get(key));
             if expected != found {
                 let shown = |value: Option<&Json>| match value {
-                    Some(Json::String(text)) => text.clone(),
+                    Some(Json::String(text)) => text.to_string(),
                     Some(other) => other.to_string(),
                     None => "nothing".to_owned(),
                 };

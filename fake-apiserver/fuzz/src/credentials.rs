@@ -6,9 +6,9 @@ use fake_apiserver::fuzzing::{
 use http::HeaderMap;
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
-use serde_json::{Value, json};
 use std::str::from_utf8;
 use std::sync::{Arc, LazyLock};
+use tree::{Value, json};
 
 const ISSUER: &str = "https://kubernetes.default.svc";
 const KEY: &[u8] = include_bytes!("../../../fixtures/keys/p256.key");

@@ -2,7 +2,7 @@
 
 use fake_apiserver::fuzzing;
 use fake_apiserver::internals::schema::{self, TypeRef};
-use serde_json::Value;
+use tree::Value;
 
 /// The kinds whose types are used; the first byte of an input chooses one.
 pub(crate) const KINDS: [(&str, &str); 12] = [

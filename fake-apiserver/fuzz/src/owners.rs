@@ -3,7 +3,7 @@
 use crate::documents::typed;
 use fake_apiserver::fuzzing::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use fake_apiserver::internals::schema::{self, TypeRef};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// A set of fields is read from what it is written as, and the laws of sets hold. An input is two sets, with a line feed between.
 pub(crate) fn field_set(input: &[u8]) {

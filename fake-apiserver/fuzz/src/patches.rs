@@ -2,7 +2,7 @@
 
 use crate::documents::typed;
 use fake_apiserver::fuzzing;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// The number of brackets and slashes above which a limit of depth may be exceeded.
 const SHALLOW: usize = 50;
@@ -63,7 +63,7 @@ fn plain_step(mut root: Value, operation: &Value) -> Option<Value> {
         ("replace", path) => {
             let (holder, key) = holder(&mut root, path)?;
             match holder {
-                Value::Object(fields) => drop(fields.insert(key, value())),
+                Value::Object(fields) => drop(fields.insert(key.into(), value())),
                 Value::Array(items) => {
                     let index = index(&key, items.len())?;
                     items[index] = value();
@@ -98,7 +98,7 @@ fn get(root: &mut Value, path: &str) -> Option<Value> {
 fn add(root: &mut Value, path: &str, value: Value) -> Option<()> {
     let (holder, key) = holder(root, path)?;
     match holder {
-        Value::Object(fields) => drop(fields.insert(key, value)),
+        Value::Object(fields) => drop(fields.insert(key.into(), value)),
         Value::Array(items) if key == "-" => items.push(value),
         Value::Array(items) => items.insert(index(&key, items.len() + 1)?, value),
         _ => return None,

@@ -1,11 +1,11 @@
 //! A whole connection: the bytes of a client, sent to the server in this process.
 
 use fake_apiserver::{FakeApiServer, ManualClock, fuzzing};
-use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
+use tree::Value;
 
 /// The capacity of the pipe to the server, in bytes.
 const ROOM: usize = 1 << 20;

@@ -1,7 +1,7 @@
 //! The rules of custom resources.
 
 use fake_apiserver::fuzzing;
-use serde_json::Value;
+use tree::Value;
 
 /// Rules find the same in a value each time, and nothing in a new value is tolerated. An input is a vector of
 /// `fixtures/custom/rules.jsonl`.

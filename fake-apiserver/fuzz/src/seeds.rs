@@ -3,8 +3,8 @@
 use crate::documents::KINDS;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
+use tree::Value;
 
 /// The folder of the fixtures.
 pub fn fixtures() -> PathBuf {

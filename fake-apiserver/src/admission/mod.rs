@@ -21,12 +21,12 @@ use crate::object::meta;
 use crate::registry::{Resource, Version};
 use crate::store::{Key, ResourceId, Scope, Store};
 use crate::view::View;
-use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
+use tree::Value;
 
 /// The operation on an object. No served request is a `CONNECT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

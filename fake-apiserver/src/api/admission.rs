@@ -4,7 +4,7 @@ use super::Request;
 use crate::admission::{Attributes, Operation};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use serde_json::Value;
+use tree::Value;
 
 /// The mutating phase for a new object, or for the body of a POST to a subresource. It precedes name generation.
 pub(super) async fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {

@@ -16,7 +16,7 @@ use crate::object::meta::{self, Metadata};
 use crate::object::validate;
 use crate::schema;
 use crate::yaml::{self, Document};
-use serde_json::Value;
+use tree::Value;
 
 /// Why upstream cannot apply the scale of a custom resource: what it makes is no typed scale any more.
 const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: autoscaling/v1";

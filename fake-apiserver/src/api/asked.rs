@@ -4,8 +4,8 @@
 use super::Request;
 use crate::managed::{self, Set, Type, Versions};
 use crate::registry::owners::Endpoint;
-use serde_json::Value;
 use std::cell::{Cell, RefCell};
+use tree::Value;
 
 /// What is asked: an object, and the version that it has to be converted to.
 type Question = (Value, String);

@@ -12,8 +12,8 @@ use crate::object::meta;
 use crate::registry::{Resource, Undecodable, Version};
 use crate::store::{Change, Entry, Event, Slice};
 use bytes::Bytes;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// An object in a version, from the webhook.
 async fn ask(kind: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
@@ -75,7 +75,7 @@ impl Request<'_> {
         if self.version.forms().is_none() {
             return Ok(line);
         }
-        let object: Value = serde_json::from_slice(&line).map_err(ApiError::internal)?;
+        let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
         let shown = self.version.shown(vec![object]).await.map_err(ApiError::untyped)?;
         Ok(draft(self.kind, &shown[0])?.line(revision))

@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::registry::RBAC_GROUP;
-use serde_json::Value;
+use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {

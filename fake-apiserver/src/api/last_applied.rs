@@ -4,7 +4,7 @@
 use crate::managed::{self, Conflicts, Context};
 use crate::object::meta;
 use crate::schema;
-use serde_json::Value;
+use tree::Value;
 
 /// The manager that it is about.
 pub(super) const MANAGER: &str = "kubectl";

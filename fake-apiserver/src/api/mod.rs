@@ -33,8 +33,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::schema;
 use bytes::Bytes;
 use request::decode::Expected;
-use serde_json::Value;
 use special::{binding, reviews, scale, token};
+use tree::Value;
 
 /// The reply of a verb.
 pub(crate) enum Reply {

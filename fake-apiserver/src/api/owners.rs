@@ -10,7 +10,7 @@ use crate::managed::{self, Context, Element, Managers, Set, Trees, Type, Version
 use crate::object::meta::{self, Metadata};
 pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
 use crate::schema;
-use serde_json::Value;
+use tree::{Text, Value};
 
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
@@ -33,6 +33,17 @@ pub(super) fn keep_empty_in(body: &[u8], object: &mut Value) {
     {
         keep_empty(&sent.object, object);
     }
+}
+
+/// The object with the sets of fields of its owners as trees, for those who look into them.
+pub(super) fn spelled_out(mut object: Value) -> Value {
+    let entries = object.get_mut("metadata").and_then(|metadata| metadata.get_mut(FIELD)).and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten() {
+        if let Some(fields) = entry.get_mut("fieldsV1") {
+            *fields = fields.parsed().into_owned();
+        }
+    }
+    object
 }
 
 /// The endpoint of a request.
@@ -216,7 +227,7 @@ pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &mut Val
 }
 
 /// The fields of an entry but for its time.
-fn timeless(entry: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn timeless(entry: &Value) -> impl Iterator<Item = (&Text, &Value)> {
     entry.as_object().into_iter().flatten().filter(|(name, _)| *name != "time")
 }
 

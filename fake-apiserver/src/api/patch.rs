@@ -9,7 +9,7 @@ use super::{Reply, Request, apply, owners};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::{meta, patch};
 use crate::schema::{self, Decoded};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
@@ -74,6 +74,7 @@ impl<'k> Patch<'k> {
         let (patched, findings) = match self.format {
             PatchFormat::Apply => return Err(ApiError::internal("an apply is no patch of this kind")),
             PatchFormat::Json => {
+                let current = owners::spelled_out(current);
                 let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
                 let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())

@@ -7,7 +7,7 @@ use super::write::{self, Wanted};
 use super::{Reply, Request, preconditions};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{meta, validate};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;

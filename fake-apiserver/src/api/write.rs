@@ -16,8 +16,8 @@ use crate::object::{generation, meta, validate};
 use crate::registry::{Findings, Strategy};
 use crate::schema;
 use crate::store::{CreateError, Entry};
-use serde_json::Value;
 use std::sync::Arc;
+use tree::{Text, Value};
 
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
@@ -284,7 +284,7 @@ fn prepare_update(request: &Request<'_>, strategy: &Strategy, new: &mut Value, o
         Some(name) => {
             // Only the metadata and the subresource's own field come from the client.
             let own = if name == "status" { "status" } else { "spec" };
-            let foreign: Vec<String> = [&*new, old]
+            let foreign: Vec<Text> = [&*new, old]
                 .into_iter()
                 .filter_map(|object| object.as_object())
                 .flat_map(|members| members.keys().cloned())
@@ -322,7 +322,7 @@ fn annotations_differ(new: &Value, old: &Value) -> bool {
 fn restore(new: &mut Value, old: &Value, key: &str) {
     let Some(members) = new.as_object_mut() else { return };
     match old.get(key) {
-        Some(value) => members.insert(key.to_string(), value.clone()),
+        Some(value) => members.insert(key.into(), value.clone()),
         None => members.remove(key),
     };
 }

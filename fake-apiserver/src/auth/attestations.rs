@@ -4,7 +4,7 @@
 
 use super::user::is_subdomain;
 use crate::error::FieldError;
-use serde_json::Value;
+use tree::Value;
 
 const PATH: &str = "spec.attestations";
 /// `AttestationAdmissionReviewAPIGroups`.

@@ -8,7 +8,7 @@ use super::claims::{DEFAULT_LEEWAY, Registered, date, is_after, object, text};
 use super::user::{self, ServiceAccount, User};
 use super::{Notes, Objects, metadata};
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// `WarnOnlyBoundTokenExpirationSeconds`: the lifetime that the kubelet requests for the default token of a pod.
 pub const WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS: i64 = 60 * 60 + 7;
@@ -37,7 +37,7 @@ struct Reference {
 }
 
 impl Bound {
-    pub(super) fn read(claims: &Map<String, Value>) -> Result<Self, String> {
+    pub(super) fn read(claims: &Map) -> Result<Self, String> {
         let Some(claims) = object(claims, "kubernetes.io", "serviceaccount.kubernetes")? else {
             return Ok(Bound::default());
         };
@@ -124,7 +124,7 @@ impl Bound {
 }
 
 impl Reference {
-    fn read(claims: &Map<String, Value>, name: &str) -> Result<Option<Self>, String> {
+    fn read(claims: &Map, name: &str) -> Result<Option<Self>, String> {
         object(claims, name, "serviceaccount.ref")?
             .map(|reference| Ok(Reference { name: text(reference, "name")?, uid: text(reference, "uid")? }))
             .transpose()

@@ -4,7 +4,7 @@
 
 use crate::schema::json_type;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// `jwt.DefaultLeeway`, in seconds: the tolerated difference between clocks. The same for deletions.
 pub(super) const DEFAULT_LEEWAY: i64 = 60;
@@ -22,7 +22,7 @@ pub(super) struct Registered {
 }
 
 impl Registered {
-    pub(super) fn read(claims: &Map<String, Value>) -> Result<Self, String> {
+    pub(super) fn read(claims: &Map) -> Result<Self, String> {
         Ok(Registered {
             issuer: text(claims, "iss")?,
             subject: text(claims, "sub")?,
@@ -66,20 +66,16 @@ fn nanoseconds(now: Timestamp, shift: i64) -> i128 {
 }
 
 /// A string; absent and null are empty.
-pub(super) fn text(claims: &Map<String, Value>, name: &str) -> Result<String, String> {
+pub(super) fn text(claims: &Map, name: &str) -> Result<String, String> {
     match claims.get(name) {
         None | Some(Value::Null) => Ok(String::new()),
-        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::String(text)) => Ok(text.to_string()),
         Some(other) => Err(mismatch(other, "string")),
     }
 }
 
 /// An object; absent and null are `None`. `go_type` is the expected type in the error.
-pub(super) fn object<'a>(
-    claims: &'a Map<String, Value>,
-    name: &str,
-    go_type: &str,
-) -> Result<Option<&'a Map<String, Value>>, String> {
+pub(super) fn object<'a>(claims: &'a Map, name: &str, go_type: &str) -> Result<Option<&'a Map>, String> {
     match claims.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(object)) => Ok(Some(object)),
@@ -88,7 +84,7 @@ pub(super) fn object<'a>(
 }
 
 /// A `jwt.NumericDate`: fractions are cut off, and a number out of range is the smallest integer, as on amd64.
-pub(super) fn date(claims: &Map<String, Value>, name: &str) -> Result<Option<i64>, String> {
+pub(super) fn date(claims: &Map, name: &str) -> Result<Option<i64>, String> {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     match claims.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -106,7 +102,7 @@ fn audience(claim: Option<&Value>) -> Result<Vec<String>, String> {
     let unexpected = || "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience".to_string();
     match claim {
         None => Ok(Vec::new()),
-        Some(Value::String(one)) => Ok(vec![one.clone()]),
+        Some(Value::String(one)) => Ok(vec![one.to_string()]),
         Some(Value::Array(many)) => {
             many.iter().map(|one| one.as_str().map(str::to_string).ok_or_else(unexpected)).collect()
         }

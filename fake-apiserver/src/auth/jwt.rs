@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use tree::{Map, Value, json};
 
 /// Base64 as Go decodes it: the unused bits of the last character may have any value.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
@@ -74,17 +74,17 @@ impl<'a> Parsed<'a> {
         let (header, payload) = message.split_once('.')?;
         let header = LENIENT.decode(header).ok()?;
         // The derived decoder would accept an array, Go's does not.
-        let header: Map<String, Value> = serde_json::from_slice(&header).ok()?;
+        let header: Map = serde_json::from_slice(&header).ok()?;
         Some(Parsed {
             message: message.as_bytes(),
-            header: serde_json::from_value(Value::Object(header)).ok()?,
+            header: serde_json::from_value(Value::Object(header).into()).ok()?,
             payload: LENIENT.decode(payload).ok()?,
             signature: LENIENT.decode(signature).ok()?,
         })
     }
 
     /// The claims, if one of `keys` signed them: the one that the token names, or any if it names none.
-    pub(super) fn verify(&self, keys: &[PublicKey]) -> Result<Map<String, Value>, String> {
+    pub(super) fn verify(&self, keys: &[PublicKey]) -> Result<Map, String> {
         let id = self.header.kid.as_deref().unwrap_or_default();
         let mut candidates = keys.iter().filter(|key| id.is_empty() || key.id() == id).peekable();
         if candidates.peek().is_none() {

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// `LegacyIssuer`.
 pub const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
@@ -33,7 +33,7 @@ pub(super) struct Legacy {
 }
 
 impl Legacy {
-    pub(super) fn read(claims: &Map<String, Value>) -> Result<Self, String> {
+    pub(super) fn read(claims: &Map) -> Result<Self, String> {
         Ok(Legacy {
             namespace: text(claims, "kubernetes.io/serviceaccount/namespace")?,
             secret: text(claims, "kubernetes.io/serviceaccount/secret.name")?,

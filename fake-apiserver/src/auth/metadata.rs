@@ -2,8 +2,8 @@
 
 use super::Objects;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 pub(super) fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_default()

@@ -47,10 +47,10 @@ use http::header::AUTHORIZATION;
 use jiff::Timestamp;
 use keys::{PublicKey, SigningKey};
 use memo::Memo;
-use serde_json::Value;
 use service_account::{ServiceAccountTokens, intersection};
 use std::collections::HashMap;
 use std::sync::Arc;
+use tree::Value;
 
 /// The live objects that authentication depends on. Called for every request with a service account token.
 pub trait Objects {

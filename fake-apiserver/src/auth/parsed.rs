@@ -2,8 +2,8 @@
 
 use super::memo::Memo;
 use crate::store::{Entry, Key};
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// The greatest ratio of a tree's size to that of its JSON: a short value in an array takes 32 bytes.
 const TREE: usize = 16;

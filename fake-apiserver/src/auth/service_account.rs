@@ -18,8 +18,8 @@ use super::memo::Memo;
 use super::user::User;
 use super::{Authentication, Notes, Objects};
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 use std::sync::Arc;
+use tree::Map;
 
 #[derive(Debug)]
 pub(super) struct ServiceAccountTokens {
@@ -97,7 +97,7 @@ impl ServiceAccountTokens {
         Ok(Some(verified))
     }
 
-    fn read(&self, claims: &Map<String, Value>) -> Result<Verified, String> {
+    fn read(&self, claims: &Map) -> Result<Verified, String> {
         let registered = Registered::read(claims)?;
         if !self.is_trusted(&registered.issuer) {
             return Err(format!("token issuer {:?} is invalid", registered.issuer));

@@ -11,8 +11,8 @@ use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::ids::Ids;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use tree::{Map, Value, json};
 
 /// `MinTokenAgeSec`.
 const MIN_TOKEN_AGE_SECONDS: i64 = 10 * 60;
@@ -34,7 +34,7 @@ pub struct TokenRequestOutcome {
 /// The objects that a token is bound to, as claims, and whether one is a pod.
 #[derive(Default)]
 struct Binding {
-    claims: Map<String, Value>,
+    claims: Map,
     pod: bool,
 }
 
@@ -259,7 +259,7 @@ fn bind(asked: &Value, account: &ServiceAccount<'_>, objects: &dyn Objects) -> A
         );
         return Err(ApiError::conflict(Qualified { group, resource: kind }, name, why));
     }
-    binding.claims.insert(kind.to_lowercase(), reference(name, uid));
+    binding.claims.insert(kind.to_lowercase().into(), reference(name, uid));
     Ok(binding)
 }
 

@@ -4,7 +4,7 @@
 
 use crate::object::meta;
 use crate::registry::{Resource, ids};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// The finalizer that holds a definition while there are objects (`CustomResourceCleanupFinalizer`).
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

@@ -18,7 +18,7 @@ use crate::registry::Resource;
 use crate::store::Entry;
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use tree::Value;
 
 /// The finalizers of propagation policies: `FinalizerOrphanDependents`, `FinalizerDeleteDependents`.
 const ORPHAN: &str = "orphan";

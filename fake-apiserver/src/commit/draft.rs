@@ -5,7 +5,7 @@ use crate::object::meta::Metadata;
 use crate::registry::Resource;
 use crate::schema;
 use crate::store::{Draft, Entry, Key, Meta};
-use serde_json::Value;
+use tree::Value;
 
 /// An object, read in another version than the stored one under that revision.
 pub(crate) fn read(kind: &Resource, object: &Value, revision: u64) -> ApiResult<Entry> {

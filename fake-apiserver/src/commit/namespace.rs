@@ -8,7 +8,7 @@
 
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Key, Parent};
-use serde_json::Value;
+use tree::Value;
 
 /// The field of a terminating namespace, and its value.
 const TERMINATING: (&str, &str) = ("status.phase", "Terminating");

@@ -7,7 +7,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::registry::Resource;
 use crate::schema;
 use crate::store::Draft;
-use serde_json::Value;
+use tree::Value;
 
 /// `DefaultMaxRequestBytes` of etcd, for a request as its members pass it on.
 const MAX_REQUEST: usize = 3 * 512 * 1024;

@@ -5,10 +5,10 @@
 use super::rules::Rules;
 use super::schema::Structural;
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
-use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
+use tree::Value;
 
 /// A schema, and the rules in it.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn equal_schemas_are_compiled_once() {

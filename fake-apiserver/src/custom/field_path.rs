@@ -3,7 +3,7 @@
 //! Follows `ValidFieldPath` of `pkg/apiserver/schema/cel/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), which
 //! panics where a path leads through `additionalProperties: true`; here it refers to no valid field then.
 
-use serde_json::Value;
+use tree::Value;
 
 /// A path and the schema there.
 pub struct Found<'a> {

@@ -3,9 +3,9 @@
 //!
 //! Follows `k8s.io/client-go/util/jsonpath` (v0.37.1), with missing keys allowed.
 
-use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use tree::Value;
 
 /// A parsed expression.
 #[derive(Debug, Clone)]
@@ -338,14 +338,14 @@ fn unquote(text: &str) -> Option<String> {
 
 fn number(text: &str) -> Option<Value> {
     let text = text.strip_prefix('+').unwrap_or(text);
-    let float = || Some(serde_json::Number::from_f64(text.parse().ok()?)?.into());
+    let float = || Some(tree::Number::from_f64(text.parse().ok()?)?.into());
     text.parse::<i64>().map(Value::from).ok().or_else(float)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn expressions_lead_to_values() {

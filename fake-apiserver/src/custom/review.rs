@@ -6,7 +6,7 @@ use crate::error::aggregate;
 use crate::object::patch::type_name;
 use crate::object::{meta, validate};
 use crate::schema::{self, json_type};
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 const GROUP: &str = "apiextensions.k8s.io";
 const KIND: &str = "ConversionReview";
@@ -109,7 +109,7 @@ impl Review<'_> {
     }
 
     /// `getConvertedObjectsFromResponse`.
-    fn response(&self, document: &[u8]) -> Result<Map<String, Value>, String> {
+    fn response(&self, document: &[u8]) -> Result<Map, String> {
         let is_json = document.trim_ascii_start().starts_with(b"{");
         // What is no JSON is read as YAML, and is a text in most cases.
         let document = if is_json { document } else { b"\"\"" };

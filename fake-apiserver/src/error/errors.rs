@@ -1,7 +1,7 @@
 //! Collector of findings: `field.ErrorList` of `k8s.io/apimachinery/pkg/util/validation/field` (v0.37.1).
 
 use super::{FieldError, Path};
-use serde_json::Value;
+use tree::Value;
 
 /// Findings of validation in the order in which the rules made them.
 #[derive(Debug, Default)]

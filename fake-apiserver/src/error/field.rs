@@ -2,10 +2,10 @@
 
 use super::{Cause, Path};
 use crate::schema::{encode_any, print_float, quote};
-use serde_json::Value;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use tree::Value;
 
 /// The most bytes of a value that are hashed.
 const HASHED_BYTES: usize = 4096;

@@ -407,8 +407,8 @@ pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
     use std::sync::Arc;
+    use tree::Value;
 
     /// It would not end in our time if each were compared with all before it.
     #[test]

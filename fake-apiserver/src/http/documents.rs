@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use jiff::Timestamp;
-use serde_json::json;
+use tree::json;
 
 /// Paths that are neither discovery nor health.
 const OTHER_PATHS: &[&str] = &[
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn root_lists_what_answers() {
-        let root: serde_json::Value = serde_json::from_slice(get("/", &[]).body()).unwrap();
+        let root: tree::Value = serde_json::from_slice(get("/", &[]).body()).unwrap();
         let paths: Vec<&str> = root["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
         assert!(paths.is_sorted(), "{paths:?}");
         for path in paths.iter().filter(|path| !path.contains("openid") && **path != "/openapi/v3/") {
@@ -323,12 +323,12 @@ mod tests {
 
     #[test]
     fn openapi_documents_are_named_by_hash() {
-        let index: serde_json::Value = serde_json::from_slice(get("/openapi/v3", &[]).body()).unwrap();
+        let index: tree::Value = serde_json::from_slice(get("/openapi/v3", &[]).body()).unwrap();
         let current = index["paths"]["api/v1"]["serverRelativeURL"].as_str().unwrap();
         let document = get(current, &[]);
         assert_eq!(header(&document, CACHE_CONTROL), "public, immutable");
         assert_eq!(header(&document, EXPIRES), "Sun, 21 Nov 2027 04:24:34 UTC");
-        let openapi: serde_json::Value = serde_json::from_slice(document.body()).unwrap();
+        let openapi: tree::Value = serde_json::from_slice(document.body()).unwrap();
         let patch = &openapi["paths"]["/api/v1/namespaces/{namespace}/serviceaccounts/{name}"]["patch"];
         assert_eq!(patch["x-kubernetes-group-version-kind"]["kind"], "ServiceAccount");
 

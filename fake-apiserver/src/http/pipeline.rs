@@ -423,7 +423,7 @@ impl<'r> Exchange<'r> {
             subresource: path.subresource.into(),
             namespace: path.namespace().into(),
             name: self.name().into(),
-            body,
+            body: body.map(Into::into),
             code,
             authentication_error: trace.authentication_error,
             annotations: trace.annotations,

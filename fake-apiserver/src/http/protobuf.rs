@@ -3,7 +3,7 @@
 use crate::error::{ApiError, ApiResult};
 use crate::schema::{self, TypeRef};
 use bytes::Bytes;
-use serde_json::Value;
+use tree::Value;
 
 /// The body of a response, from its JSON.
 ///
@@ -85,5 +85,5 @@ fn known(api_version: &str, kind: &str) -> ApiResult<TypeRef<'static>> {
 
 /// Parses JSON that the server has written.
 fn parse(json: &[u8]) -> ApiResult<Value> {
-    serde_json::from_slice(json).map_err(ApiError::internal)
+    tree::parse_object(json).map_err(ApiError::internal)
 }

@@ -100,7 +100,7 @@ impl Rendering<'_> {
 struct Success {
     kind: &'static str,
     api_version: &'static str,
-    metadata: serde_json::Map<String, serde_json::Value>,
+    metadata: tree::Map,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<SuccessDetails>,

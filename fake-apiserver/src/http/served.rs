@@ -23,7 +23,7 @@ pub(super) fn target<'r>(served: Served<'r>, path: &ResourcePath<'_>, verb: &str
     }
     let objections = path_segment(path.name);
     if !objections.is_empty() {
-        let name = serde_json::json!(path.name);
+        let name = tree::json!(path.name);
         return Err(ApiError::bad_request(format!("Name parameter invalid: {name}: {}", objections.join(";"))));
     }
     Ok(Served { subresource, ..served })

@@ -19,7 +19,6 @@ use crate::registry::Version;
 use crate::schema;
 use crate::store::{Change, Delivery, Entry, Event, FormId, Subscription};
 use bytes::{Bytes, BytesMut};
-use serde_json::json;
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
@@ -28,6 +27,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
+use tree::json;
 
 /// The time between bookmarks (`defaultBookmarkFrequency` upstream).
 const BOOKMARK_PERIOD: Duration = Duration::from_secs(60);

@@ -12,10 +12,10 @@ use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tree::Value;
 
 /// The object in the rows of a table: `metav1.IncludeObjectPolicy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

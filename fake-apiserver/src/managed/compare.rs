@@ -6,8 +6,8 @@ use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, Type};
 use crate::schema::{Field, TypeRef};
-use serde_json::{Map as Object, Value};
 use std::cmp::Ordering;
+use tree::{Map as Object, Text, Value};
 
 /// What was changed. A field is in no more than one of the sets.
 #[derive(Debug, Default, PartialEq)]
@@ -122,8 +122,8 @@ impl Walk {
     fn fields(
         &self,
         map: &Map<'_>,
-        old: Option<&Object<String, Value>>,
-        new: Option<&Object<String, Value>>,
+        old: Option<&Object>,
+        new: Option<&Object>,
         changes: &mut Changes,
     ) -> Result<bool, String> {
         let mut descended = false;
@@ -247,7 +247,7 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
         }
         (Value::Object(ones), Value::Object(others)) => match ty.element() {
             Some(element) => {
-                let same = |(name, one): (&String, &Value)| {
+                let same = |(name, one): (&Text, &Value)| {
                     others.get(name).is_some_and(|other| shown_equal(element, one, other))
                 };
                 ones.len() == others.len() && ones.iter().all(same)
@@ -260,8 +260,8 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
 
 /// The fields of either object, in the order of their names, with their values in both.
 fn joined<'v>(
-    old: Option<&'v Object<String, Value>>,
-    new: Option<&'v Object<String, Value>>,
+    old: Option<&'v Object>,
+    new: Option<&'v Object>,
 ) -> impl Iterator<Item = (&'v str, Option<&'v Value>, Option<&'v Value>)> {
     let mut olds = old.into_iter().flatten().peekable();
     let mut news = new.into_iter().flatten().peekable();
@@ -278,7 +278,7 @@ fn joined<'v>(
     })
 }
 
-fn object(value: &Value) -> Option<&Object<String, Value>> {
+fn object(value: &Value) -> Option<&Object> {
     value.as_object()
 }
 

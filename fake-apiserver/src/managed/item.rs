@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use super::types::{Form, Items, List};
-use serde_json::Value;
+use tree::{Text, Value};
 
 /// The element by which an item of a list that is a map or a set is selected.
 ///
@@ -54,7 +54,7 @@ pub(super) fn equal(one: &Value, other: &Value) -> bool {
             ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| equal(one, other))
         }
         (Value::Object(ones), Value::Object(others)) => {
-            let same = |(name, one): (&String, &Value)| others.get(name).is_some_and(|other| equal(one, other));
+            let same = |(name, one): (&Text, &Value)| others.get(name).is_some_and(|other| equal(one, other));
             ones.len() == others.len() && ones.iter().all(same)
         }
         _ => one == other,

@@ -3,8 +3,8 @@
 
 use super::set::Set;
 use crate::schema;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use tree::{Map, Value};
 
 /// How many managers may have updated an object, before the oldest become one.
 const MAX_UPDATERS: usize = 10;
@@ -117,20 +117,17 @@ fn encode_one(manager: &Manager, owned: &Owned) -> Value {
         Operation::Apply => "Apply",
         Operation::Update => "Update",
     };
-    let mut entry = Map::new();
-    let mut put = |name: &str, text: &str| {
-        if !text.is_empty() {
-            entry.insert(name.to_owned(), text.into());
-        }
-    };
-    put("manager", &manager.name);
-    put("operation", operation);
-    put("apiVersion", &owned.api_version);
-    put("time", owned.time.as_deref().unwrap_or_default());
-    put("fieldsType", "FieldsV1");
-    put("subresource", &manager.subresource);
-    entry.insert("fieldsV1".to_owned(), owned.set.print());
-    Value::Object(entry)
+    let text = |name, text: &str| (name, Value::from(text));
+    let entry = [
+        text("apiVersion", &owned.api_version),
+        text("fieldsType", "FieldsV1"),
+        ("fieldsV1", owned.set.print()),
+        text("manager", &manager.name),
+        text("operation", operation),
+        text("subresource", &manager.subresource),
+        text("time", owned.time.as_deref().unwrap_or_default()),
+    ];
+    entry.into_iter().filter(|(_, value)| value != "").collect()
 }
 
 /// Whether these `managedFields` ask to forget all managers: an empty list, or one empty entry.

@@ -6,8 +6,8 @@ use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, Type};
 use super::validate::mismatch;
-use serde_json::{Map as Object, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use tree::{Map as Object, Text, Value};
 
 /// Merges `applied` into `live`: what it names gets its value, whatever else stays.
 ///
@@ -53,16 +53,16 @@ fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result
     }
 }
 
-type Fields = Object<String, Value>;
+type Fields = Object;
 
 fn fields(map: &Map<'_>, live: Option<&Fields>, applied: Option<&Fields>) -> Result<Option<Value>, String> {
     let mut result = Object::new();
-    let names: BTreeSet<&String> = [live, applied].into_iter().flatten().flat_map(|fields| fields.keys()).collect();
+    let names: BTreeSet<&Text> = [live, applied].into_iter().flatten().flat_map(|fields| fields.keys()).collect();
     for name in names {
         let ty = map.get(name).ok_or("schema error: invalid atom: inlined")?;
         let of = |fields: Option<&'_ Fields>| fields.and_then(|fields| fields.get(name)).cloned();
         if let Some(value) = merged(ty, of(live).as_ref(), of(applied).as_ref())? {
-            result.insert(name.clone(), value);
+            result.insert(name.as_str().into(), value);
         }
     }
     Ok((!result.is_empty()).then_some(Value::Object(result)))

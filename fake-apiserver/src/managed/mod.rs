@@ -8,19 +8,19 @@
 //! - [`Context::update`] and [`Context::apply`] say what a write makes of the managers, and an apply of the object.
 
 mod compare;
+mod element;
 mod item;
 mod managers;
 mod merge;
 mod scale;
 mod set;
+mod text;
 mod types;
 mod update;
 mod validate;
 #[cfg(test)]
 mod vectors;
 mod walk;
-
-use crate::schema::element;
 
 pub use compare::{Trees, compare, equal};
 pub use element::Element;

@@ -2,8 +2,9 @@
 //! (`fieldpath/set.go` and `serialize.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use super::element::Element;
-use serde_json::{Map, Value};
+use super::text;
 use std::fmt::Write as _;
+use tree::Value;
 
 /// A set of fields, as a trie: which children are members, and which members are below them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,23 +42,16 @@ impl Set {
     /// # Errors
     /// If it is malformed.
     pub fn parse(fields: &Value) -> Result<Set, String> {
-        read(fields).map(|(set, _)| set)
+        let (set, _) = match fields {
+            Value::Raw(text) => text::parse(text)?,
+            fields => text::parse(&fields.to_string())?,
+        };
+        Ok(set)
     }
 
-    /// The set as `fieldsV1`.
+    /// The set as `fieldsV1`: a text.
     pub fn print(&self) -> Value {
-        let empty = || Value::Object(Map::new());
-        let entry = |node: &Node| {
-            let mut below = node.below.print();
-            if node.member
-                && !node.below.is_empty()
-                && let Some(fields) = below.as_object_mut()
-            {
-                fields.insert(".".into(), empty());
-            }
-            (node.element.print(), below)
-        };
-        Value::Object(self.nodes.iter().map(entry).collect())
+        Value::Raw(text::print(self).into())
     }
 
     /// Whether it has no members.
@@ -228,34 +222,10 @@ impl Set {
     }
 }
 
-/// The set below an element, and whether the element itself is a member.
-fn read(fields: &Value) -> Result<(Set, bool), String> {
-    let mut set = Set::default();
-    let mut member = false;
-    match fields {
-        Value::Null => {}
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                if name == "." {
-                    member = true;
-                    continue;
-                }
-                let Some(element) = Element::parse(name)? else { continue };
-                let (below, member) = read(value)?;
-                set.push(element, member, below);
-            }
-        }
-        other => return Err(format!("{other} is no set of fields")),
-    }
-    set.sort();
-    let member = member || set.is_empty();
-    Ok((set, member))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn sets_keep_their_form() {

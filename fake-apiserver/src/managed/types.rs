@@ -5,7 +5,7 @@
 use crate::custom::schema::Kind as CustomKind;
 use crate::custom::schema::{ListType as CustomList, Node, Others};
 use crate::schema::{self, Facets, ListType, Nature, TypeRef};
-use serde_json::Value;
+use tree::Value;
 
 /// A type.
 #[derive(Clone, Copy)]

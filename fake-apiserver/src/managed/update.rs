@@ -8,9 +8,9 @@ use super::set::Set;
 use super::types::Type;
 use super::validate::{fields_of, validate};
 use super::walk::{reconciled, with_named};
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use tree::Value;
 
 /// The versions of an object.
 pub trait Versions {

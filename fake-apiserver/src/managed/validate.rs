@@ -6,7 +6,7 @@ use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, Scalar, Type};
 use crate::schema;
-use serde_json::Value;
+use tree::{Text, Value};
 
 /// What is wrong: the path, and why.
 type Finding = (String, String);
@@ -38,6 +38,8 @@ impl Check {
         let wrong = |why: String| (at.to_owned(), why);
         match (ty.form(Some(value)), value) {
             (_, Value::Null) => {}
+            // Only sets of owned fields are kept as text, and those are as they have to be.
+            (Form::Map(_), Value::Raw(_)) => {}
             (Form::Nothing, _) => findings.push(wrong("schema error: invalid atom: inlined".to_owned())),
             (Form::Scalar(scalar), value) => findings.extend(mismatch(scalar, value).map(wrong)),
             (Form::Map(map), Value::Object(_)) => self.fields(&map, value, at, findings),
@@ -105,7 +107,7 @@ fn go_type(value: &Value) -> &'static str {
         Value::Number(_) => "int64",
         Value::String(_) => "string",
         Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
+        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
     }
 }
 
@@ -118,7 +120,7 @@ fn boxed(value: &Value) -> String {
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.to_string(),
         Value::Array(items) => format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(" ")),
         Value::Object(fields) => {
             let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}:{}", plain(value))).collect();
@@ -137,7 +139,7 @@ fn go_syntax(value: &Value) -> String {
             format!("[]interface {{}}{{{}}}", items.iter().map(go_syntax).collect::<Vec<_>>().join(", "))
         }
         Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| format!("{}:{}", schema::quote(name), go_syntax(value));
+            let field = |(name, value): (&Text, &Value)| format!("{}:{}", schema::quote(name), go_syntax(value));
             format!("map[string]interface {{}}{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
         }
         other => schema::encode_any(other),
@@ -163,7 +165,7 @@ fn collect(ty: Type<'_>, value: &Value) -> (Set, bool) {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let Some(ty) = map.get(name) else { continue };
                 let (below, own) = collect(ty, value);
-                let is_empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+                let is_empty = value.is_null() || value.as_object().is_some_and(tree::Map::is_empty);
                 set.push(Element::field(name), own || is_empty || map.field(name).is_none(), below);
             }
         }

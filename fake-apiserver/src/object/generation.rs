@@ -1,7 +1,7 @@
 //! The comparison of specs, whose changes `metadata.generation` counts.
 
 use crate::schema::TypeRef;
-use serde_json::Value;
+use tree::{Text, Value};
 
 /// Whether anything but `metadata` and `status` differs in objects of that type, if they have one.
 pub fn spec_differs(new: &Value, old: &Value, ty: Option<TypeRef<'_>>) -> bool {
@@ -22,7 +22,7 @@ pub fn of_field<'t>(ty: TypeRef<'t>, key: &str) -> Option<TypeRef<'t>> {
 /// empty is the same as nothing.
 pub fn untyped_differs(new: &Value, old: &Value, status_counts: bool) -> bool {
     let (Some(new), Some(old)) = (new.as_object(), old.as_object()) else { return new != old };
-    let counts = |key: &String| match key.as_str() {
+    let counts = |key: &Text| match key.as_str() {
         "apiVersion" | "kind" | "metadata" => false,
         "status" => status_counts,
         _ => true,
@@ -65,7 +65,7 @@ fn is_empty(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn only_the_spec_counts() {

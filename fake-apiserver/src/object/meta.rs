@@ -2,11 +2,11 @@
 //!
 //! Every function is total: an absent field, or one of the wrong type, reads as unset, and writing creates what is absent.
 
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// An object's `metadata`, found once to read several of its fields.
 #[derive(Debug, Clone, Copy)]
-pub struct Metadata<'a>(Option<&'a Map<String, Value>>);
+pub struct Metadata<'a>(Option<&'a Map>);
 
 impl<'a> Metadata<'a> {
     /// The `metadata` of an object.
@@ -116,7 +116,7 @@ pub fn owner_references(object: &Value) -> &[Value] {
 
 /// A map of texts: labels or annotations.
 #[derive(Debug, Clone, Copy)]
-pub struct Labels<'a>(Option<&'a Map<String, Value>>);
+pub struct Labels<'a>(Option<&'a Map>);
 
 impl<'a> Labels<'a> {
     /// The value of a key.
@@ -131,18 +131,18 @@ impl<'a> Labels<'a> {
 }
 
 /// `metadata` itself, created if it is absent.
-pub fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
+pub fn metadata_mut(object: &mut Value) -> &mut Map {
     map_at(map(object), "metadata")
 }
 
-fn map(value: &mut Value) -> &mut Map<String, Value> {
+fn map(value: &mut Value) -> &mut Map {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
     value.as_object_mut().expect("made an object just above")
 }
 
-fn map_at<'a>(parent: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
+fn map_at<'a>(parent: &'a mut Map, key: &str) -> &'a mut Map {
     if !parent.contains_key(key) {
         parent.insert(key.into(), Value::Object(Map::new()));
     }
@@ -170,7 +170,7 @@ pub fn carry_over(object: &mut Value, from: &Value, name: &str) {
 }
 
 /// Gives a field of `metadata` the value that it had; an empty text unsets it.
-fn keep(metadata: &mut Map<String, Value>, old: Metadata<'_>, name: &str) {
+fn keep(metadata: &mut Map, old: Metadata<'_>, name: &str) {
     match old.field(name).filter(|value| *value != "") {
         Some(value) if metadata.get(name) == Some(value) => {}
         Some(value) => {
@@ -224,7 +224,7 @@ pub fn keep_system_fields(new: &mut Value, old: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn odd_trees_read_as_unset_and_can_be_written() {

@@ -6,9 +6,9 @@
 use super::meta::{self, Metadata};
 use super::name;
 use crate::error::FieldError;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
+use tree::Value;
 
 /// `TotalAnnotationSizeLimitB`.
 pub(crate) const TOTAL_ANNOTATION_SIZE_LIMIT: usize = 256 * 1024;

@@ -15,7 +15,7 @@ use crate::registry::ids;
 use crate::registry::owners::Writer;
 use crate::store::Draft;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 const POLICY: &str = include_str!("bootstrap.jsonl");
 

@@ -15,9 +15,9 @@ use crate::registry::owners::Writer;
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Scope};
 use jiff::Timestamp;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
+use tree::Value;
 
 /// The manager of the aggregated rules.
 const MANAGER: &str = "clusterrole-aggregation-controller";

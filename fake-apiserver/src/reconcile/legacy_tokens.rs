@@ -22,8 +22,8 @@ use crate::store::{CreateError, Key};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 use std::sync::atomic::{AtomicI64, Ordering};
+use tree::{Value, json};
 
 const NAMESPACE: &str = "kube-system";
 /// `ConfigMapName`.

@@ -23,10 +23,10 @@ use cluster_roles::ClusterRoles;
 use definitions::Definitions;
 use jiff::Timestamp;
 use legacy_tokens::{LegacyTokens, Use};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use tree::Value;
 
 /// The manager of what the server itself writes.
 const MANAGER: &str = "kube-apiserver";

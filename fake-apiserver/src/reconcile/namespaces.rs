@@ -19,8 +19,8 @@ use crate::registry::owners::Writer;
 use crate::registry::{Registry, Resource, ids};
 use crate::store::{Key, ResourceId, Scope};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tree::{Value, json};
 
 /// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
 const FINALIZER: &str = "kubernetes";

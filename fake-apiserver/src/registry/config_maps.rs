@@ -5,7 +5,7 @@
 use super::rules::{Rules, Strategy};
 use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors};
 use crate::error::FieldError;
-use serde_json::{Map, Value};
+use tree::{Map, Text, Value};
 
 pub(super) const RULES: Rules = Rules {
     cells: &[("Data", |config_map, _| {
@@ -16,7 +16,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-fn entries<'a>(config_map: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+fn entries<'a>(config_map: &'a Value, field: &str) -> impl Iterator<Item = (&'a Text, &'a Value)> {
     config_map.get(field).and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 

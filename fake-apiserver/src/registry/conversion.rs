@@ -7,9 +7,9 @@ use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::schema;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
+use tree::Value;
 
 /// The conversion between a version and the storage version.
 #[derive(Debug)]
@@ -222,7 +222,7 @@ impl Version {
     }
 
     fn convert(&self, stored: &[u8]) -> ApiResult<Vec<u8>> {
-        let object: Value = serde_json::from_slice(stored).map_err(ApiError::internal)?;
+        let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
         let encoded = schema::encode(&self.present(object), self.ty());
@@ -242,7 +242,7 @@ fn is_read_as_written(value: &Value) -> bool {
         }
         Value::Array(items) => items.iter().all(is_read_as_written),
         Value::Object(fields) => fields.values().all(is_read_as_written),
-        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Raw(_) => true,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::object::validate::qualified_finalizer;
 use crate::object::{meta, name};
 use crate::schema::print_float;
 use jiff::Timestamp;
-use serde_json::Value;
+use tree::Value;
 
 /// Where finalizers are.
 const FINALIZERS: &str = "metadata.finalizers";
@@ -52,7 +52,7 @@ pub(crate) fn set_at_path(object: &mut Value, path: &str, value: Value) -> bool 
     let mut place = object;
     for field in fields(path) {
         if place.is_null() {
-            *place = Value::Object(serde_json::Map::new());
+            *place = Value::Object(tree::Map::new());
         }
         let Some(members) = place.as_object_mut() else { return false };
         place = members.entry(field).or_insert(Value::Null);
@@ -97,9 +97,9 @@ fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
         Value::Bool(value) => (value.to_string(), "bool"),
         Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
         Value::Number(_) => (go_text(value), "float64"),
-        Value::String(text) => (text.clone(), "string"),
+        Value::String(text) => (text.to_string(), "string"),
         Value::Array(_) => (go_text(value), "[]interface {}"),
-        Value::Object(_) => (go_text(value), "map[string]interface {}"),
+        Value::Object(_) | Value::Raw(_) => (go_text(value), "map[string]interface {}"),
     };
     format!("{dotted} accessor error: {shown} is of the type {found}, expected {expected}")
 }
@@ -165,7 +165,7 @@ pub(super) fn go_text(value: &Value) -> String {
             || number.as_f64().map_or_else(|| number.to_string(), print_float),
             |integer| integer.to_string(),
         ),
-        Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => value.to_string(),
+        Value::String(text) => text.to_string(),
+        Value::Array(_) | Value::Object(_) | Value::Raw(_) => value.to_string(),
     }
 }

@@ -10,7 +10,7 @@ use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
-use serde_json::Value;
+use tree::Value;
 
 impl Resource {
     /// Whether the schemas of a custom resource have still to be compiled.
@@ -25,7 +25,7 @@ impl Resource {
     pub(crate) fn compile(&self) -> ApiResult<()> {
         let json = self.versions.iter().find_map(|version| version.definition.as_ref());
         let Some(json) = json.filter(|_| self.is_uncompiled()) else { return Ok(()) };
-        let mut definition: Value = serde_json::from_slice(json).map_err(ApiError::internal)?;
+        let mut definition: Value = tree::parse_object(json).map_err(ApiError::internal)?;
         settle_numbers(&mut definition);
         for version in items(&definition, "/spec/versions") {
             let served = self.versions.iter().find(|served| version["name"] == *served.name);

@@ -5,7 +5,7 @@
 use super::rules::{Rules, Strategy};
 use super::text;
 use crate::error::FieldError;
-use serde_json::Value;
+use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
     qualified_finalizers: false,

@@ -45,7 +45,7 @@ pub use rules::{RowCondition, Strategy};
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;
 
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// The value at a JSON pointer without escapes. Allocates nothing, unlike `Value::pointer`.
 pub(crate) fn at<'a>(mut value: &'a Value, mut pointer: &str) -> Option<&'a Value> {

@@ -6,7 +6,7 @@ use super::rules::{NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, items, text};
 use crate::error::FieldError;
 use crate::object::{meta, name, validate as object};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// `LabelMetadataName`.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";

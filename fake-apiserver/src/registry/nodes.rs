@@ -9,9 +9,9 @@ use super::rules::{Cell, Rules, Strategy};
 use super::{carry_over, default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
-use serde_json::Value;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
     subresources: &[(

@@ -5,7 +5,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 use crate::schema;
-use serde_json::{Value, json};
+use tree::Value;
 
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
@@ -114,7 +114,7 @@ impl Resource {
 
 /// An object of a version without anything.
 pub(crate) fn empty(api_version: &str, kind: &str) -> Value {
-    json!({"apiVersion": api_version, "kind": kind})
+    [("apiVersion", api_version), ("kind", kind)].into_iter().collect()
 }
 
 /// The owners of a stored object's fields; none if they cannot be read.

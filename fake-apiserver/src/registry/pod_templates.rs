@@ -8,7 +8,7 @@ use super::rules::{Rules, Strategy};
 use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
-use serde_json::Value;
+use tree::Value;
 
 /// Path of the template.
 const TEMPLATE: Path<'static> = Path::new("template");

@@ -10,7 +10,7 @@ use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::selector::validate_structured;
 use crate::object::validate::{IMMUTABLE, invalid_each};
-use serde_json::Value;
+use tree::Value;
 
 /// The API group, which is also that of roles, users and groups in references.
 pub const GROUP: &str = "rbac.authorization.k8s.io";
@@ -73,7 +73,7 @@ fn role_ref(binding: &Value) -> String {
 /// `SetDefaults_RoleBinding` and `SetDefaults_Subject`.
 fn default_binding(binding: &mut Value) {
     if !binding["roleRef"].is_object() {
-        binding["roleRef"] = Value::Object(serde_json::Map::new());
+        binding["roleRef"] = Value::Object(tree::Map::new());
     }
     default_to(&mut binding["roleRef"], "apiGroup", GROUP);
     for subject in binding.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten() {

@@ -179,7 +179,7 @@ fn group_version(text: &'static str) -> (&'static str, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use tree::Value;
 
     #[test]
     fn the_record_is_of_the_emulated_version() {

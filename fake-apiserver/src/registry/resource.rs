@@ -17,10 +17,10 @@ use crate::schema::{ObjectType, TypeRef};
 use crate::store::{Entry, ResourceId};
 use bytes::Bytes;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
+use tree::Value;
 
 /// Text of a resource: borrowed from the table, or owned by a resource that was added at run time.
 pub type Str = Cow<'static, str>;

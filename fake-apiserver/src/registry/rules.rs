@@ -4,8 +4,8 @@
 use super::conversion::Functions;
 use crate::error::FieldError;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::borrow::Cow;
+use tree::Value;
 
 pub(crate) use crate::object::validate::NameRule;
 

@@ -12,7 +12,7 @@ use crate::object::{meta, name, validate as object};
 use crate::schema::parse_json;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value};
+use tree::{Map, Text, Value};
 
 /// `MaxSecretSize`, which bounds ConfigMaps too.
 pub(super) const MAX_DATA_SIZE: usize = 1024 * 1024;
@@ -30,7 +30,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-fn data(secret: &Value) -> impl Iterator<Item = (&String, &Value)> {
+fn data(secret: &Value) -> impl Iterator<Item = (&Text, &Value)> {
     secret.get("data").and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 
@@ -120,7 +120,7 @@ fn type_errors(secret: &Value) -> Vec<FieldError> {
 fn json_object_error(encoded: &str) -> Option<String> {
     let of_type = |name| Some(format!("json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"));
     match parse_json(&STANDARD.decode(encoded).unwrap_or_default()).map(|decoded| decoded.object) {
-        Ok(Value::Object(_) | Value::Null) => None,
+        Ok(Value::Object(_) | Value::Raw(_) | Value::Null) => None,
         Ok(Value::Array(_)) => of_type("array"),
         Ok(Value::String(_)) => of_type("string"),
         Ok(Value::Bool(_)) => of_type("bool"),

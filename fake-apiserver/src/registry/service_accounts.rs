@@ -4,7 +4,7 @@
 
 use super::rules::{Rules, Strategy};
 use crate::object::meta;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// `EnforceMountableSecretsAnnotation`.
 const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
@@ -26,7 +26,7 @@ fn clean_secret_references(account: &mut Value) {
     let Some(references) = account.get_mut("secrets").and_then(Value::as_array_mut) else { return };
     for reference in references {
         let name = reference.get("name").cloned();
-        *reference = Value::Object(Map::from_iter(name.map(|name| ("name".into(), name))));
+        *reference = Value::Object(Map::from_iter(name.map(|name| ("name", name))));
     }
 }
 

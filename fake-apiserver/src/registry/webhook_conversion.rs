@@ -5,10 +5,10 @@ use crate::ids::uuid;
 use crate::schema::encode_any;
 use crate::store::{Entry, Key};
 use crate::webhook::Client;
-use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
+use tree::Value;
 
 /// How much of what readers were shown of a version is kept, by the length of the stored objects in bytes.
 const ROOM: usize = 16 * 1024 * 1024;

@@ -3,7 +3,8 @@
 
 use super::definitions::{Definitions, KindLine};
 use super::facets::Facets;
-use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant, by_length};
+use super::names::Names;
+use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -253,7 +254,7 @@ impl<'d> Linker<'d> {
                 }
                 let (owner, context) = (owner.clone(), name.clone());
                 let facets = facets.map(Arc::from);
-                fields.push(Field { name, ty, omit_empty, omit_zero, owner, context, facets });
+                fields.push(Field { name: name.into(), ty, omit_empty, omit_zero, owner, context, facets });
                 Content::Field(fields.len() - 1)
             };
             if let Some(number) = number {
@@ -266,11 +267,9 @@ impl<'d> Linker<'d> {
         if open {
             fields.sort_by(|one, other| one.name.cmp(&other.name));
         }
-        let mut by_name: Vec<u32> = (0..).take(fields.len()).collect();
-        let name = |index: &u32| &*fields[*index as usize].name;
-        by_name.sort_unstable_by(|one, other| by_length(name(one), name(other)));
+        let names = Names::of(fields.iter().map(|field| &*field.name));
         members.sort_unstable_by_key(|member| member.number);
-        Ok(Struct { by_name: by_name.into(), members: members.into(), fields: fields.into(), open })
+        Ok(Struct { names, members: members.into(), fields: fields.into(), open })
     }
 
     fn link_union(&mut self, refusal: &str, declared: Vec<Declared<'d>>) -> Union {

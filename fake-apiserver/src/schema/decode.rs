@@ -9,8 +9,8 @@ use super::text::quote;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
 use super::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, bytes, float, quantity, time, too_deep};
-use serde_json::{Map, Value};
 use std::borrow::Cow;
+use tree::{Map, Value};
 
 /// Decodes a body into the canonical tree of its type.
 ///
@@ -117,10 +117,10 @@ impl<'a> Decoder<'a> {
             (Shape::Bool, Token::Bool) => *slot = Value::Bool(self.lexer.bool()?),
             (Shape::Int32 | Shape::Int64, Token::Number) => self.integer(target, slot)?,
             (Shape::Float64, Token::Number) => self.float(slot)?,
-            (Shape::String, Token::String) => *slot = Value::String(self.lexer.string()?.into_owned()),
+            (Shape::String, Token::String) => *slot = Value::String(self.lexer.string()?.into_owned().into()),
             (Shape::Bytes, Token::String | Token::Array) => self.bytes(token, slot)?,
             (Shape::Time | Shape::MicroTime, _) => self.time(target, token, slot)?,
-            (Shape::Quantity, _) => *slot = Value::String(self.quantity()?),
+            (Shape::Quantity, _) => *slot = self.quantity()?.into(),
             (Shape::IntOrString, _) => self.int_or_string(token, slot)?,
             (Shape::Any, _) => *slot = self.raw_json()?,
             (Shape::List { element, .. }, Token::Array) => self.list(target.at(*element), slot)?,
@@ -161,7 +161,7 @@ impl<'a> Decoder<'a> {
     fn bytes(&mut self, token: Token, slot: &mut Value) -> Step {
         if token == Token::String {
             match bytes::normalize(self.lexer.string()?) {
-                Ok(text) => *slot = Value::String(text),
+                Ok(text) => *slot = Value::String(text.into()),
                 Err(message) => self.save_error(message),
             }
             return Ok(());
@@ -180,7 +180,7 @@ impl<'a> Decoder<'a> {
                 _ => self.save_error(self.mismatch(token.name(), "uint8")),
             }
         }
-        *slot = Value::String(bytes::encode(&content));
+        *slot = Value::String(bytes::encode(&content).into());
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl<'a> Decoder<'a> {
         }
         let layout = if matches!(ty.shape(), Shape::Time) { time::Layout::Seconds } else { time::Layout::Micros };
         let time = layout.parse(&self.lexer.string()?).map_err(Failure::Value)?;
-        *slot = time.map_or(Value::Null, Value::String);
+        *slot = time.map_or(Value::Null, Value::from);
         Ok(())
     }
 
@@ -203,7 +203,7 @@ impl<'a> Decoder<'a> {
 
     fn int_or_string(&mut self, token: Token, slot: &mut Value) -> Step {
         match token {
-            Token::String => *slot = Value::String(self.lexer.string()?.into_owned()),
+            Token::String => *slot = Value::String(self.lexer.string()?.into_owned().into()),
             Token::Null => {
                 self.lexer.null()?;
                 *slot = Value::from(0);
@@ -258,7 +258,7 @@ impl<'a> Decoder<'a> {
             self.path.push(Segment::Key(key));
             self.value(element, &mut value)?;
             self.path.pop();
-            entries.insert(name, if value.is_null() { element.zero() } else { value });
+            entries.insert(name.into(), if value.is_null() { element.zero() } else { value });
         }
         match slot {
             Value::Object(earlier) => earlier.extend(entries),
@@ -298,7 +298,7 @@ impl<'a> Decoder<'a> {
             self.value(ty, &mut value)?;
             self.path.pop();
             if !ty.is_zero(&value) || (value.is_object() && self.is_kept_empty(field)) {
-                object.insert(field.name.as_ref().to_owned(), value);
+                object.insert(field.name.clone(), value);
             }
         }
         *slot = Value::Object(object);

@@ -1,12 +1,11 @@
 //! The encoder of trees into the JSON that Go writes for the type: order of fields, omitted fields, escapes.
 
-use super::element;
 use super::float;
-use super::text::plain_len;
+use super::text::Specials;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
-use serde_json::Value;
 use std::io::Write;
+use tree::{Map, Text, Value};
 
 /// An object's JSON, without its `resourceVersion`, which is known only at commit.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +47,8 @@ impl Encoded {
 ///
 /// `kind` and `apiVersion` come first, so an object starts with `{"kind":"ConfigMap","apiVersion":"v1",`.
 pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
-    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new() };
+    let sorts = ty.as_struct().is_some_and(|content| content.open);
+    let mut encoder = Encoder { json: Vec::with_capacity(1024), slot: None, present: Vec::new(), sorts };
     match ty.as_struct() {
         Some(content) => encoder.object(ty, content, Some(object), Level::Root),
         None => encoder.value(ty, Some(object)),
@@ -58,7 +58,7 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
 
 /// Writes an untyped value as `json.Marshal` does.
 pub(crate) fn encode_any(value: &Value) -> String {
-    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new() };
+    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };
     encoder.any(value);
     String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
 }
@@ -68,6 +68,8 @@ struct Encoder<'v> {
     slot: Option<RevisionSlot>,
     /// The values of the fields, by the fields' index, of the structs that are being written, each within the one before.
     present: Vec<(usize, &'v Value)>,
+    /// Whether what is kept as text is written in the order of its names: in Go it is a map, too.
+    sorts: bool,
 }
 
 /// The position of a struct.
@@ -96,7 +98,6 @@ impl<'v> Encoder<'v> {
                 Some(variant) => self.value(ty.at(variant.ty), Some(value)),
                 None => self.json.extend_from_slice(b"null"),
             },
-            (Shape::Any, Some(value)) if ty.is_set_of_fields() => self.set_of_fields(value),
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
             (Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString, None) => self.json.push(b'0'),
@@ -111,7 +112,7 @@ impl<'v> Encoder<'v> {
         let others = object.filter(|_| content.open).into_iter().flatten();
         let mut others = others.filter(|(name, _)| content.field(name).is_none()).peekable();
         let first = self.present.len();
-        let field_index = |name: &String| content.field(name).map(|(index, _)| index);
+        let field_index = |name: &Text| content.field(name).map(|(index, _)| index);
         self.present.extend(object.into_iter().flatten().filter_map(|(name, value)| Some((field_index(name)?, value))));
         self.present[first..].sort_unstable_by_key(|(index, _)| *index);
         let mut next = first;
@@ -175,13 +176,9 @@ impl<'v> Encoder<'v> {
         self.json.push(b']');
     }
 
-    fn map(
-        &mut self,
-        entries: impl IntoIterator<Item = (&'v String, &'v Value)>,
-        write: impl Fn(&mut Self, &'v Value),
-    ) {
+    fn map(&mut self, entries: &'v Map, write: impl Fn(&mut Self, &'v Value)) {
         self.json.push(b'{');
-        for (index, (key, value)) in entries.into_iter().enumerate() {
+        for (index, (key, value)) in entries.iter().enumerate() {
             if index > 0 {
                 self.json.push(b',');
             }
@@ -214,58 +211,62 @@ impl<'v> Encoder<'v> {
             Value::String(text) => self.string(text),
             Value::Array(items) => self.list(items, Self::any),
             Value::Object(entries) => self.map(entries, Self::any),
+            Value::Raw(text) if self.sorts && !is_sorted(text) => {
+                self.json.extend_from_slice(encode_any(&value.parsed()).as_bytes());
+            }
+            Value::Raw(text) => self.json.extend_from_slice(text.as_bytes()),
         }
     }
 
-    fn set_of_fields(&mut self, set: &'v Value) {
-        match set.as_object().map(|entries| (entries, element::in_order(entries))) {
-            None => self.any(set),
-            Some((entries, None)) => self.map(entries, Self::set_of_fields),
-            Some((_, Some(entries))) => self.map(entries, Self::set_of_fields),
-        }
-    }
-
-    /// `appendString` of encoding/json, which also escapes characters that are special in HTML and JavaScript.
     fn string(&mut self, text: &str) {
         self.json.push(b'"');
-        let mut rest = text.as_bytes();
-        loop {
-            let (plain, special) = rest.split_at(plain_len(rest, may_need_escape));
-            self.json.extend_from_slice(plain);
-            let Some(byte) = special.first() else { break };
-            let mut len = 1;
-            let escape: &[u8] = match byte {
-                b'"' => b"\\\"",
-                b'\\' => b"\\\\",
-                0x08 => b"\\b",
-                0x0c => b"\\f",
-                b'\n' => b"\\n",
-                b'\r' => b"\\r",
-                b'\t' => b"\\t",
-                0xe2 => match special {
-                    [_, 0x80, last @ (0xa8 | 0xa9), ..] => {
-                        len = 3;
-                        if *last == 0xa8 { b"\\u2028" } else { b"\\u2029" }
-                    }
-                    _ => b"\xe2",
-                },
-                _ => {
-                    write!(self.json, "\\u{byte:04x}").expect("writing to a Vec cannot fail");
-                    b""
-                }
-            };
-            self.json.extend_from_slice(escape);
-            rest = &special[len..];
-        }
+        push_escaped(&mut self.json, text);
         self.json.push(b'"');
     }
 }
 
-/// Whether Go escapes a character that begins with this byte: always, but for E2, with which the line separators U+2028 and
-/// U+2029 begin (E2 80 A8 and E2 80 A9).
-fn may_need_escape(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (byte == b'<') | (byte == b'>') | (byte == b'&') | (byte == 0xe2)
+/// Appends a text as it stands between the quotes of a string. Characters that are special in HTML and JavaScript are escaped, too
+/// (`appendString` of encoding/json).
+pub(crate) fn push_escaped(json: &mut Vec<u8>, text: &str) {
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, special) = rest.split_at(MAY_NEED_ESCAPES.plain_len(rest));
+        json.extend_from_slice(plain);
+        let Some(byte) = special.first() else { break };
+        let mut len = 1;
+        let escape: &[u8] = match byte {
+            b'"' => b"\\\"",
+            b'\\' => b"\\\\",
+            0x08 => b"\\b",
+            0x0c => b"\\f",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            0xe2 => match special {
+                [_, 0x80, last @ (0xa8 | 0xa9), ..] => {
+                    len = 3;
+                    if *last == 0xa8 { b"\\u2028" } else { b"\\u2029" }
+                }
+                _ => b"\xe2",
+            },
+            _ => {
+                write!(json, "\\u{byte:04x}").expect("writing to a Vec cannot fail");
+                b""
+            }
+        };
+        json.extend_from_slice(escape);
+        rest = &special[len..];
+    }
 }
+
+/// Whether a set of fields is surely in the order of its names: fields are, but not items of lists.
+fn is_sorted(fields: &str) -> bool {
+    !["\"k:", "\"v:", "\"i:"].iter().any(|item| fields.contains(item))
+}
+
+/// Bytes with which characters begin that Go escapes: always, but for E2, with which the line separators U+2028 and U+2029 begin
+/// (E2 80 A8 and E2 80 A9).
+static MAY_NEED_ESCAPES: Specials = Specials::and(b"\"\\<>&\xe2");
 
 /// Whether Go leaves the field out: `omitempty` does not apply to structs, also those that are written as something else.
 pub(super) fn is_omitted(field: &Field, ty: TypeRef<'_>, value: Option<&Value>) -> bool {

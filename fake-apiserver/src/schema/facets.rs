@@ -1,6 +1,6 @@
 //! Facets: tags and markers of types and fields in the Go sources.
 
-use serde_json::Value;
+use tree::Value;
 
 /// The facets of a type or of a field. Those of a field's type are not repeated at the field.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! `float64`: read as it reads back from Go's text, and written as Go's encoder writes it.
 
-use serde_json::Number;
 use std::fmt::Write;
+use tree::Number;
 
 /// The number in JSON: an integer if it is whole and in the range of integers. `None` if it is not finite.
 pub(crate) fn number(float: f64) -> Option<Number> {
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn floats_are_printed_as_in_go() {
         for line in include_str!("../../../fixtures/schema/floats.jsonl").lines() {
-            let vector: serde_json::Value = serde_json::from_str(line).expect("a line is a vector");
+            let vector: tree::Value = serde_json::from_str(line).expect("a line is a vector");
             let float: f64 = vector["input"].as_str().unwrap_or_default().parse().expect("a number");
             let number = number(float).expect("a finite number");
             let mut printed = Vec::new();

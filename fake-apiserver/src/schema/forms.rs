@@ -7,7 +7,7 @@ use super::decode::{Decoder, Failure, Step};
 use super::token::Token;
 use super::types::{TypeRef, Union};
 use super::untyped;
-use serde_json::Value;
+use tree::Value;
 
 impl<'a> Decoder<'a> {
     /// JSON of any kind.

@@ -4,12 +4,15 @@
 //! answers of status 400. As there, the end of the input counts as a space first, and as an end only where a space would
 //! have been in order. Nothing here recurses, however deep the input nests.
 
-use super::text::{char_literal, plain_len};
+use super::text::{Specials, char_literal};
 use super::token::Token;
 use std::borrow::Cow;
 
 /// `maxNestingDepth`.
 const MAX_NESTING_DEPTH: usize = 10_000;
+
+/// Bytes that do not stand for themselves in strings.
+static SPECIAL: Specials = Specials::and(b"\"\\");
 
 /// A syntax error's text.
 #[derive(Debug, PartialEq)]
@@ -276,7 +279,7 @@ impl<'a> Lexer<'a> {
         let mut escaped = false;
         loop {
             let rest = &self.bytes[self.at..];
-            let plain = plain_len(rest, |byte| (byte == b'"') | (byte == b'\\') | (byte < 0x20));
+            let plain = SPECIAL.plain_len(rest);
             if plain == rest.len() {
                 return Err(SyntaxError("unexpected end of JSON input".to_owned()));
             }

@@ -6,8 +6,8 @@
 use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeRef, Union};
 use super::wire::Writer;
-use super::{bytes, encode, protobuf::MAGIC, time};
-use serde_json::{Map, Value};
+use super::{bytes, protobuf::MAGIC, time};
+use tree::{Map, Value};
 
 /// The fields of `runtime.Unknown` that follow its `raw`: `contentEncoding` and `contentType`, both empty.
 const REST: [u8; 4] = [0x1a, 0, 0x22, 0];
@@ -63,7 +63,7 @@ pub fn encode_protobuf_event(name: &str, object: &[u8]) -> Vec<u8> {
 }
 
 /// Writes the fields of a struct, whose values, also those of the structs that it embeds, stand in one object.
-fn message(writer: &mut Writer, ty: TypeRef<'_>, content: &Struct, object: Option<&Map<String, Value>>) {
+fn message(writer: &mut Writer, ty: TypeRef<'_>, content: &Struct, object: Option<&Map>) {
     for Member { number, content: place, .. } in &content.members {
         match place {
             Content::Embedded(embedded) => {
@@ -125,11 +125,10 @@ fn single(writer: &mut Writer, number: u32, ty: TypeRef<'_>, value: Option<&Valu
             either.varint(2, unsigned(value));
             either.bytes(3, text.unwrap_or_default().as_bytes());
         }),
-        Shape::Any => writer.message(number, |any| {
-            if let Some(json) = value {
-                let json = if ty.is_set_of_fields() { encode(json, ty).json } else { json.to_string().into_bytes() };
-                any.bytes(1, &json);
-            }
+        Shape::Any => writer.message(number, |any| match value {
+            Some(Value::Raw(text)) => any.bytes(1, text.as_bytes()),
+            Some(json) => any.bytes(1, json.to_string().as_bytes()),
+            None => {}
         }),
         Shape::Struct(content) => {
             writer.message(number, |writer| message(writer, ty, content, value.and_then(Value::as_object)));

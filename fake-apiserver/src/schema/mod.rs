@@ -14,20 +14,20 @@
 //!
 //! The types come from the structs of k8s.io/api and k8s.io/apimachinery v0.37.1 (Kubernetes v1.37, Apache-2.0) by way
 //! of `cargo xtask schema`; other [`Types`] are read from a text of the same form. Where raw JSON is embedded in an object
-//! its keys are kept sorted; those of `managedFields[].fieldsV1` are written in the order of their [`element`]s. Nesting is limited to 120 levels.
+//! its keys are kept sorted, except for sets of fields that are kept as text. Nesting is limited to 120 levels.
 
 mod built_in;
 mod bytes;
 mod data;
 mod decode;
 mod definitions;
-pub(crate) mod element;
 mod encode;
 mod facets;
 mod float;
 mod forms;
 mod lexer;
 mod marshal;
+mod names;
 mod nature;
 mod protobuf;
 mod quantity;
@@ -44,6 +44,7 @@ pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
 pub use decode::decode_json;
 pub(crate) use encode::encode_any;
+pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub(crate) use float::{number as float, print as print_float};
@@ -58,7 +59,7 @@ pub use types::{Field, OwnedType, TypeRef, Types};
 pub use unstructured::convert;
 pub use untyped::{count_items, interpret, parse_json, settle_numbers};
 
-use serde_json::Value;
+use tree::Value;
 
 /// Maximal nesting of objects and arrays. The real server allows 10,000, but trees are dropped, compared and copied by
 /// recursion, and `serde_json`, which stops at 127, must be able to read stored objects, also within a list or an event.

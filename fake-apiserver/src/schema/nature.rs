@@ -2,8 +2,8 @@
 
 use super::encode::is_omitted;
 use super::types::{Field, Shape, TypeRef};
-use serde_json::{Map, Value};
 use std::sync::LazyLock;
+use tree::{Map, Text, Value};
 
 /// The nature of a type, as the published schema of a built-in kind has it.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl<'t> TypeRef<'t> {
 fn zero(ty: TypeRef<'_>) -> &'static Value {
     static NULL: Value = Value::Null;
     static FALSE: Value = Value::Bool(false);
-    static TEXT: Value = Value::String(String::new());
+    static TEXT: Value = Value::String(Text::new_static(""));
     static ZERO: LazyLock<[Value; 3]> = LazyLock::new(|| [Value::from(0), Value::from("0"), Value::Object(Map::new())]);
     match ty.shape() {
         Shape::Bool => &FALSE,

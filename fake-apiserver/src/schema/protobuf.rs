@@ -9,7 +9,7 @@ use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeId, TypeRef, Union};
 use super::wire::{Read, Reader, WireType};
 use super::{DecodeError, MAX_DEPTH, bytes, float, quantity, time, too_deep, untyped};
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// `protoEncodingPrefix`.
 pub(super) const MAGIC: &[u8] = b"k8s\0";
@@ -151,7 +151,7 @@ impl<'t> Place<'t> {
 }
 
 /// Decodes a struct's message over what `object` holds.
-fn message<'t>(place: Place<'t>, content: &'t Struct, raw: &[u8], object: &mut Map<String, Value>) -> Read<()> {
+fn message<'t>(place: Place<'t>, content: &'t Struct, raw: &[u8], object: &mut Map) -> Read<()> {
     let mut reader = Reader::new(raw);
     while let Some(tag) = reader.tag(place.ty.bare_name())? {
         match content.member(tag.number) {
@@ -169,7 +169,7 @@ fn message<'t>(place: Place<'t>, content: &'t Struct, raw: &[u8], object: &mut M
                 let mut value = object.remove(&*field.name).unwrap_or_default();
                 decode_field(Place { ty: place.ty.target(), ..place }, tag.wire_type, &mut reader, &mut value)?;
                 if !place.ty.is_zero(&value) {
-                    object.insert(field.name.as_ref().to_owned(), value);
+                    object.insert(field.name.clone(), value);
                 }
             }
         }
@@ -187,7 +187,7 @@ fn decode_field(place: Place<'_>, wire_type: WireType, reader: &mut Reader, slot
             wire_type.expect(WireType::BYTES, place.name)?;
             let (key, value) = entry(place.nested()?.element(*element), reader.bytes()?)?;
             match slot {
-                Value::Object(entries) => drop(entries.insert(key, value)),
+                Value::Object(entries) => drop(entries.insert(key.into(), value)),
                 _ => *slot = Value::Object(Map::from_iter([(key, value)])),
             }
         }
@@ -252,12 +252,12 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
     wire_type.expect(WireType::BYTES, name)?;
     let raw = reader.bytes()?;
     match ty.shape() {
-        Shape::String => Ok(Value::String(string(raw))),
-        Shape::Bytes => Ok(Value::String(bytes::encode(raw))),
+        Shape::String => Ok(Value::String(string(raw).into())),
+        Shape::Bytes => Ok(Value::String(bytes::encode(raw).into())),
         Shape::Time => timestamp(time::Layout::Seconds, raw),
         Shape::MicroTime => timestamp(time::Layout::Micros, raw),
         Shape::Quantity => match only_bytes("Quantity", "String_", raw)? {
-            Some(text) => Ok(Value::String(quantity::canonical(&string(text))?)),
+            Some(text) => Ok(quantity::canonical(&string(text))?.into()),
             None => Ok(ty.zero()),
         },
         Shape::IntOrString => int_or_string(raw),
@@ -265,7 +265,7 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
             Some(json) if !json.is_empty() => match untyped::parse_within(json, depth) {
                 Ok(parsed) => Ok(parsed.object),
                 // Upstream keeps the bytes, and ignores the owners of fields when it cannot read them.
-                Err(_) if ty.bare_name() == "FieldsV1" => Ok(Value::String(string(json))),
+                Err(_) if ty.bare_name() == "FieldsV1" => Ok(Value::String(string(json).into())),
                 Err(error) => Err(error.to_string()),
             },
             _ => Ok(Value::Null),
@@ -339,7 +339,7 @@ fn timestamp(layout: time::Layout, raw: &[u8]) -> Read<Value> {
         *target = signed(reader.varint()?);
     }
     let time = layout.format_unix(seconds, i64::from(nanos as i32))?;
-    Ok(time.map_or(Value::Null, Value::String))
+    Ok(time.map_or(Value::Null, Value::from))
 }
 
 /// `intstr.IntOrString`: the kind, the number, the string.
@@ -365,7 +365,7 @@ fn int_or_string(raw: &[u8]) -> Read<Value> {
     }
     match kind {
         0 => Ok(Value::from(number)),
-        1 => Ok(Value::String(text)),
+        1 => Ok(Value::String(text.into())),
         _ => Err("impossible IntOrString.Type".to_owned()),
     }
 }

@@ -250,7 +250,7 @@ impl Decimal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use tree::Value;
 
     #[test]
     fn texts_are_those_of_go() {

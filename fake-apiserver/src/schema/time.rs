@@ -260,7 +260,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
+    use tree::Value;
 
     #[test]
     fn texts_are_those_of_go() {

@@ -1,6 +1,6 @@
 //! Kinds of JSON values.
 
-use serde_json::Value;
+use tree::Value;
 
 /// The kind of a JSON value, known from its first byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ impl Token {
             Value::Number(_) => Token::Number,
             Value::String(_) => Token::String,
             Value::Array(_) => Token::Array,
-            Value::Object(_) => Token::Object,
+            Value::Object(_) | Value::Raw(_) => Token::Object,
         }
     }
 

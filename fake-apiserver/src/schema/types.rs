@@ -4,11 +4,11 @@
 //! so that they may contain themselves; a [`TypeRef`] is a type together with its arena, and an [`OwnedType`] keeps that arena.
 
 use super::facets::{Facets, NO_FACETS};
+use super::names::Names;
 use super::token::Token;
-use serde_json::{Map, Value};
-use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use tree::{Map, Text, Value};
 
 /// A set of types that refer only to each other.
 pub struct Types {
@@ -88,8 +88,8 @@ pub(super) enum Shape {
 pub(super) struct Struct {
     /// In the order in which Go prints them, with those of embedded structs in their places.
     pub(super) fields: Box<[Field]>,
-    /// Indices into `fields`, in the order of [`by_length`] of their names.
-    pub(super) by_name: Box<[u32]>,
+    /// The places of `fields`.
+    pub(super) names: Names,
     /// Ordered by number.
     pub(super) members: Box<[Member]>,
     /// Whether JSON may have other fields, which are kept as they are. Then it is a map in Go: the fields are ordered by name.
@@ -99,7 +99,7 @@ pub(super) struct Struct {
 /// A field of a JSON object.
 #[derive(Debug, Clone)]
 pub struct Field {
-    pub(super) name: Arc<str>,
+    pub(super) name: Text,
     pub(super) ty: TypeId,
     pub(super) omit_empty: bool,
     pub(super) omit_zero: bool,
@@ -282,11 +282,6 @@ impl<'t> TypeRef<'t> {
         name.rsplit('.').next().unwrap_or(name)
     }
 
-    /// Whether it is a set of fields that Go keeps in the text that it was written as. In custom resources it is a map.
-    pub(super) fn is_set_of_fields(self) -> bool {
-        self.name() == "apis/meta/v1.FieldsV1"
-    }
-
     /// The struct's fields, for a struct.
     pub(super) fn as_struct(self) -> Option<&'t Struct> {
         match self.shape() {
@@ -300,7 +295,7 @@ impl<'t> TypeRef<'t> {
         match self.shape() {
             Shape::Bool => Value::Bool(false),
             Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString => Value::from(0),
-            Shape::String | Shape::Bytes => Value::String(String::new()),
+            Shape::String | Shape::Bytes => Value::String(String::new().into()),
             Shape::Quantity => Value::from("0"),
             Shape::Struct(_) => Value::Object(Map::new()),
             Shape::Time | Shape::MicroTime | Shape::Any => Value::Null,
@@ -324,6 +319,7 @@ impl<'t> TypeRef<'t> {
             (_, Value::String(text)) => text.is_empty(),
             (_, Value::Array(items)) => items.is_empty(),
             (_, Value::Object(fields)) => fields.is_empty(),
+            (_, Value::Raw(_)) => false,
         }
     }
 
@@ -386,17 +382,10 @@ impl Field {
     }
 }
 
-/// An order of names, quicker than that of their letters: most names differ in length.
-pub(super) fn by_length(one: &str, other: &str) -> Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
-}
-
 impl Struct {
     /// The field of this JSON name, and its index.
     pub(super) fn field(&self, name: &str) -> Option<(usize, &Field)> {
-        let order = |index: &u32| by_length(&self.fields[*index as usize].name, name);
-        let at = self.by_name.binary_search_by(order).ok()?;
-        let index = self.by_name[at] as usize;
+        let index = self.names.find(name, |index| &self.fields[index].name)?;
         Some((index, &self.fields[index]))
     }
 

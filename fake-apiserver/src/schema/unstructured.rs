@@ -5,7 +5,7 @@
 
 use super::types::{Shape, TypeRef};
 use super::{bytes, check};
-use serde_json::Value;
+use tree::Value;
 
 /// Makes numbers those of the type, and finds out whether values can be converted at all. Unknown fields stay.
 ///
@@ -83,6 +83,6 @@ fn kind(value: &Value) -> &'static str {
         Value::Number(_) => "float64",
         Value::String(_) => "string",
         Value::Array(_) => "slice",
-        Value::Object(_) => "map",
+        Value::Object(_) | Value::Raw(_) => "map",
     }
 }

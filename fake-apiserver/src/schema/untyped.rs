@@ -4,8 +4,8 @@ use super::decode::{Decoder, Segment, Step};
 use super::lexer::Lexer;
 use super::token::Token;
 use super::{DecodeError, Decoded};
-use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
+use tree::{Map, Number, Value};
 
 /// Decodes JSON without a type, such as a patch, as Go decodes into an empty interface.
 ///
@@ -113,7 +113,7 @@ impl<'a> Decoder<'a> {
             }
             Token::Bool => Value::Bool(self.lexer.bool()?),
             Token::Number => Value::Number(self.any_number()?),
-            Token::String => Value::String(self.lexer.string()?.into_owned()),
+            Token::String => Value::String(self.lexer.string()?.into_owned().into()),
             Token::Array => {
                 let mut items = Vec::new();
                 self.begin_array()?;
@@ -136,7 +136,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The value of an untyped field of `object`.
-    pub(super) fn other_field(&mut self, key: Cow<'a, str>, object: &mut Map<String, Value>) -> Step {
+    pub(super) fn other_field(&mut self, key: Cow<'a, str>, object: &mut Map) -> Step {
         if object.contains_key(key.as_ref()) {
             self.save_finding("duplicate", &key);
         }
@@ -144,7 +144,7 @@ impl<'a> Decoder<'a> {
         self.path.push(Segment::Key(key));
         let value = self.any()?;
         self.path.pop();
-        object.insert(name, value);
+        object.insert(name.into(), value);
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl<'a> Decoder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn numbers_are_what_go_would_decode() {

@@ -56,7 +56,7 @@ impl Kubeconfig {
 }
 
 /// A double-quoted YAML scalar, as every JSON string is one.
-fn quote(text: &str) -> serde_json::Value {
+fn quote(text: &str) -> tree::Value {
     text.into()
 }
 

@@ -2,10 +2,10 @@
 
 use super::Key;
 use bytes::Bytes;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
+use tree::Value;
 
 /// The metadata of an object that selecting and routing need, so that the object need not be parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -104,9 +104,7 @@ impl Entry {
     /// # Panics
     /// If the stored bytes are not JSON.
     pub fn object(&self) -> Value {
-        // Checked once as a whole, not text by text.
-        let json = std::str::from_utf8(self.json()).expect("a stored object is UTF-8");
-        serde_json::from_str(json).expect("a stored object is JSON")
+        tree::parse_object(self.json()).expect("a stored object is JSON")
     }
 
     /// The members that an item of a list has, and the object's last brace.

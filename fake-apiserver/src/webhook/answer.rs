@@ -1,7 +1,7 @@
 //! What a webhook answers, and what of it is a failure (`transformResponse` and `NewGenericServerResponse`).
 
 use bytes::Bytes;
-use serde_json::Value;
+use tree::Value;
 
 /// How much of a text an error repeats, in bytes (`maxUnstructuredResponseTextBytes`).
 const LONGEST_TEXT: usize = 2048;

@@ -14,11 +14,11 @@ mod target;
 
 use bytes::Bytes;
 use connections::{Connections, Failed};
-use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 use target::Target;
 use tokio::time::{sleep, timeout};
+use tree::Value;
 
 /// The time for a call, all attempts included (`setGlobalDefaults`).
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,8 +1,8 @@
 //! Where a webhook is, by its `clientConfig`.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
-use serde_json::Value;
 use std::net::IpAddr;
+use tree::Value;
 
 /// The path of a call says how long it may take.
 const QUERY: &str = "timeout=30s";
@@ -93,7 +93,7 @@ fn path(written: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn urls_and_services() {

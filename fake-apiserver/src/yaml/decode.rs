@@ -4,7 +4,7 @@ use super::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
 use crate::schema::{MAX_DEPTH, print_float, quote};
-use serde_json::{Map, Number, Value};
+use tree::{Map, Number, Text, Value};
 
 /// The most bytes of text that aliases may repeat. Go knows no such limit; it shares the text until it writes JSON.
 const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
@@ -42,7 +42,7 @@ struct Decoder<'n> {
 /// The fields of an object, with the names of those whose keys are not strings.
 #[derive(Default)]
 struct Fields {
-    fields: Map<String, Value>,
+    fields: Map,
     odd: Vec<String>,
 }
 
@@ -137,9 +137,9 @@ impl Decoder<'_> {
         let is_text = key.is_string();
         let name = match key {
             Value::String(name) => name,
-            Value::Bool(on) => on.to_string(),
+            Value::Bool(on) => if on { "true" } else { "false" }.into(),
             // Go prints it with the digits of a float32.
-            Value::Number(number) => printed(&number),
+            Value::Number(number) => printed(&number).into(),
             _ => {
                 let text = "unsupported map key of type: %!s(<nil>), key: <nil>, value: ";
                 let shown = if value.is_null() { "<nil>".to_owned() } else { go_syntax(&value) };
@@ -147,12 +147,12 @@ impl Decoder<'_> {
                 return;
             }
         };
-        if into.fields.contains_key(&name) && is_text != into.odd.contains(&name) {
-            let shown = if is_text { quote(&name) } else { name.clone() };
+        if into.fields.contains_key(&name) && is_text != into.odd.iter().any(|odd| name == odd) {
+            let shown = if is_text { quote(&name) } else { name.to_string() };
             let line = self.nodes.0[at].line;
             self.repeated.push(format!("line {line}: key {shown} already set in map"));
         } else if !is_text {
-            into.odd.push(name.clone());
+            into.odd.push(name.to_string());
         }
         into.fields.insert(name, value);
     }
@@ -215,8 +215,9 @@ fn go_syntax(value: &Value) -> String {
         Value::Number(number) => printed(number),
         Value::String(text) => quote(text),
         Value::Array(items) => format!("[]interface {{}}{{{}}}", all(items.iter().map(go_syntax).collect())),
+        Value::Raw(_) => go_syntax(&value.parsed()),
         Value::Object(fields) => {
-            let field = |(name, value): (&String, &Value)| format!("{}:{}", quote(name), go_syntax(value));
+            let field = |(name, value): (&Text, &Value)| format!("{}:{}", quote(name), go_syntax(value));
             format!("map[interface {{}}]interface {{}}{{{}}}", all(fields.iter().map(field).collect()))
         }
     }

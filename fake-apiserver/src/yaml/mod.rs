@@ -17,7 +17,7 @@ mod vectors;
 mod words;
 
 pub use print::print;
-use serde_json::Value;
+use tree::Value;
 
 /// A document.
 #[derive(Debug, PartialEq)]

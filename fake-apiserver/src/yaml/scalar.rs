@@ -5,8 +5,8 @@ mod time;
 use crate::schema::float;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Number, Value};
 use time::{is_base_60, is_timestamp};
+use tree::{Number, Value};
 
 /// The prefix of the tags of YAML itself.
 const TAGS: &str = "tag:yaml.org,2002:";

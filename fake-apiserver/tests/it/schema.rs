@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fake_apiserver::internals::schema::{self, Facets, ListType, PatchStrategy, TypeRef, Types};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// An input and the result of the real codecs.
 #[derive(Debug, Default, Deserialize)]

@@ -276,7 +276,7 @@ pub(crate) fn document(body: &[u8]) -> Value {
     let mut object = schema::decode_protobuf_message(envelope.raw, ty).expect("a message");
     object["apiVersion"] = envelope.api_version.into();
     object["kind"] = envelope.kind.into();
-    object
+    object.into()
 }
 
 /// The events of a watch. Dropping it closes the connection.

@@ -40,7 +40,7 @@ pub enum Opaque {
     /// A decision of an authorizer.
     Decision(Arc<Decision>),
     /// Data without a schema.
-    Preserved(Arc<serde_json::Value>),
+    Preserved(Arc<tree::Value>),
 }
 
 impl Opaque {

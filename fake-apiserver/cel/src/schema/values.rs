@@ -5,8 +5,8 @@
 use super::{Parts, Schema, escape, unescape};
 use crate::library::Opaque;
 use crate::value::{List, ListKind, Map, Member, Object, Timestamp, Value, time};
-use serde_json::Value as Json;
 use std::sync::Arc;
+use tree::Value as Json;
 
 impl Schema {
     /// The value of data. Where the data is not as the schema says, to look at it is an error.
@@ -68,7 +68,7 @@ impl Schema {
         }
     }
 
-    fn object(&self, map: &serde_json::Map<String, Json>, parts: &Parts) -> Value {
+    fn object(&self, map: &tree::Map, parts: &Parts) -> Value {
         let with_meta;
         let schema = if self.embedded_resource {
             with_meta = self.with_object_meta();
@@ -165,7 +165,7 @@ fn go_type(data: &Json) -> &'static str {
         Json::Number(_) => "float64",
         Json::String(_) => "string",
         Json::Array(_) => "[]interface {}",
-        Json::Object(_) => "map[string]interface {}",
+        Json::Object(_) | Json::Raw(_) => "map[string]interface {}",
     }
 }
 

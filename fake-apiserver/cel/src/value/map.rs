@@ -63,7 +63,7 @@ pub(crate) enum Member {
     /// One that has a schema.
     Known { value: Value, is_null: bool },
     /// One that has none.
-    Unknown(serde_json::Value),
+    Unknown(tree::Value),
 }
 
 impl Entries {

@@ -5,7 +5,7 @@
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::error::ApiResult;
 use crate::registry::{child, items, text};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// Taints that a pod tolerates for five minutes by default.
 const TOLERATED: &[&str] = &["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];

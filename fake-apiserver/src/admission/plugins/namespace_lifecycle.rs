@@ -7,7 +7,7 @@
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::commit::namespace;
 use crate::error::{ApiError, ApiResult, Qualified};
-use serde_json::Value;
+use tree::Value;
 
 /// The namespaces that cannot be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];

@@ -6,7 +6,7 @@
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::error::ApiResult;
 use crate::registry::{carry_over, child, text};
-use serde_json::Value;
+use tree::Value;
 
 /// `SystemPriorityClasses`.
 const PRIORITY_CLASSES: &[(&str, i64)] =
@@ -73,7 +73,7 @@ fn resolve(pod: &mut Value) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     /// Every text as the real server (v1.37.1) gave it.
     #[test]

@@ -6,7 +6,7 @@
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::error::ApiResult;
 use crate::registry::text;
-use serde_json::Value;
+use tree::Value;
 
 /// The plugin `RuntimeClass`.
 pub(super) struct RuntimeClass;

@@ -5,7 +5,7 @@
 use crate::admission::{Attributes, Operation, Plugin};
 use crate::error::ApiResult;
 use crate::registry::{child, items};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// The plugin `TaintNodesByCondition`.
 pub(super) struct TaintNodesByCondition;

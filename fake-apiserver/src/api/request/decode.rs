@@ -9,8 +9,8 @@ use crate::object::meta;
 use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use crate::yaml;
-use serde_json::Value;
 use std::borrow::Cow;
+use tree::{Text, Value};
 
 /// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
@@ -73,7 +73,7 @@ impl<'k> Expected<'k> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
         let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes(), 0))?;
-        json.map_or_else(|| Ok(stored.clone()), |json| serde_json::from_slice(&json).map_err(ApiError::internal))
+        json.map_or_else(|| Ok(stored.clone()), |json| tree::parse_object(&json).map_err(ApiError::internal))
     }
 
     fn version(&self) -> &str {
@@ -105,7 +105,7 @@ impl<'k> Expected<'k> {
 
     /// Whether an object has the expected kind, or none.
     fn is_kind_of(&self, object: &Value) -> bool {
-        let fits = |(name, value): (&String, &Value)| match name.as_str() {
+        let fits = |(name, value): (&Text, &Value)| match name.as_str() {
             "apiVersion" => value == self.api_version || value == "",
             "kind" => value == self.kind || value == "",
             // The kind is looked up by names in any case.

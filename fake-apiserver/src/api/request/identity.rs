@@ -3,7 +3,7 @@
 use super::Request;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use serde_json::Value;
+use tree::Value;
 
 /// Checks that the body's name and namespace are those of the URL.
 pub(crate) fn check_identity(request: &Request<'_>, body: &mut Value) -> ApiResult<()> {

@@ -4,7 +4,7 @@ use super::Query;
 use crate::commit::deletion::{DeleteOptions, Propagation};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::selector::LabelSelector;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// The handling of unknown and duplicate fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

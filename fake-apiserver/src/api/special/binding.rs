@@ -6,7 +6,7 @@ use crate::api::{Reply, Request, admission, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
 

@@ -4,7 +4,7 @@ use crate::api::request::decode::{self, Expected};
 use crate::api::{Reply, Request, encode_reply, owners};
 use crate::auth::reviews::{access, own, token};
 use crate::error::{ApiError, ApiResult};
-use serde_json::Value;
+use tree::Value;
 
 pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);

@@ -18,7 +18,7 @@ use crate::managed::{self, Managers};
 use crate::object::meta;
 use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// The replicas of a custom resource that has none, in the scale that is written (`invalidSpecReplicas`).
 const UNSET: i32 = i32::MIN;
@@ -108,7 +108,7 @@ async fn set_replicas(
     });
     match written.await? {
         Reply::Object { line, .. } => {
-            let workload = serde_json::from_slice(&line);
+            let workload = tree::parse_object(&line);
             reply(&of(
                 request,
                 &workload.map_err(|why| ApiError::internal(format!("a written object is not JSON: {why}")))?,

@@ -10,8 +10,8 @@ use crate::index::Index;
 use crate::registry::{is_mirror_pod, items, references, text};
 use crate::store::{Entry, Key};
 use imbl::HashMap;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// `vertexType`: the kinds of objects that a node may be related to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

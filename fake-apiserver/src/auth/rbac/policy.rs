@@ -11,10 +11,10 @@ use crate::registry::{RBAC_GROUP, ids};
 use crate::schema::quote;
 use crate::store::{Entry, Key, ResourceId};
 use imbl::OrdMap;
-use serde_json::Value;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use tree::Value;
 
 /// The resources of roles, followed by those of bindings.
 pub(super) const RESOURCES: [ResourceId; 4] =

@@ -5,8 +5,8 @@
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::reviews::strings;
 use crate::schema::quote;
-use serde_json::Value;
 use std::fmt;
+use tree::Value;
 
 /// Stands for all verbs, groups, resources or paths.
 pub(super) const ALL: &str = "*";

@@ -10,9 +10,9 @@ use crate::deadline::Deadline;
 use crate::index::Index;
 use crate::registry::{RBAC_GROUP, Registry};
 use crate::store::{Draft, Key, Meta, Store};
-use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use tree::{Value, json};
 
 /// `verbs groups resources names paths`, lists with commas; `-` is an empty list, `""` an empty text.
 fn rule(text: &str) -> Rule {

@@ -8,7 +8,7 @@ use super::{AUTHORIZATION, adopt_namespace, field, selectors, strings, text, typ
 use crate::auth::User;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use serde_json::{Map, Value, json};
+use tree::{Map, Value, json};
 
 /// Answers a `SubjectAccessReview`.
 ///
@@ -97,7 +97,7 @@ fn metadata_error(metadata: &Value, allowed: &[&str], detail: &str) -> Option<Fi
         Value::String(text) => !text.is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => true,
+        Value::Bool(_) | Value::Number(_) | Value::Raw(_) => true,
     };
     let mut fields = metadata.as_object()?.iter();
     let offends = |name: &str| name != "managedFields" && !allowed.contains(&name);
@@ -110,7 +110,7 @@ fn subject_of(spec: &Value) -> User {
         name: text(spec, "user").into(),
         uid: text(spec, "uid").into(),
         groups: strings(&spec["groups"]),
-        extra: extra.map(|(key, values)| (key.clone(), strings(values))).collect(),
+        extra: extra.map(|(key, values)| (key.to_string(), strings(values))).collect(),
     }
 }
 
@@ -129,7 +129,7 @@ fn answer(authorizer: &dyn Authorizer, user: &User, mut body: Value) -> Value {
         Decision::Allow(reason) => (true, reason),
         Decision::NoOpinion(reason) => (false, reason),
     };
-    let mut status = Map::from_iter([("allowed".to_string(), allowed.into())]);
+    let mut status = Map::from_iter([("allowed", allowed.into())]);
     for (name, text) in [("reason", reason), ("evaluationError", selectors::evaluation_error(asked))] {
         if !text.is_empty() {
             status.insert(name.into(), text.into());

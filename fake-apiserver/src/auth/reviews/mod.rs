@@ -8,7 +8,7 @@ mod selectors;
 pub mod token;
 
 use crate::error::{ApiError, ApiResult};
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
@@ -26,7 +26,7 @@ fn typed(mut body: Value, group: &str, kind: &str) -> Value {
 }
 
 /// `value` as an object, made if it is null; other types were refused when the body was decoded.
-pub(super) fn object(value: &mut Value) -> &mut Map<String, Value> {
+pub(super) fn object(value: &mut Value) -> &mut Map {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }

@@ -9,7 +9,7 @@ use crate::auth::authorizer::Authorizer;
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, aggregate};
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use tree::{Map, Value, json};
 
 /// Answers a `SelfSubjectReview`.
 pub fn subject(user: &User, now: Timestamp) -> Value {
@@ -60,5 +60,5 @@ pub fn rules(authorizer: &dyn Authorizer, user: &User, body: &Value) -> ApiResul
 
 fn without_empty<const N: usize>(lists: [(&str, &Vec<String>); N]) -> Value {
     let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
-    Value::Object(lists.map(|(name, list)| (name.to_string(), json!(list))).collect::<Map<_, _>>())
+    Value::Object(lists.map(|(name, list)| (name.to_string(), json!(list))).collect::<Map>())
 }

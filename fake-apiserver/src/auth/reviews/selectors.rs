@@ -7,7 +7,7 @@
 use super::{strings, text};
 use crate::error::FieldError;
 use crate::object::selector;
-use serde_json::Value;
+use tree::Value;
 
 const PATH: &str = "spec.resourceAttributes";
 

@@ -6,7 +6,7 @@ use super::{AUTHENTICATION, field, object, strings, text, typed};
 use crate::auth::{Authenticator, Objects};
 use crate::error::{ApiError, ApiResult};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// Answers a `TokenReview`. A bad token is an answer, not an error; warnings about it are dropped.
 ///
@@ -27,7 +27,7 @@ pub fn review(authenticator: &Authenticator, body: Value, now: Timestamp, object
     match outcome {
         Ok(authentication) => {
             status.insert("authenticated".into(), true.into());
-            status.insert("user".into(), authentication.user.info());
+            status.insert("user".into(), authentication.user.info().into());
             status.insert("audiences".into(), json!(authentication.audiences));
         }
         Err(refusal) if refusal.reason.is_empty() => {}

@@ -68,7 +68,7 @@ fn bound_users_say_what_they_are_bound_to() {
     claims["kubernetes.io"]["node"] = json!({"name": "node", "uid": "NODE"});
     let user = request(&authenticator(), Some(&format!("Bearer {}", sign(&claims)))).unwrap().user;
     assert_eq!(
-        user.info(),
+        Value::from(user.info()),
         json!({
             "username": "system:serviceaccount:test:sa",
             "uid": "SA",

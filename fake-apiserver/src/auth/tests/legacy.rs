@@ -41,7 +41,7 @@ fn the_user_has_no_extra() {
     let token = sign(&claims());
     let authentication = authenticator().token(&token, &[], now(), &holding(&token)).unwrap();
     assert_eq!(
-        authentication.user.info(),
+        Value::from(authentication.user.info()),
         json!({
             "username": "system:serviceaccount:test:sa",
             "uid": "SA",

@@ -16,9 +16,9 @@ use super::{Authentication, Authenticator, Config, Objects, User, jwt};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use tree::{Value, json};
 
 const ISSUER: &str = "https://kubernetes.default.svc";
 const RSA_KEY: &[u8] = include_bytes!("../../../../fixtures/keys/rsa.key");

@@ -308,7 +308,8 @@ fn refusals_say_what_was_refused() {
             }),
         ),
     ] {
-        let status = serde_json::to_value(forbidden(&Attributes::new(&user, verb, target), "").status()).unwrap();
+        let error = forbidden(&Attributes::new(&user, verb, target), "");
+        let status: Value = serde_json::to_value(error.status()).unwrap().into();
         assert_eq!((&status["message"], &status["details"]), (&expected["message"], &expected["details"]));
         assert_eq!((&status["reason"], &status["code"]), (&json!("Forbidden"), &json!(403)));
     }

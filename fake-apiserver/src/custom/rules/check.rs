@@ -8,10 +8,10 @@ use crate::custom::schema::{self, Old};
 use crate::deadline::Deadline;
 use crate::error::{FieldError, Path};
 use kubernetes_cel::{Bindings, Budget, EvalError, Outcome, PER_CALL_LIMIT};
-use serde_json::Value;
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use tree::Value;
 
 /// `RuntimeCELCostBudget`.
 const BUDGET: u64 = 10_000_000;

@@ -1,8 +1,8 @@
 //! The compilation of rules: `pkg/apiserver/schema/cel/compilation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use kubernetes_cel::{Declarations, Declared, Environment, Expression, Program, Stage, Type};
-use serde_json::Value;
 use std::sync::LazyLock;
+use tree::Value;
 
 /// The value that a rule is about (`ScopedVarName`).
 pub const SELF: &str = "self";

@@ -23,8 +23,8 @@ use tree::has_rules;
 
 use crate::custom::schema::{Compared, Node, Old};
 use crate::error::Path;
+use ::tree::Value;
 use kubernetes_cel::Schema;
-use serde_json::Value;
 
 /// Why there are no rules about values that expressions cannot see.
 pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";

@@ -4,8 +4,8 @@
 use super::compile::{Code, Compiled, OLD_SELF, SELF, Scope};
 use crate::custom::field_path;
 use kubernetes_cel::{Declared, Parts, Schema, Stage, escape};
-use serde_json::Value;
 use std::collections::BTreeMap;
+use tree::{Text, Value};
 
 /// The field of a schema that has its rules.
 pub const RULES: &str = "x-kubernetes-validations";
@@ -93,7 +93,7 @@ impl Node {
             let element = declared.and_then(Declared::element);
             Node::compile(schema, is_embedded(schema), element).map(Box::new)
         };
-        let property = |(name, schema): (&String, &Value)| {
+        let property = |(name, schema): (&Text, &Value)| {
             let own;
             let declared = match escape(name) {
                 Some(escaped) => declared?.field(&escaped)?,
@@ -102,7 +102,7 @@ impl Node {
                     &own
                 }
             };
-            Some((name.clone(), Node::compile(schema, is_embedded(schema), Some(declared))?))
+            Some((name.to_string(), Node::compile(schema, is_embedded(schema), Some(declared))?))
         };
         let mut node = Node {
             fault: None,

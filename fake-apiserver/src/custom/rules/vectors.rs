@@ -7,8 +7,8 @@ use crate::deadline::Deadline;
 use crate::error::{FieldError, Path};
 use crate::schema::parse_json;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use tree::Value;
 
 /// A value with a schema, and what the rules in that find.
 #[derive(Deserialize)]
@@ -96,13 +96,13 @@ fn rules_find_what_they_find_in_go() {
 /// A check ends as soon as the time is up, whatever is left of its budget.
 #[test]
 fn checks_end_when_the_time_is_up() {
-    let schema = serde_json::json!({"type": "object", "x-kubernetes-validations": [{"rule": "false"}]});
+    let schema = tree::json!({"type": "object", "x-kubernetes-validations": [{"rule": "false"}]});
     let structural = Structural::new(&schema).expect("the schema is structural");
     let rules = Rules::new(&schema, true).expect("there are rules");
     let deadline = Deadline::new();
     deadline.end();
     let mut check = Check::new(&deadline);
-    rules.check(structural.root(), Path::ROOT, &serde_json::json!({}), Before::NOTHING, &mut check);
+    rules.check(structural.root(), Path::ROOT, &tree::json!({}), Before::NOTHING, &mut check);
     assert!(check.has_ended());
     assert!(check.errors.is_empty(), "{:?}", check.errors);
 }

@@ -4,7 +4,7 @@ use super::embedded::{self, Mode};
 use super::node::{Child, Node, Others};
 use super::prune;
 use crate::error::Path;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// Removes fields that are null, not nullable, and without a default (`PruneNonNullableNullsWithoutDefaults`).
 pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
@@ -34,11 +34,11 @@ pub(super) fn set(node: &Node, value: &mut Value) {
                 if let Some(default) = &field.default
                     && object.get(name).is_none_or(|value| value.is_null() && !field.nullable)
                 {
-                    object.insert(name.clone(), default.clone());
+                    object.insert(name.as_str().into(), default.clone());
                 }
             }
             for (name, value) in object.iter_mut() {
-                match (node.properties.get(name), &node.others) {
+                match (node.properties.get(name.as_str()), &node.others) {
                     (Some(field), _) => set(field, value),
                     (None, Some(Others::Like(field))) => set_over_null(field, value),
                     _ => {}
@@ -148,7 +148,7 @@ fn name_of(child: &Child) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::custom::schema::Structural;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn defaults_are_final_without_nulls_and_without_a_status() {

@@ -7,7 +7,7 @@ use crate::error::{Errors, FieldError, Path};
 use crate::object::validate::{MetaRules, NameRule};
 use crate::object::{name, validate};
 use crate::schema::{TypeRef, decode_json, encode, encode_any, lookup, parse_json};
-use serde_json::{Map, Value, json};
+use tree::{Map, Text, Value, json};
 
 /// `FieldManagerMaxLength`.
 const FIELD_MANAGER_MAX_LENGTH: usize = 128;
@@ -78,7 +78,7 @@ fn coerce_value(
                 coerce_meta(at, object, mode, unknown)?;
             }
             for (name, value) in object.iter_mut() {
-                match (node.properties.get(name), node.field(name)) {
+                match (node.properties.get(name.as_str()), node.field(name)) {
                     (Some(field), _) => coerce_value(field, false, at.child(name), value, mode, unknown)?,
                     (None, Some(field)) => coerce_value(field, false, at.key(name), value, mode, unknown)?,
                     (None, None) => {}
@@ -96,12 +96,7 @@ fn coerce_value(
     Ok(())
 }
 
-fn coerce_meta(
-    at: Path<'_>,
-    object: &mut Map<String, Value>,
-    mode: Mode,
-    unknown: &mut Vec<String>,
-) -> Result<(), FieldError> {
+fn coerce_meta(at: Path<'_>, object: &mut Map, mode: Mode, unknown: &mut Vec<String>) -> Result<(), FieldError> {
     for name in ["apiVersion", "kind"] {
         if let Some(value) = object.get(name).filter(|value| !value.is_string()) {
             if mode == Mode::RefuseMalformed {
@@ -121,7 +116,7 @@ fn coerce_meta(
             return Err(FieldError::invalid(at.child("metadata"), metadata, error));
         }
         (Err(_), Value::Object(fields)) => {
-            let can_be_read = |(name, value): &(&String, &Value)| normalize(&json!({ name.as_str(): value })).is_ok();
+            let can_be_read = |(name, value): &(&Text, &Value)| normalize(&json!({ name.as_str(): value })).is_ok();
             let readable = fields.iter().filter(can_be_read).map(|(name, value)| (name.clone(), value.clone()));
             if let Ok((written, _)) = normalize(&Value::Object(readable.collect())) {
                 *metadata = written;
@@ -140,7 +135,7 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
                 check_meta(at, object, errors);
             }
             for (name, value) in object {
-                match (node.properties.get(name), node.field(name)) {
+                match (node.properties.get(name.as_str()), node.field(name)) {
                     (Some(field), _) => check(field, at.child(name), value, false, errors),
                     (None, Some(field)) => check(field, at.key(name), value, false, errors),
                     (None, None) => {}
@@ -158,7 +153,7 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
 }
 
 /// `validateEmbeddedResource`.
-fn check_meta(at: Path<'_>, object: &Map<String, Value>, errors: &mut Errors) {
+fn check_meta(at: Path<'_>, object: &Map, errors: &mut Errors) {
     for name in ["apiVersion", "kind"] {
         if !object.contains_key(name) {
             errors.required(at.child(name), "");

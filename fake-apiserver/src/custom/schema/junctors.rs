@@ -6,7 +6,7 @@ use super::node::{Junctors, Node};
 use super::report::{Report, Where};
 use super::validate;
 use crate::error::FieldError;
-use serde_json::Value;
+use tree::Value;
 
 pub(super) fn check(all: &Junctors, at: &Where<'_>, value: &Value) -> Report {
     let mut report = Report::default();

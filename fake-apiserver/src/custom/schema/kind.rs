@@ -1,6 +1,6 @@
 //! Types of JSON values, named as in schemas.
 
-use serde_json::Value;
+use tree::Value;
 
 /// A type of JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Kind {
             Value::Number(_) => Kind::Number,
             Value::String(_) => Kind::String,
             Value::Array(_) => Kind::Array,
-            Value::Object(_) => Kind::Object,
+            Value::Object(_) | Value::Raw(_) => Kind::Object,
         }
     }
 

@@ -5,18 +5,18 @@
 use super::node::{ListType, Node, Others};
 use crate::error::{Errors, FieldError, Path};
 use crate::schema::encode_any;
-use serde_json::{Map, Value};
 use std::collections::HashMap;
+use tree::{Map, Value};
 
 /// Findings about the lists in an object (`ValidateListSetsAndMaps`).
-pub(super) fn check(node: &Node, at: Path<'_>, object: &Map<String, Value>, errors: &mut Errors) {
+pub(super) fn check(node: &Node, at: Path<'_>, object: &Map, errors: &mut Errors) {
     if let Some(Others::Like(other)) = &node.others {
         for (name, value) in object {
             check_value(other, at.key(name), value, errors);
         }
     }
     for (name, value) in object {
-        if let Some(field) = node.properties.get(name) {
+        if let Some(field) = node.properties.get(name.as_str()) {
             check_value(field, at.child(name), value, errors);
         }
     }

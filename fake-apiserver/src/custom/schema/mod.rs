@@ -40,7 +40,7 @@ use crate::error::{Errors, FieldError, Path};
 use embedded::Mode;
 use node::Purpose;
 use report::Where;
-use serde_json::Value;
+use tree::Value;
 
 /// Findings about the defaults in a schema, which is at `at` in its definition: they must satisfy it, and have no unknown
 /// fields (`ValidateDefaults`). Those that satisfy it are passed to `judge`, which says whether to go on.

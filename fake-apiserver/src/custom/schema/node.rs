@@ -5,8 +5,8 @@ use super::kind::Kind;
 use super::number::{Bounds, NumberFormat};
 use kubernetes_cel::go_regex;
 use regex::Regex;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use tree::{Map, Text, Value};
 
 /// A schema of a value, with those of the values in it. It stands for upstream's `Structural` and for its
 /// `NestedValueValidation`, the schemas in `allOf` and the like.
@@ -159,7 +159,7 @@ impl Node {
             max_properties: fields.count("maxProperties"),
             required: fields.texts("required"),
             properties: {
-                let read = |(name, schema): (&String, &Value)| Ok((name.clone(), read(schema)?));
+                let read = |(name, schema): (&Text, &Value)| Ok((name.to_string(), read(schema)?));
                 let properties = fields.get("properties").and_then(Value::as_object);
                 properties.into_iter().flatten().map(read).collect::<Result<_, String>>()?
             },
@@ -249,7 +249,7 @@ impl Pattern {
 }
 
 /// The fields of a `JSONSchemaProps`; null is the same as missing.
-struct Fields<'s>(&'s Map<String, Value>);
+struct Fields<'s>(&'s Map);
 
 impl<'s> Fields<'s> {
     fn get(&self, name: &str) -> Option<&'s Value> {

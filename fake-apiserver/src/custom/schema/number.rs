@@ -7,7 +7,7 @@ use super::kind::Kind;
 use super::report::{Report, Where};
 use crate::error::FieldError;
 use crate::schema::print_float;
-use serde_json::{Number, Value};
+use tree::{Number, Value};
 
 /// `maxJSONFloat` of `github.com/go-openapi/swag/conv`.
 const MAX_INTEGER: f64 = ((1_u64 << 53) - 1) as f64;

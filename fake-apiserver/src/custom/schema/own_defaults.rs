@@ -9,8 +9,8 @@ use super::prune::{self, META_FIELDS};
 use super::report::Where;
 use super::validate;
 use crate::error::{Errors, FieldError, Path, aggregate};
-use serde_json::Value;
 use std::ops::ControlFlow;
+use tree::Value;
 
 /// A default that satisfies its schema.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 //! `k8s.io/apiextensions-apiserver/pkg/apiserver/schema` (v0.37.1).
 
 use super::node::{Node, Others};
-use serde_json::{Map, Value};
 use std::fmt::Write;
+use tree::{Map, Value};
 
 /// The fields of all objects (`metaFields`).
 pub(super) const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -47,7 +47,7 @@ impl Pruner {
         }
     }
 
-    fn object(&mut self, object: &mut Map<String, Value>, node: Option<&Node>, is_object: bool) {
+    fn object(&mut self, object: &mut Map, node: Option<&Node>, is_object: bool) {
         let Some(node) = node else {
             object.keys().for_each(|name| self.note(name));
             object.clear();

@@ -6,9 +6,9 @@
 use super::kind::Kind;
 use super::node::{ListType, Node};
 use crate::schema::quote;
-use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use tree::{Text, Value};
 
 /// The results of comparing objects and lists of a new value with the old ones, by their addresses in memory, so that each
 /// is compared once, however many values around it have findings.
@@ -66,7 +66,7 @@ impl<'v> Old<'v> {
                 new.iter().all(|new| list.of(new).is_some_and(|old| old.equals(items, new)))
             }
             (Value::Object(old), Value::Object(new)) => {
-                let same = |(name, new): (&String, &Value)| {
+                let same = |(name, new): (&Text, &Value)| {
                     let schema = node.field(name);
                     schema.is_some_and(|schema| self.field(name).is_some_and(|old| old.equals(schema, new)))
                 };
@@ -132,7 +132,7 @@ fn key_of(keys: &[String], item: &Value) -> Option<String> {
                 let float = number.as_f64()? + 0.0;
                 if keys.len() == 1 { format!("f{float}") } else { format!("f{float:.6}") }
             }
-            Value::Null | Value::Array(_) | Value::Object(_) => return None,
+            Value::Null | Value::Array(_) | Value::Object(_) | Value::Raw(_) => return None,
         };
         key.push('\0');
         key.push_str(&part);

@@ -12,7 +12,7 @@ use super::ratchet::Old;
 use super::report::{Report, Where};
 use crate::error::FieldError;
 use crate::schema::encode_any;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// Validates a value that replaces an old one, if there is one. Findings about unchanged values are dropped.
 pub(super) fn check(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Report {
@@ -196,7 +196,7 @@ fn items(node: &Node, at: &Where<'_>, list: &[Value], old: Option<Old<'_>>) -> R
 }
 
 /// `objectValidator`.
-fn fields(node: &Node, at: &Where<'_>, object: &Map<String, Value>, old: Option<Old<'_>>) -> Report {
+fn fields(node: &Node, at: &Where<'_>, object: &Map, old: Option<Old<'_>>) -> Report {
     let mut report = Report::default();
     if let Some(min) = node.min_properties.filter(|min| size(object.len()) < *min) {
         let detail = format!("{at} in body should have at least {min} properties");
@@ -210,7 +210,7 @@ fn fields(node: &Node, at: &Where<'_>, object: &Map<String, Value>, old: Option<
         let seen = at.is_root() && matches!(name, "kind" | "apiVersion");
         old.filter(|_| !seen).and_then(|old| old.field(name))
     };
-    let others = object.iter().filter(|(name, _)| !node.properties.contains_key(*name));
+    let others = object.iter().filter(|(name, _)| !node.properties.contains_key(name.as_str()));
     match &node.others {
         Some(Others::Forbidden) => report.extend(others.map(|(name, _)| {
             let detail = format!("{at}.{name} in body is a forbidden property");
@@ -221,12 +221,12 @@ fn fields(node: &Node, at: &Where<'_>, object: &Map<String, Value>, old: Option<
         }
         Some(Others::Anything) | None => {}
     }
-    let mut known = |name: &String, schema: &Node, value: &Value| {
+    let mut known = |name: &str, schema: &Node, value: &Value| {
         report.merge(check(schema, &at.property(name), value, old_of(name)));
     };
     if object.len() < node.properties.len() {
-        let of = |(name, value)| Some((name, node.properties.get(name)?, value));
-        object.iter().filter_map(of).for_each(|(name, schema, value)| known(name, schema, value));
+        let of = |(name, value): (&tree::Text, _)| Some((name.clone(), node.properties.get(name.as_str())?, value));
+        object.iter().filter_map(of).for_each(|(name, schema, value)| known(&name, schema, value));
     } else {
         let of = |(name, schema)| Some((name, schema, object.get(name)?));
         node.properties.iter().filter_map(of).for_each(|(name, schema, value)| known(name, schema, value));

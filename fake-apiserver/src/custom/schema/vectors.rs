@@ -5,8 +5,8 @@ use super::{Structural, validate_defaults};
 use crate::error::{FieldError, Path};
 use crate::schema::{encode_any, parse_json};
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use tree::Value;
 
 /// A value with its schema, and the results of the real packages.
 #[derive(Deserialize)]

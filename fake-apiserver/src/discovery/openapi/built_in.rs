@@ -4,7 +4,7 @@ use super::document::Document;
 use crate::json::encode;
 use crate::object::patch;
 use crate::registry::{Served, Version};
-use serde_json::{Map, Value, json};
+use tree::{Map, Value, json};
 
 /// The supported types of patches.
 const PATCH_TYPES: [&str; 2] = [patch::json::MEDIA_TYPE, patch::merge::MEDIA_TYPE];
@@ -25,8 +25,7 @@ pub(super) fn add(document: &mut Document, path: &str, served: Served<'_>) {
 fn patch(version: &Version) -> Value {
     let parameters = ["dryRun", "fieldManager", "fieldValidation"]
         .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}}));
-    let content: Map<String, Value> =
-        PATCH_TYPES.map(|media_type| (media_type.to_string(), json!({}))).into_iter().collect();
+    let content: Map = PATCH_TYPES.map(|media_type| (media_type.to_string(), json!({}))).into_iter().collect();
     json!({
         "description": format!("partially update the specified {}", version.kind),
         "parameters": parameters,

@@ -7,8 +7,8 @@ use super::template::{Form, Names, Template};
 use super::{schema, simplify};
 use crate::registry::{Served, items};
 use crate::schema::parse_json;
-use serde_json::{Value, json};
 use std::borrow::Cow;
+use tree::{Value, json};
 
 /// The schemas that only a scale needs.
 const SCALE_MODELS: &str = "io.k8s.api.autoscaling.";

@@ -20,10 +20,10 @@ use crate::registry::Registry;
 use crate::store::ResourceId;
 use bytes::Bytes;
 use document::Document;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use template::Form;
+use tree::{Map, json};
 
 /// The documents about a registry.
 pub(crate) struct OpenApi {
@@ -61,7 +61,7 @@ impl OpenApi {
     /// The document `/openapi/v3` with the URLs of the others.
     pub(crate) fn index(&self) -> &Bytes {
         self.index.get_or_init(|| {
-            let paths: Map<String, Value> = self
+            let paths: Map = self
                 .hashes
                 .all(&groups::of(&self.registry))
                 .into_iter()

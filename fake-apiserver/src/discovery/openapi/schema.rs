@@ -3,7 +3,7 @@
 
 use super::template::{Form, Template};
 use crate::schema::encode_any;
-use serde_json::Value;
+use tree::Value;
 
 /// The key of a schema that is the recorded one of a field of all objects.
 pub(super) const STANDARD: &str = "⟨standard⟩";
@@ -179,7 +179,7 @@ fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(value) => !value,
-        Value::Number(_) => false,
+        Value::Number(_) | Value::Raw(_) => false,
         Value::String(text) => text.is_empty(),
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),

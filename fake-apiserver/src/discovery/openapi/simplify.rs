@@ -6,13 +6,13 @@
 use super::schema::{self, EMBEDDED, STANDARD};
 use super::template::Form;
 use crate::registry::flag;
-use serde_json::{Map, Value, json};
+use tree::{Map, Text, Value, json};
 
 /// The extension of a schema that leaves unknown fields where they are.
 pub(super) const PRESERVES_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// Calls a function for a schema, and then for those of what is in its values; schemas that are combined are left out.
-fn visit(schema: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
+fn visit(schema: &mut Value, change: &mut impl FnMut(&mut Map)) {
     let Some(members) = schema.as_object_mut() else { return };
     change(members);
     for name in ["items", "additionalProperties"] {
@@ -24,7 +24,7 @@ fn visit(schema: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     properties.into_iter().flat_map(Map::values_mut).for_each(|inner| visit(inner, change));
 }
 
-fn is(members: &Map<String, Value>, name: &str) -> bool {
+fn is(members: &Map, name: &str) -> bool {
     members.get(name) == Some(&Value::Bool(true))
 }
 
@@ -65,7 +65,7 @@ pub(super) fn to_v2(schema: &mut Value) {
         if nullable || (preserves && type_ == "object") || (type_ == "array" && !members.contains_key("items")) {
             members.remove("type");
         }
-        let nullable_fields: Vec<String> = members
+        let nullable_fields: Vec<Text> = members
             .get("properties")
             .and_then(Value::as_object)
             .into_iter()
@@ -74,7 +74,7 @@ pub(super) fn to_v2(schema: &mut Value) {
             .map(|(name, _)| name.clone())
             .collect();
         if let Some(required) = members.get_mut("required").and_then(Value::as_array_mut) {
-            required.retain(|name| nullable_fields.iter().all(|nullable| name != nullable));
+            required.retain(|name| nullable_fields.iter().all(|nullable| *name != **nullable));
         }
         if members.get("additionalProperties").is_some_and(|others| flag(others, "/nullable")) {
             members.remove("required");
@@ -102,7 +102,7 @@ pub(super) fn set_standard(schema: &mut Value, form: Form) {
 }
 
 /// Sets the schemas of the fields that all objects have, by reference to the recorded ones.
-fn set(members: &mut Map<String, Value>, whose: &str) {
+fn set(members: &mut Map, whose: &str) {
     let properties = members.entry("properties").or_insert_with(|| json!({}));
     if !properties.is_object() {
         *properties = json!({});

@@ -10,7 +10,7 @@ use crate::schema::{OwnedType, parse_json};
 use crate::store::ResourceId;
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// A definition with the hashes of its documents, or a schema with what is published of it.
 #[derive(Deserialize)]

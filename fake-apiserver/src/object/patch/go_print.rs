@@ -1,7 +1,7 @@
 //! Values of JSON in Go's messages, as an interface holds them.
 
 use crate::schema::print_float;
-use serde_json::Value;
+use tree::Value;
 
 /// The name of the type: `%T` of fmt.
 pub fn type_name(value: &Value) -> &'static str {
@@ -12,7 +12,7 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::Number(_) => "float64",
         Value::String(_) => "string",
         Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
+        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
     }
 }
 
@@ -53,6 +53,7 @@ fn write(text: &mut String, value: &Value, as_text: bool) {
             }
             text.push(']');
         }
+        Value::Raw(_) => write(text, &value.parsed(), as_text),
         Value::Object(fields) => {
             text.push_str("map[");
             for (place, (name, value)) in fields.iter().enumerate() {

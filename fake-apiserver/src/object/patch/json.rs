@@ -8,8 +8,8 @@ use super::tree::{Content, Items, Node};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::schema::{MAX_DEPTH, MAX_FINDINGS, json_type};
-use serde_json::Value;
 use std::collections::BTreeMap;
+use tree::Value;
 
 /// The media type of JSON patches.
 pub const MEDIA_TYPE: &str = "application/json-patch+json";
@@ -218,7 +218,7 @@ impl<'a> Place<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     fn document() -> Value {
         json!({"data": {"a": "1"}, "list": ["x", "y"]})

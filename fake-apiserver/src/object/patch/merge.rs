@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, ApiResult};
 use crate::schema::json_type;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// The media type of merge patches.
 pub const MEDIA_TYPE: &str = "application/merge-patch+json";
@@ -36,7 +36,7 @@ fn merge(current: Value, patch: Value) -> Value {
     }
 }
 
-fn merge_fields(current: &mut Map<String, Value>, patch: Map<String, Value>) {
+fn merge_fields(current: &mut Map, patch: Map) {
     for (key, change) in patch {
         let before = current.remove(&key).unwrap_or_default();
         if !change.is_null() {
@@ -61,7 +61,7 @@ fn without_nulls(value: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn patches_merge() {

@@ -15,7 +15,7 @@ pub use go_print::{print, type_name};
 
 use crate::error::{ApiError, ApiResult};
 use crate::schema;
-use serde_json::{Map, Value};
+use ::tree::{Map, Value};
 
 /// Parses a patch of either of the first two kinds, and reports duplicate fields.
 ///

@@ -4,8 +4,8 @@
 //! A port of `normalizeElementOrder` and its like of `pkg/util/strategicpatch/patch.go` (k8s.io/apimachinery v0.37.1), in linear time.
 
 use super::refusal::{Refusal, no_key, not_a_map};
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use tree::Value;
 
 /// The text of a scalar that stands for an item: the item itself, or the value of its key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

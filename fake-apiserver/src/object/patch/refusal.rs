@@ -2,7 +2,7 @@
 
 use super::go_print::{print, print_as_text, type_name};
 use crate::error::ApiError;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// Why a patch cannot be applied.
 #[derive(Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub(super) fn no_key<T>(item: &Value, key: &str) -> Result<T, Refusal> {
 }
 
 /// `ErrBadPatchType`.
-pub(super) fn unknown_directive<T>(directive: &Value, fields: &Map<String, Value>) -> Result<T, Refusal> {
+pub(super) fn unknown_directive<T>(directive: &Value, fields: &Map) -> Result<T, Refusal> {
     let (shown, map) = (print_as_text(directive), print(&Value::Object(fields.clone())));
     untyped(format!("unknown patch type: {shown} in map: {map}"))
 }

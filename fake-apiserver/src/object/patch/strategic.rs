@@ -7,8 +7,8 @@ use super::go_print::{print, type_name};
 use super::ordered_lists::{Key, Places, arrange, delete_scalars, first_places, union};
 use super::refusal::{Refusal, not_a, not_a_map, unknown_directive, untyped};
 use crate::schema::{PatchStrategy, TypeRef};
-use serde_json::{Map, Value};
 use std::collections::HashSet;
+use tree::{Map, Text, Value};
 
 /// The media type of strategic merge patches.
 pub const MEDIA_TYPE: &str = "application/strategic-merge-patch+json";
@@ -22,7 +22,7 @@ const ORDER: &str = "$setElementOrder";
 /// All fields that stay.
 const RETAINED: &str = "$retainKeys";
 
-type Fields = Map<String, Value>;
+type Fields = Map;
 
 /// Applies a patch to a document of that type. What is done with is taken out of the patch, as messages show it later.
 ///
@@ -122,7 +122,7 @@ fn merge(mut original: Fields, patch: &mut Fields, ty: TypeRef<'_>) -> Result<Fi
 fn put(original: &mut Fields, name: &str, change: &mut Value) {
     discard_nulls(change);
     match remove_directives(change) {
-        true => original.insert(name.to_owned(), change.clone()),
+        true => original.insert(name.into(), change.clone()),
         false => original.remove(name),
     };
 }
@@ -155,7 +155,7 @@ fn retain(original: &mut Fields, patch: &mut Fields) -> Result<(), Refusal> {
     let Value::Array(retained) = retained else { return Err(Refusal::Format("retainKeys")) };
     let retained: HashSet<&str> = retained.iter().filter_map(Value::as_str).collect();
     let is_set =
-        |(key, value): &(&String, &Value)| !value.is_null() && !key.starts_with(DELETIONS) && !key.starts_with(ORDER);
+        |(key, value): &(&Text, &Value)| !value.is_null() && !key.starts_with(DELETIONS) && !key.starts_with(ORDER);
     if patch.iter().filter(is_set).any(|(key, _)| !retained.contains(&**key)) {
         return Err(Refusal::Format("retainKeys"));
     }
@@ -165,7 +165,7 @@ fn retain(original: &mut Fields, patch: &mut Fields) -> Result<(), Refusal> {
 
 /// Merges the lists whose order the patch sets, and takes them out of it (`mergePatchIntoOriginal`).
 fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) -> Result<(), Refusal> {
-    let orders: Vec<String> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
+    let orders: Vec<Text> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for directive in orders {
         let order = match patch.remove(&directive).unwrap_or_default() {
             Value::Array(order) => order,
@@ -207,7 +207,7 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
         let key = key.filter(|_| has_maps);
         order.iter().try_for_each(|item| Key::of(item, key).map(drop))?;
         let arranged = arrange(merged, &first_places(&order, key), &before, key)?;
-        original.insert(name.to_owned(), Value::Array(arranged));
+        original.insert(name.into(), Value::Array(arranged));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 
 use crate::json;
 use serde::ser::{Serialize, Serializer};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use tree::Value;
 
 /// A value in the document.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl From<Value> for Node {
         };
         let content = match value {
             Value::Object(fields) => {
-                Content::Object(fields.into_iter().map(|(key, value)| (key, child(value))).collect())
+                Content::Object(fields.into_iter().map(|(key, value)| (key.into(), child(value))).collect())
             }
             Value::Array(items) => Content::Array(items.into_iter().map(child).collect()),
             scalar => return Node { content: Content::Scalar(scalar), height: 0 },
@@ -72,7 +72,7 @@ impl From<Node> for Value {
         match node.content {
             Content::Scalar(value) => value,
             Content::Object(fields) => {
-                Value::Object(fields.into_iter().map(|(key, node)| (key, node.into())).collect::<Map<_, _>>())
+                Value::Object(fields.into_iter().map(|(key, node)| (key, Value::from(node))).collect())
             }
             Content::Array(items) => Value::Array(items.chunks.into_iter().flatten().map(Value::from).collect()),
         }

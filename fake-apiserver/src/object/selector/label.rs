@@ -5,8 +5,8 @@
 
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
 use crate::object::name;
-use serde_json::Value;
 use std::fmt;
+use tree::Value;
 
 /// Requirements that all must hold; without requirements everything is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -301,7 +301,7 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
     use crate::object::meta;
-    use serde_json::json;
+    use tree::json;
 
     const KEY: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with \
         an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \

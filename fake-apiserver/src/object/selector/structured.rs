@@ -6,7 +6,7 @@
 use super::label::{LabelSelector, Operator, Requirement};
 use crate::error::{Errors, Path};
 use crate::object::name;
-use serde_json::Value;
+use tree::Value;
 
 /// Rules for a selector; one that breaks a rule selects nothing.
 pub fn validate(at: Path<'_>, selector: &Value, errors: &mut Errors) {
@@ -72,7 +72,7 @@ impl LabelSelector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn labels_and_expressions_must_all_hold() {

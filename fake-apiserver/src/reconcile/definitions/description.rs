@@ -5,8 +5,8 @@ use crate::object::{meta, version_order};
 use crate::registry::{ColumnDescription, Converter, Description, ScalePaths, VersionDescription, items};
 use crate::schema::OwnedType;
 use bytes::Bytes;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// The verbs, in the real server's order.
 const VERBS: &[&str] = &["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];

@@ -28,9 +28,9 @@ use crate::store::{Entry, Key, ResourceId};
 use jiff::Timestamp;
 use names::{AllNames, Naming};
 use removal::Removal;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tree::Value;
 
 const NAMES_ACCEPTED: &str = "NamesAccepted";
 const ESTABLISHED: &str = "Established";

@@ -2,8 +2,8 @@
 //!
 //! Follows `NamingConditionController` of `pkg/controller/status` (k8s.io/apiextensions-apiserver v0.37.1).
 
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use tree::{Map, Value};
 
 /// The names of all definitions, as they were last reconciled.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use crate::object::meta;
 use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
 use crate::registry::{carry_over, child, default_to, number, text};
-use serde_json::Value;
+use tree::Value;
 
 const STRATEGY: Strategy = Strategy {
     default,

@@ -12,7 +12,7 @@ use super::{carry_over, child, default_to, number, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};
-use serde_json::{Map, Value, json};
+use tree::{Map, Value, json};
 
 /// Path of the spec of a workload.
 const SPEC: Path<'static> = Path::new("spec");

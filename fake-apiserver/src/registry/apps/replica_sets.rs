@@ -12,7 +12,7 @@ use crate::registry::columns::or;
 use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
 use crate::registry::{carry_over, child, number};
-use serde_json::Value;
+use tree::Value;
 
 const STRATEGY: Strategy = Strategy {
     default,

@@ -4,7 +4,7 @@
 
 use super::visit::{entries, listed, schema_in};
 use crate::error::{Errors, Path};
-use serde_json::Value;
+use tree::Value;
 
 /// `validateStructuralCompleteness`.
 pub(super) fn completeness(at: Path<'_>, schema: &Value, errors: &mut Errors) {

@@ -6,8 +6,8 @@
 use super::visit::{is_set, schema_in, word};
 use super::{expressions, structural};
 use kubernetes_cel::{Declared, Schema, escape};
-use serde_json::Value;
 use std::cell::OnceCell;
+use tree::Value;
 
 /// A schema in its surroundings, as far as its rules need them.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// `acceptedConversionReviewVersions`, sorted.
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];

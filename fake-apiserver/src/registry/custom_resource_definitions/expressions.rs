@@ -12,7 +12,7 @@ use super::{items, printed, structural, version};
 use crate::custom::field_path;
 use crate::custom::rules::{NO_TYPE, RULES, Scope};
 use crate::error::{Errors, FieldError, Path};
-use serde_json::Value;
+use tree::Value;
 
 /// `supportedValidationReason`, sorted.
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

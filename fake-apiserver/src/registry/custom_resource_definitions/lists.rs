@@ -7,8 +7,8 @@ use super::old::Leniency;
 use super::visit::{is_set, schema_in, word};
 use super::{items, printed, version};
 use crate::error::{Errors, FieldError, Path};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const MAP_TYPE: &str = "x-kubernetes-map-type";

@@ -7,7 +7,7 @@ use crate::error::{Errors, Path};
 use crate::object::{meta, name, url};
 use crate::registry::text;
 use crate::schema::quote;
-use serde_json::Value;
+use tree::Value;
 
 /// `KubeAPIApprovedAnnotation`.
 const APPROVED: &str = "api-approved.kubernetes.io";

@@ -33,7 +33,7 @@ use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, flag, items, text};
 use crate::error::{Errors, FieldError};
 use crate::schema::float;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::Of(meta::name),
@@ -73,7 +73,7 @@ fn default(definition: &mut Value) {
     }
     let conversion = child(spec, "conversion");
     if conversion.is_null() {
-        *conversion = Value::Object(Map::from_iter([("strategy".to_owned(), "None".into())]));
+        *conversion = Value::Object(Map::from_iter([("strategy", "None".into())]));
     }
     if let Some(service) = conversion.pointer_mut("/webhook/clientConfig/service") {
         default_to(service, "port", 443);

@@ -6,7 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{items, text};
-use serde_json::Value;
+use tree::Value;
 
 /// Rules for the names of the spec, of which some are required.
 pub(super) fn wanted(at: Path<'_>, names: &Value, errors: &mut Errors) {

@@ -8,9 +8,9 @@ use super::visit::{self, of_versions, word};
 use super::{conversion, expressions, is_true, items, lists, schema, spec, structural};
 use crate::error::Path;
 use kubernetes_cel::Stage;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::rc::Rc;
+use tree::Value;
 
 /// `validationOptions`: the requirements, which may exempt an old definition.
 #[derive(Debug, Clone)]

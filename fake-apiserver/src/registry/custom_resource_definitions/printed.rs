@@ -3,8 +3,8 @@
 //! Follows `pkg/apis/apiextensions/{types,types_jsonschema}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use super::version::{Shared, Versions, quoted};
-use serde_json::Value;
 use std::fmt::Write;
+use tree::Value;
 
 /// A field: its Go name, its JSON name, and its type.
 type Field = (&'static str, &'static str, Holds);

@@ -14,7 +14,7 @@ use crate::custom::rules::{Check, Rules};
 use crate::custom::schema::validate_defaults;
 use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Path};
-use serde_json::Value;
+use tree::Value;
 
 /// `allowedFieldsAtRootSchema`, whose Go names are part of the message, with the names in JSON.
 const ALLOWED: [(&str, &str); 22] = [

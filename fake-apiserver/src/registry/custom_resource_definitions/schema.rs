@@ -10,7 +10,7 @@ use super::old::Leniency;
 use super::visit::{entries, is_set, schema_in, word};
 use super::{expressions, lists};
 use crate::error::{Errors, FieldError, Path};
-use serde_json::Value;
+use tree::Value;
 
 /// `openapiV3Types`, sorted.
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];

@@ -7,8 +7,8 @@ use super::structural;
 use super::visit::word;
 use crate::custom::field_path;
 use crate::error::{Errors, FieldError, Path};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// `MaxSelectableFields`.
 pub(super) const MAX: usize = 8;

@@ -10,8 +10,8 @@ use super::{conversion, flag, items, names, printed, selectable, text, version, 
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::validate::IMMUTABLE;
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 pub(super) const SPEC: Path<'static> = Path::new("spec");
 

@@ -7,7 +7,7 @@ use super::completeness;
 use super::visit::{entries, is_set, listed, schema_in, word};
 use crate::error::{Errors, FieldError, Path};
 use kubernetes_cel::go_regex;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 const PRESERVE: &str = "x-kubernetes-preserve-unknown-fields";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
@@ -165,7 +165,7 @@ impl Exceptions {
 fn is_int_or_string(schema: &Value) -> bool {
     let is = |clause: &Value, type_: &str| {
         word(clause, "type") == type_
-            && clause.as_object().is_some_and(|clause: &Map<_, _>| {
+            && clause.as_object().is_some_and(|clause: &Map| {
                 clause.iter().all(|(field, value)| match field.as_str() {
                     "type" | "$ref" => true,
                     "additionalProperties" => *value == Value::Bool(false),

@@ -7,7 +7,7 @@ use crate::error::FieldError;
 use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
 use crate::registry::{Registry, at};
 use crate::schema::{decode_json, encode_any};
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// Sets or removes a value at a JSON pointer, whose missing parents are created.
 fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
@@ -20,7 +20,7 @@ fn apply(tree: &mut Value, pointer: &str, value: Option<&Value>) {
         apply(tree, parent, Some(&Value::Object(Map::new())));
     }
     match (tree.pointer_mut(parent), value) {
-        (Some(Value::Object(fields)), Some(value)) => _ = fields.insert(name, value.clone()),
+        (Some(Value::Object(fields)), Some(value)) => _ = fields.insert(name.into(), value.clone()),
         (Some(Value::Object(fields)), None) => _ = fields.remove(&name),
         (Some(Value::Array(items)), Some(value)) => {
             let index: usize = name.parse().expect("a place in a list is a number");

@@ -9,8 +9,8 @@ use super::visit::word;
 use super::{flag, items, root, selectable, text};
 use crate::error::{Errors, FieldError, Path};
 use crate::schema::{encode_any, is_printable};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// A field of versions that is one of the spec in the internal version, if it is the same in all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Follows `SchemaHas` of `pkg/apis/apiextensions/validation/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
 use crate::registry::items;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// The schemas of all versions.
 pub(super) fn of_versions(definition: &Value) -> impl Iterator<Item = &Value> {

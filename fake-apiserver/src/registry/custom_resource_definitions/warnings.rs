@@ -7,8 +7,8 @@ use super::version::{Shared, Versions};
 use super::visit::{each, of_versions, schema_in, word};
 use crate::custom::schema::is_text_format;
 use crate::schema::quote;
-use serde_json::Value;
 use std::collections::BTreeSet;
+use tree::Value;
 
 /// Warnings about a definition, except those that the old one had, too.
 pub(super) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {

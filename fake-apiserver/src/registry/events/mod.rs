@@ -10,7 +10,7 @@ use crate::registry::columns::since;
 use crate::registry::rules::{Cell, NameRule, Rules, Strategy};
 use crate::registry::text;
 use jiff::Timestamp;
-use serde_json::Value;
+use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::PathSegment,

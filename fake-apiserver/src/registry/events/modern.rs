@@ -8,7 +8,7 @@ use crate::error::FieldError;
 use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
 use crate::registry::conversion::{Functions, rename};
 use crate::registry::rules::VersionRules;
-use serde_json::Value;
+use tree::Value;
 
 pub(super) const VERSION: VersionRules = VersionRules {
     group: "events.k8s.io",
@@ -140,6 +140,6 @@ fn is_zero(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Number(number) => number.as_i64() == Some(0),
         Value::Object(members) => members.values().all(is_zero),
-        Value::Bool(_) | Value::Array(_) => false,
+        Value::Bool(_) | Value::Array(_) | Value::Raw(_) => false,
     }
 }

@@ -7,8 +7,8 @@ use crate::registry::columns::{or, since};
 use crate::registry::rules::{Cell, RowCondition};
 use crate::registry::{items, text};
 use jiff::Timestamp;
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 const NONE: &str = "<none>";
 
@@ -183,7 +183,7 @@ fn readiness_gates(pod: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn pods_are_summed_up() {

@@ -5,7 +5,7 @@
 
 use crate::registry::types::{default_pod_spec, fill_unless_zero, visit};
 use crate::registry::{child, default_to, flag, number, sync_first};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// Fills in a pod.
 pub(super) fn default(pod: &mut Value) {

@@ -10,8 +10,8 @@ use crate::error::{Errors, FieldError};
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::registry::{carry_over, child, is_mirror_pod, items, text};
-use serde_json::Value;
 use std::collections::HashMap;
+use tree::Value;
 
 /// `dropNonEphemeralContainerUpdates`.
 pub(super) fn prepare_update(new: &mut Value, old: &Value) {

@@ -6,7 +6,7 @@ use super::validate::SPEC;
 use crate::error::{Errors, FieldError, Path};
 use crate::object::generation::equal;
 use crate::registry::{carry_over, items};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 

@@ -14,7 +14,7 @@ mod validate;
 use super::rules::{FieldText, Rules, Strategy};
 use super::{carry_over, child, flag, items, text};
 use crate::object::meta;
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// `MirrorPodAnnotationKey`: the annotation of mirror pods, which stand for static pods.
 pub(crate) const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";

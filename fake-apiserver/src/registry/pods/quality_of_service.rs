@@ -4,7 +4,7 @@
 
 use crate::registry::types::amount;
 use crate::registry::{items, text};
-use serde_json::Value;
+use tree::Value;
 
 /// `status.qosClass` of a pod.
 pub(super) fn quality_of_service(pod: &Value) -> &'static str {
@@ -32,7 +32,7 @@ pub(super) fn quality_of_service(pod: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn limits_buy_service() {

@@ -3,7 +3,7 @@
 //! Ports `VisitPodSecretNames` and `VisitPodConfigmapNames` of `pkg/api/pod/util.go` (v1.37.1).
 
 use crate::registry::{items, text};
-use serde_json::Value;
+use tree::Value;
 
 const CONTAINERS: [&str; 3] = ["/spec/initContainers", "/spec/containers", "/spec/ephemeralContainers"];
 
@@ -54,7 +54,7 @@ fn environments<'p>(pod: &'p Value, source: &'static str, variable: &'static str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use tree::json;
 
     #[test]
     fn secrets_are_found_wherever_they_are_named() {

@@ -13,8 +13,8 @@ use crate::object::validate::immutable;
 use crate::registry::types::{active_deadline_seconds, ip, tolerations};
 use crate::registry::{carry_over, items, number, text};
 use crate::schema::{self, TypeRef};
-use serde_json::{Map, Value};
 use std::collections::HashSet;
+use tree::{Map, Value};
 
 /// `updatablePodSpecFields`.
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
@@ -116,7 +116,7 @@ fn spec_type() -> Option<TypeRef<'static>> {
 /// The fields that differ, before and after.
 pub(super) fn differences(new: &Value, old: &Value) -> String {
     let fields = |spec: &Value| spec.as_object().cloned().unwrap_or_default();
-    let (new, old): (Map<String, Value>, Map<String, Value>) = (fields(new), fields(old));
+    let (new, old): (Map, Map) = (fields(new), fields(old));
     let mut text = String::new();
     for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
         let (before, after) = (old.get(key), new.get(key));

@@ -7,7 +7,7 @@ use crate::error::{Errors, FieldError, Path};
 use crate::object::{meta, name};
 use crate::registry::types::{Holder, no_tokens, pod_spec, pod_warnings, trimmed_image};
 use crate::registry::{items, number, text};
-use serde_json::Value;
+use tree::Value;
 
 /// Path of a pod's spec.
 pub(super) const SPEC: Path<'static> = Path::new("spec");

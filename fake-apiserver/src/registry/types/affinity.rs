@@ -6,7 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{items, number, text};
-use serde_json::Value;
+use tree::Value;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

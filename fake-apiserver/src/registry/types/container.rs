@@ -12,8 +12,8 @@ use super::volume_mount::volume_mounts;
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{items, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// The part of a pod that the rules of its containers need.
 pub(super) struct Scope<'s> {

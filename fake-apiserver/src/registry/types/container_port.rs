@@ -5,8 +5,8 @@
 use super::pod_spec::Holder;
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// Rules for `ports` of a container.
 pub(super) fn container_ports(at: Path<'_>, ports: &[Value], errors: &mut Errors) {

@@ -6,8 +6,8 @@ use super::pod_warnings::fractional;
 use crate::error::Path;
 use crate::object::meta;
 use crate::registry::{items, number, text};
-use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
+use tree::{Value, json};
 
 /// `SeccompContainerAnnotationKeyPrefix`.
 const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";

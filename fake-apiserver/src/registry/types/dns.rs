@@ -5,8 +5,8 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{items, text};
-use serde_json::Value;
 use std::net::IpAddr;
+use tree::Value;
 
 /// `MaxDNSNameservers`.
 const MAX_NAMESERVERS: usize = 3;

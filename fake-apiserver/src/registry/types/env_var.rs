@@ -6,7 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::text;
-use serde_json::Value;
+use tree::Value;
 
 /// `IsRelaxedEnvVarName`.
 fn variable_name(text: &str) -> Vec<String> {

@@ -5,8 +5,8 @@
 use super::container::{Scope, common, trimmed_image};
 use crate::error::{Errors, Path};
 use crate::registry::{items, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// Common fields of containers that `allowedEphemeralContainerFields` does not allow, in the order of Go's struct.
 const FORBIDDEN: [&str; 8] = [

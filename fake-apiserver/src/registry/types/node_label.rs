@@ -5,7 +5,7 @@
 use crate::error::Path;
 use crate::object::name;
 use crate::registry::{items, text};
-use serde_json::Value;
+use tree::Value;
 
 /// `deprecatedNodeLabels`.
 const DEPRECATED: [(&str, &str); 8] = [

@@ -6,9 +6,9 @@
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::validate::TOTAL_ANNOTATION_SIZE_LIMIT;
-use serde_json::Value;
+use tree::{Text, Value};
 
-fn texts(map: &Value) -> impl Iterator<Item = (&String, &str)> {
+fn texts(map: &Value) -> impl Iterator<Item = (&Text, &str)> {
     map.as_object().into_iter().flatten().map(|(key, value)| (key, value.as_str().unwrap_or_default()))
 }
 

@@ -16,8 +16,8 @@ use super::volume::volumes;
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{flag, items, number, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// The holder of a pod's spec, on which a few rules depend (`PodValidationOptions`).
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! `zz_generated.defaults.go` (v1.37.1).
 
 use crate::registry::default_to;
-use serde_json::{Map, Value};
+use tree::{Map, Value};
 
 /// A default value.
 #[derive(Clone, Copy)]
@@ -18,54 +18,61 @@ enum Fill {
 }
 use Fill::{Bool, Nonzero, Number, Object, Text};
 
-/// A place below some base (`*` stands for every item, `|` for either), a field there, and its value when unset.
-type Default = (&'static str, &'static str, Fill);
+/// A place below some base (`*` stands for every item, `|` for either), and fields there with their values when unset.
+type Default = (&'static str, &'static [(&'static str, Fill)]);
 
-const SPEC: &[Default] = &[
-    ("", "dnsPolicy", Text("ClusterFirst")),
-    ("", "restartPolicy", Text("Always")),
-    ("", "securityContext", Object),
-    ("", "terminationGracePeriodSeconds", Number(30)),
-    ("", "schedulerName", Text("default-scheduler")),
-];
+const SPEC: &[Default] = &[(
+    "",
+    &[
+        ("dnsPolicy", Text("ClusterFirst")),
+        ("restartPolicy", Text("Always")),
+        ("securityContext", Object),
+        ("terminationGracePeriodSeconds", Number(30)),
+        ("schedulerName", Text("default-scheduler")),
+    ],
+)];
 
 const PROBES: &str = "livenessProbe|readinessProbe|startupProbe";
 const HTTP_GETS: &str = "livenessProbe|readinessProbe|startupProbe/httpGet";
 const HOOK_HTTP_GETS: &str = "lifecycle/postStart|preStop/httpGet";
 
 const CONTAINER: &[Default] = &[
-    ("", "terminationMessagePath", Text("/dev/termination-log")),
-    ("", "terminationMessagePolicy", Text("File")),
-    ("ports/*", "protocol", Text("TCP")),
-    ("env/*/valueFrom/fieldRef", "apiVersion", Text("v1")),
-    (PROBES, "timeoutSeconds", Nonzero(1)),
-    (PROBES, "periodSeconds", Nonzero(10)),
-    (PROBES, "successThreshold", Nonzero(1)),
-    (PROBES, "failureThreshold", Nonzero(3)),
-    ("livenessProbe|readinessProbe|startupProbe/grpc", "service", Text("")),
-    (HTTP_GETS, "path", Text("/")),
-    (HTTP_GETS, "scheme", Text("HTTP")),
-    (HOOK_HTTP_GETS, "path", Text("/")),
-    (HOOK_HTTP_GETS, "scheme", Text("HTTP")),
+    ("", &[("terminationMessagePath", Text("/dev/termination-log")), ("terminationMessagePolicy", Text("File"))]),
+    ("ports/*", &[("protocol", Text("TCP"))]),
+    ("env/*/valueFrom/fieldRef", &[("apiVersion", Text("v1"))]),
+    (
+        PROBES,
+        &[
+            ("timeoutSeconds", Nonzero(1)),
+            ("periodSeconds", Nonzero(10)),
+            ("successThreshold", Nonzero(1)),
+            ("failureThreshold", Nonzero(3)),
+        ],
+    ),
+    ("livenessProbe|readinessProbe|startupProbe/grpc", &[("service", Text(""))]),
+    (HTTP_GETS, &[("path", Text("/")), ("scheme", Text("HTTP"))]),
+    (HOOK_HTTP_GETS, &[("path", Text("/")), ("scheme", Text("HTTP"))]),
 ];
 
 const VOLUME: &[Default] = &[
-    ("secret|configMap|downwardAPI|projected", "defaultMode", Number(0o644)),
-    ("downwardAPI/items/*/fieldRef", "apiVersion", Text("v1")),
-    ("projected/sources/*/downwardAPI/items/*/fieldRef", "apiVersion", Text("v1")),
-    ("projected/sources/*/serviceAccountToken", "expirationSeconds", Number(3600)),
-    ("hostPath", "type", Text("")),
-    ("ephemeral/volumeClaimTemplate/spec", "volumeMode", Text("Filesystem")),
-    ("iscsi", "iscsiInterface", Text("default")),
-    ("rbd", "pool", Text("rbd")),
-    ("rbd", "user", Text("admin")),
-    ("rbd", "keyring", Text("/etc/ceph/keyring")),
-    ("azureDisk", "cachingMode", Text("ReadWrite")),
-    ("azureDisk", "fsType", Text("ext4")),
-    ("azureDisk", "readOnly", Bool(false)),
-    ("azureDisk", "kind", Text("Shared")),
-    ("scaleIO", "storageMode", Text("ThinProvisioned")),
-    ("scaleIO", "fsType", Text("xfs")),
+    ("secret|configMap|downwardAPI|projected", &[("defaultMode", Number(0o644))]),
+    ("downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
+    ("projected/sources/*/downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
+    ("projected/sources/*/serviceAccountToken", &[("expirationSeconds", Number(3600))]),
+    ("hostPath", &[("type", Text(""))]),
+    ("ephemeral/volumeClaimTemplate/spec", &[("volumeMode", Text("Filesystem"))]),
+    ("iscsi", &[("iscsiInterface", Text("default"))]),
+    ("rbd", &[("pool", Text("rbd")), ("user", Text("admin")), ("keyring", Text("/etc/ceph/keyring"))]),
+    (
+        "azureDisk",
+        &[
+            ("cachingMode", Text("ReadWrite")),
+            ("fsType", Text("ext4")),
+            ("readOnly", Bool(false)),
+            ("kind", Text("Shared")),
+        ],
+    ),
+    ("scaleIO", &[("storageMode", Text("ThinProvisioned")), ("fsType", Text("xfs"))]),
 ];
 
 /// Fills in a pod's spec, in a pod or in a template of one.
@@ -86,13 +93,17 @@ pub(in crate::registry) fn default_pod_spec(spec: &mut Value) {
 }
 
 fn fill(base: &mut Value, defaults: &[Default]) {
-    for (place, field, value) in defaults {
-        visit(base, place, &mut |at| match *value {
-            Text(text) => default_to(at, field, text),
-            Number(number) => default_to(at, field, number),
-            Bool(flag) => default_to(at, field, flag),
-            Object => default_to(at, field, Map::new()),
-            Nonzero(number) => fill_unless_zero(at, field, number.into()),
+    for (place, fields) in defaults {
+        visit(base, place, &mut |at| {
+            for (field, value) in *fields {
+                match *value {
+                    Text(text) => default_to(at, field, text),
+                    Number(number) => default_to(at, field, number),
+                    Bool(flag) => default_to(at, field, flag),
+                    Object => default_to(at, field, Map::new()),
+                    Nonzero(number) => fill_unless_zero(at, field, number.into()),
+                }
+            }
         });
     }
 }

@@ -8,7 +8,7 @@ use super::pod_spec::{Holder, pod_spec};
 use super::pod_spec_defaults::default_pod_spec;
 use crate::error::{Errors, Path};
 use crate::registry::{child, items};
-use serde_json::Value;
+use tree::Value;
 
 /// Fills in a template.
 pub(in crate::registry) fn default_pod_template_spec(template: &mut Value) {

@@ -9,8 +9,8 @@ use super::volume_warnings::overlapping_files;
 use crate::error::Path;
 use crate::object::meta;
 use crate::registry::{items, number, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// Annotations without effect, with their replacements.
 const DEPRECATED_ANNOTATIONS: [(&str, &str); 3] = [

@@ -5,7 +5,7 @@
 use super::container_port::{port_name, port_number};
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
-use serde_json::Value;
+use tree::Value;
 
 /// Rules for the probes of the container at the path.
 pub(super) fn probes(at: Path<'_>, container: &Value, errors: &mut Errors) {

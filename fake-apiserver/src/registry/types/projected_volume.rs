@@ -6,8 +6,8 @@
 use super::volume::{local_path, mode};
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// Rules for the sources of a projected volume.
 pub(super) fn projected(volume: Path<'_>, projected: &Value, errors: &mut Errors) {

@@ -6,7 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::quantity;
-use serde_json::{Map, Value};
+use tree::{Map, Text, Value};
 
 /// `standardContainerResources`.
 const FOR_CONTAINERS: &[&str] = &["cpu", "memory", "ephemeral-storage"];
@@ -31,7 +31,7 @@ const FOR_OTHERS: &[&str] = &[
     "services.loadbalancers",
 ];
 
-fn entries(list: &Value) -> impl Iterator<Item = (&String, &str)> {
+fn entries(list: &Value) -> impl Iterator<Item = (&Text, &str)> {
     list.as_object().into_iter().flat_map(Map::iter).map(|(name, value)| (name, value.as_str().unwrap_or_default()))
 }
 

@@ -5,8 +5,8 @@
 
 use crate::error::{Errors, FieldError, Path};
 use crate::registry::{flag, items, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// The fields of the internal type, as messages show them.
 const FIELDS: [&str; 12] = [

@@ -5,7 +5,7 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::text;
-use serde_json::Value;
+use tree::Value;
 
 /// Rules for `tolerations`.
 pub(in crate::registry) fn tolerations(at: Path<'_>, tolerations: &[Value], errors: &mut Errors) {

@@ -6,8 +6,8 @@
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::{number, text};
-use serde_json::Value;
 use std::collections::HashMap;
+use tree::Value;
 
 /// The pair that must be unique among constraints.
 fn identity(constraint: &Value) -> (&str, &str) {

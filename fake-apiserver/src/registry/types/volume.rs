@@ -7,8 +7,8 @@ use super::projected_volume::{downward_api, key_to_path, projected};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::text;
-use serde_json::{Map, Value};
 use std::collections::HashSet;
+use tree::{Map, Text, Value};
 
 /// The sources of volumes, in the order in which the real server looks at them.
 const SOURCES: [&str; 30] = [
@@ -71,7 +71,7 @@ pub(super) fn volumes<'s>(at: Path<'_>, volumes: &'s [Value], errors: &mut Error
 /// Rules for the source of a volume, in the real server's order, because only the first source counts.
 fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
     let sources = volume.as_object().into_iter().flat_map(Map::keys).filter(|key| *key != "name");
-    let mut sources: Vec<&str> = sources.map(String::as_str).collect();
+    let mut sources: Vec<&str> = sources.map(Text::as_str).collect();
     sources.sort_by_key(|source| SOURCES.iter().position(|known| known == source));
     for extra in sources.iter().skip(1) {
         errors.forbidden(at.child(extra), "may not specify more than 1 volume type");

@@ -5,8 +5,8 @@
 use super::volume::descending_path;
 use crate::error::{Errors, Path};
 use crate::registry::text;
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// Rules for `volumeMounts`; `volumes` are the names of those that can be mounted.
 pub(super) fn volume_mounts(at: Path<'_>, mounts: &[Value], volumes: &HashSet<&str>, errors: &mut Errors) {

@@ -3,8 +3,8 @@
 //! Follows `warningsForOverlappingVirtualPaths` of `pkg/api/pod/warnings.go` (v1.37.1).
 
 use crate::registry::{items, text};
-use serde_json::Value;
 use std::fmt;
+use tree::Value;
 
 /// A file, and the source of a projected volume that it comes from.
 struct File<'p> {
@@ -39,7 +39,7 @@ pub(super) fn overlapping_files(volumes: &[Value], warnings: &mut Vec<String>) {
 fn projected_files(volume: &str, sources: &[Value], warnings: &mut Vec<String>) {
     let mut files = Vec::new();
     for source in sources {
-        if source.as_object().is_none_or(serde_json::Map::is_empty) {
+        if source.as_object().is_none_or(tree::Map::is_empty) {
             warnings.push(format!("volume {volume:?} (Projected) has no sources provided"));
             continue;
         }

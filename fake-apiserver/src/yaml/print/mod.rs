@@ -12,8 +12,8 @@ mod writer;
 
 use crate::yaml::scalar;
 use order::in_order;
-use serde_json::{Map, Number, Value};
 use style::{Style, Text};
+use tree::{Map, Number, Value};
 use writer::Writer;
 
 /// The longest key that stands on the line of its value, in bytes.
@@ -62,6 +62,7 @@ impl Printer {
             Value::Bool(on) => self.plain(if *on { "true" } else { "false" }),
             Value::Number(number) => self.plain(&printed(number)),
             Value::String(text) => self.text(&Text::of(text), context),
+            Value::Raw(_) => self.node(&value.parsed(), context),
         }
     }
 
@@ -79,7 +80,7 @@ impl Printer {
         self.indent = outer;
     }
 
-    fn object(&mut self, fields: &Map<String, Value>) {
+    fn object(&mut self, fields: &Map) {
         let outer = self.indent;
         self.indent = Some(outer.map_or(0, |indent| indent + INDENT));
         for (key, value) in in_order(fields) {

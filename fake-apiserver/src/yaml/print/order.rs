@@ -2,13 +2,13 @@
 //! else. That is not transitive (`a10`, `a1b`, `a2`): what Go prints of such keys differs from time to time, and the standard library's sort may panic.
 
 use regex::Regex;
-use serde_json::{Map, Value};
 use std::sync::LazyLock;
+use tree::{Map, Text, Value};
 
-type Field<'t> = (&'t String, &'t Value);
+type Field<'t> = (&'t Text, &'t Value);
 
 /// The fields of an object in the order of their keys.
-pub(super) fn in_order(fields: &Map<String, Value>) -> Vec<Field<'_>> {
+pub(super) fn in_order(fields: &Map) -> Vec<Field<'_>> {
     sorted(fields.iter().collect())
 }
 

@@ -2,8 +2,8 @@
 //! (U+0085) is a line break, which strings are folded at, and keys end on their line, within 1,024 characters. Refusals do not name the line.
 
 use crate::json::encode;
-use serde_json::Value;
 use std::borrow::Cow;
+use tree::Value;
 
 const NEXT_LINE: char = '\u{85}';
 /// The most characters of a key, its quotes among them.
@@ -24,7 +24,7 @@ fn read(tree: &mut Value, folds: bool) -> Result<(), String> {
     match tree {
         Value::String(text) if folds => {
             if let Cow::Owned(folded) = folded(text)? {
-                *text = folded;
+                *text = folded.into();
             }
         }
         Value::Array(items) => items.iter_mut().try_for_each(|item| read(item, folds))?,

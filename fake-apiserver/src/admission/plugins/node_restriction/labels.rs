@@ -2,8 +2,8 @@
 //!
 //! Ports `getForbiddenLabels` and `k8s.io/kubelet/pkg/apis/well_known_labels.go` (v0.37.1).
 
-use serde_json::Value;
 use std::collections::BTreeSet;
+use tree::{Text, Value};
 
 /// `kubeletLabels`.
 const KUBELET_LABELS: [&str; 11] = [
@@ -31,7 +31,7 @@ pub(super) fn forbidden(new: &Value, old: &Value) -> String {
     let labels = |object: &Value| object.pointer("/metadata/labels").and_then(Value::as_object).cloned();
     let (new, old) = (labels(new).unwrap_or_default(), labels(old).unwrap_or_default());
     let modified = new.keys().chain(old.keys()).filter(|key| new.get(*key) != old.get(*key));
-    let forbidden: BTreeSet<&str> = modified.map(String::as_str).filter(|label| is_forbidden(label)).collect();
+    let forbidden: BTreeSet<&str> = modified.map(Text::as_str).filter(|label| is_forbidden(label)).collect();
     forbidden.into_iter().collect::<Vec<_>>().join(", ")
 }
 

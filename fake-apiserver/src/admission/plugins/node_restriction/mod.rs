@@ -13,8 +13,8 @@ use crate::auth::node::NODE_LEASES;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::schema::quote;
-use serde_json::Value;
 use std::sync::Arc;
+use tree::Value;
 
 /// The plugin `NodeRestriction`.
 pub(super) struct NodeRestriction;

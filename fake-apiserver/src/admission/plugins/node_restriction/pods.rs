@@ -6,7 +6,7 @@ use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::{MIRROR_POD_ANNOTATION, is_mirror_pod, items, references, text};
 use crate::schema::quote;
-use serde_json::Value;
+use tree::Value;
 
 /// `admitPod`.
 pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {

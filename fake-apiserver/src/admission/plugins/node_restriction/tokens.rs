@@ -9,7 +9,7 @@ use crate::error::{ApiResult, aggregate};
 use crate::object::meta;
 use crate::registry::{items, text};
 use crate::schema::quote;
-use serde_json::Value;
+use tree::Value;
 
 /// `admitServiceAccount`, for new tokens.
 pub(super) fn admit(write: &Write<'_>) -> ApiResult<()> {

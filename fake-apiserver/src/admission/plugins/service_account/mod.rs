@@ -13,8 +13,8 @@ use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::schema::quote;
 use crate::store::Key;
 pub(crate) use mount::Tokens;
-use serde_json::{Value, json};
 use std::sync::Arc;
+use tree::{Value, json};
 
 /// `DefaultServiceAccountName`.
 const DEFAULT: &str = "default";

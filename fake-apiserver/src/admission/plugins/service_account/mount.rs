@@ -6,7 +6,7 @@ use crate::admission::Attributes;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::registry::{child, ids, items, text};
-use serde_json::{Value, json};
+use tree::{Value, json};
 
 /// `ServiceAccountVolumeName`, with the dash before the random suffix.
 const VOLUME_PREFIX: &str = "kube-api-access-";

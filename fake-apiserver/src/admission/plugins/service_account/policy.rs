@@ -4,8 +4,8 @@
 
 use crate::object::meta;
 use crate::registry::{items, text};
-use serde_json::Value;
 use std::collections::HashSet;
+use tree::Value;
 
 /// `EnforceMountableSecretsAnnotation`.
 const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";

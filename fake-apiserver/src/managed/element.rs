@@ -1,10 +1,10 @@
 //! Path elements: how a child is selected in an object, a list that is a map, a set, or another list
 //! (`fieldpath/element.go` and `serialize-pe.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
-use super::{encode_any, quote};
-use serde_json::{Map, Value};
+use crate::schema;
 use std::cmp::Ordering;
 use std::fmt;
+use tree::Value;
 
 /// The greatest integer below which a float holds all.
 const MAX_EXACT: u64 = 1 << 53;
@@ -32,7 +32,7 @@ impl Element {
     ///
     /// # Errors
     /// If it is malformed.
-    pub(crate) fn parse(text: &str) -> Result<Option<Element>, String> {
+    pub(super) fn parse(text: &str) -> Result<Option<Element>, String> {
         let malformed = || format!("{text:?} is not a path element");
         let (kind, content) = text.split_once(':').filter(|(kind, _)| kind.len() == 1).ok_or_else(malformed)?;
         let json = || serde_json::from_str::<Value>(content).map(rounded).map_err(|_| malformed());
@@ -41,7 +41,7 @@ impl Element {
             "v" => Element::Value(json()?),
             "k" => match json()? {
                 Value::Object(fields) => {
-                    Element::Key(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
+                    Element::Key(fields.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect())
                 }
                 _ => return Err(malformed()),
             },
@@ -50,14 +50,24 @@ impl Element {
         }))
     }
 
-    /// The element as `fieldsV1` has it.
-    pub(crate) fn print(&self) -> String {
+    /// Appends the element as `fieldsV1` has it, between the quotes of a string.
+    pub(super) fn push(&self, json: &mut Vec<u8>) {
+        match self {
+            Element::Field(name) => {
+                json.extend_from_slice(b"f:");
+                schema::push_escaped(json, name);
+            }
+            other => schema::push_escaped(json, &other.print()),
+        }
+    }
+
+    fn print(&self) -> String {
         match self {
             Element::Field(name) => ["f:", name].concat(),
             Element::Value(value) => format!("v:{}", printed(value)),
             Element::Key(fields) => {
                 let field = |(name, value): &(Box<str>, Value)| {
-                    format!("{}:{}", encode_any(&Value::from(&**name)), printed(value))
+                    format!("{}:{}", schema::encode_any(&Value::from(&**name)), printed(value))
                 };
                 format!("k:{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
             }
@@ -106,39 +116,9 @@ impl Ord for Element {
     }
 }
 
-/// The entries of a set of fields in the order in which Go writes them; `None` if that is the one of their texts.
-pub(super) fn in_order(entries: &Map<String, Value>) -> Option<Vec<(&String, &Value)>> {
-    if entries.len() < 2 || entries.keys().all(|name| is_plain(name)) {
-        return None;
-    }
-    let element = |name: &str| match name {
-        "." => Some(None),
-        _ => Element::parse(name).ok().flatten().map(Some),
-    };
-    let mut elements: Vec<(Option<Element>, (&String, &Value))> =
-        entries.iter().map(|entry| Some((element(entry.0)?, entry))).collect::<Option<_>>()?;
-    elements.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Some(elements.into_iter().map(|(_, entry)| entry).collect())
-}
-
-/// Whether an element's text has the place of the element among other plain ones: it is a field, or selects by one text without an
-/// escape and without characters that sort before the quotation mark at its end.
-fn is_plain(name: &str) -> bool {
-    let text = match name.split_at_checked(2) {
-        Some(("v:", text)) => text,
-        Some(("k:", key)) => match key.split_once(':') {
-            Some((_, text)) => text,
-            None => return false,
-        },
-        Some(("i:", _)) => return false,
-        _ => return true,
-    };
-    text.starts_with('"') && !text.bytes().any(|byte| byte < b'"' || matches!(byte, b'\\' | b','))
-}
-
 /// A scalar in JSON. Exponents have two digits, which `encoding/json` would leave out.
 fn printed(value: &Value) -> String {
-    let text = encode_any(value);
+    let text = schema::encode_any(value);
     match text.split_once("e-").filter(|(_, exponent)| value.is_number() && exponent.len() == 1) {
         Some((digits, exponent)) => format!("{digits}e-0{exponent}"),
         None => text,
@@ -163,7 +143,7 @@ fn order(one: &Value, other: &Value) -> Ordering {
         Value::String(_) => 1,
         Value::Bool(_) => 2,
         Value::Array(_) => 3,
-        Value::Object(_) => 4,
+        Value::Object(_) | Value::Raw(_) => 4,
         Value::Null => 5,
     };
     match (one, other) {
@@ -199,62 +179,9 @@ impl fmt::Display for Element {
 /// A value as messages show it (`value.ToString`).
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => quote(text),
+        Value::String(text) => schema::quote(text),
         Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(",")),
         Value::Object(fields) => fields.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect(),
-        other => encode_any(other),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The entries of a set of these names, as Go writes them.
-    fn written(names: &[&str]) -> Vec<String> {
-        let entries: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), Value::Null)).collect();
-        match in_order(&entries) {
-            Some(entries) => entries.into_iter().map(|(name, _)| name.clone()).collect(),
-            None => entries.keys().cloned().collect(),
-        }
-    }
-
-    #[test]
-    fn entries_are_in_the_order_of_their_values() {
-        for names in [
-            &[".", "f:a", "f:a b", "f:b"] as &[&str],
-            &[".", r#"k:{"port":80}"#, r#"k:{"port":443}"#, r#"k:{"port":8080}"#],
-            &[
-                r#"k:{"port":80,"protocol":"TCP"}"#,
-                r#"k:{"port":80,"protocol":"UDP"}"#,
-                r#"k:{"port":443,"protocol":"TCP"}"#,
-            ],
-            &[r#"k:{"path":"/\u003c"}"#, r#"k:{"path":"/="}"#, r#"k:{"path":"/a"}"#, r#"k:{"path":"/a b"}"#],
-            &[r#"k:{"a":"x"}"#, r#"k:{"a":"x","b":"y"}"#],
-            &[
-                "v:-20",
-                "v:-1",
-                "v:9",
-                "v:9.5",
-                "v:10",
-                "v:1e+21",
-                r#"v:"A""#,
-                r#"v:"a""#,
-                r#"v:"a b""#,
-                "v:false",
-                "v:true",
-                "v:null",
-            ],
-            &["f:x", r#"k:{"a":1}"#, "v:1", "i:2", "i:10"],
-        ] {
-            let mut reversed = names.to_vec();
-            reversed.reverse();
-            assert_eq!(written(&reversed), names);
-        }
-    }
-
-    #[test]
-    fn what_is_no_element_leaves_the_order_of_texts() {
-        assert_eq!(written(&["v:9", "v:10", "x"]), ["v:10", "v:9", "x"]);
+        other => schema::encode_any(other),
     }
 }
