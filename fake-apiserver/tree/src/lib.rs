@@ -20,7 +20,7 @@ mod serial;
 mod value;
 
 pub use index::Index;
-pub use map::{Entry, IntoIter, Iter, IterMut, Map, OccupiedEntry, VacantEntry};
+pub use map::{Entry, IntoIter, Iter, IterMut, Map};
 pub use serde_json::Number;
 pub use serial::parse_object;
 pub use smol_str::SmolStr as Text;

@@ -72,14 +72,6 @@ impl Map {
         }
     }
 
-    /// The name and the value of a field.
-    pub fn get_key_value<Q: AsRef<str> + ?Sized>(&self, name: &Q) -> Option<(&Text, &Value)> {
-        match &self.fields {
-            Listed(list) => find(list, name.as_ref()).map(|at| (&list[at].0, &list[at].1)),
-            Many(tree) => tree.get_key_value(name.as_ref()),
-        }
-    }
-
     /// Whether there is such a field.
     pub fn contains_key<Q: AsRef<str> + ?Sized>(&self, name: &Q) -> bool {
         self.get(name).is_some()
@@ -87,10 +79,10 @@ impl Map {
 
     /// Sets a field. Returns the value that it had.
     pub fn insert(&mut self, name: Text, value: Value) -> Option<Value> {
-        match self.entry(name) {
-            Entry::Occupied(entry) => Some(mem::replace(entry.into_mut(), value)),
-            Entry::Vacant(entry) => {
-                entry.insert(value);
+        match self.entry(name).0 {
+            Place::Taken(known) => Some(mem::replace(known, value)),
+            free => {
+                Entry(free).or_insert(value);
                 None
             }
         }
@@ -112,16 +104,16 @@ impl Map {
         {
             self.fields = Many(Box::new(mem::take(list).into_iter().collect()));
         }
-        match &mut self.fields {
+        Entry(match &mut self.fields {
             Listed(list) => match place(list, &name) {
-                Ok(at) => Entry::Occupied(OccupiedEntry { value: &mut list[at].1 }),
-                Err(at) => Entry::Vacant(VacantEntry { room: Room::Listed(list, at, name) }),
+                Ok(at) => Place::Taken(&mut list[at].1),
+                Err(at) => Place::Listed(list, at, name),
             },
             Many(tree) => match tree.entry(name) {
-                btree_map::Entry::Occupied(entry) => Entry::Occupied(OccupiedEntry { value: entry.into_mut() }),
-                btree_map::Entry::Vacant(entry) => Entry::Vacant(VacantEntry { room: Room::Many(entry) }),
+                btree_map::Entry::Occupied(entry) => Place::Taken(entry.into_mut()),
+                btree_map::Entry::Vacant(room) => Place::Many(room),
             },
-        }
+        })
     }
 
     /// Keeps only the fields for which `keep` is true.
@@ -193,24 +185,11 @@ fn order(one: &str, other: &str) -> Ordering {
 }
 
 /// The place of a field, which may be there.
-pub enum Entry<'m> {
-    /// It is there.
-    Occupied(OccupiedEntry<'m>),
-    /// It is not there.
-    Vacant(VacantEntry<'m>),
-}
+pub struct Entry<'m>(Place<'m>);
 
-/// A field that is there.
-pub struct OccupiedEntry<'m> {
-    value: &'m mut Value,
-}
-
-/// A field that is not there.
-pub struct VacantEntry<'m> {
-    room: Room<'m>,
-}
-
-enum Room<'m> {
+enum Place<'m> {
+    Taken(&'m mut Value),
+    /// In a list, where the field would be.
     Listed(&'m mut Vec<(Text, Value)>, usize, Text),
     Many(btree_map::VacantEntry<'m, Text, Value>),
 }
@@ -223,34 +202,13 @@ impl<'m> Entry<'m> {
 
     /// The value, which is set if the field is not there.
     pub fn or_insert_with(self, value: impl FnOnce() -> Value) -> &'m mut Value {
-        match self {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(value()),
-        }
-    }
-}
-
-impl<'m> OccupiedEntry<'m> {
-    /// The value.
-    pub fn get(&self) -> &Value {
-        self.value
-    }
-
-    /// The value.
-    pub fn into_mut(self) -> &'m mut Value {
-        self.value
-    }
-}
-
-impl<'m> VacantEntry<'m> {
-    /// Adds the field.
-    pub fn insert(self, value: Value) -> &'m mut Value {
-        match self.room {
-            Room::Listed(list, at, name) => {
-                list.insert(at, (name, value));
+        match self.0 {
+            Place::Taken(known) => known,
+            Place::Listed(list, at, name) => {
+                list.insert(at, (name, value()));
                 &mut list[at].1
             }
-            Room::Many(entry) => entry.insert(value),
+            Place::Many(room) => room.insert(value()),
         }
     }
 }

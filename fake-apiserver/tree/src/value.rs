@@ -42,11 +42,6 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// Whether it is `true` or `false`.
-    pub fn is_boolean(&self) -> bool {
-        matches!(self, Value::Bool(_))
-    }
-
     /// Whether it is a number.
     pub fn is_number(&self) -> bool {
         matches!(self, Value::Number(_))
