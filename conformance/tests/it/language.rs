@@ -13,6 +13,18 @@ fn every_scenario_can_be_played() {
 }
 
 #[test]
+fn definitions_do_not_stay_on_the_server_that_all_scenarios_share() {
+    for scenario in Scenario::load_all(&fixtures("scenarios")).unwrap() {
+        let has = |verb, of: &str| {
+            let mut commands = scenario.steps.iter().map(|step| &step.command);
+            commands.any(|command| command.verb == verb && command.arguments.iter().any(|word| word.starts_with(of)))
+        };
+        let stays = has("define", "") && !has("delete", "customresourcedefinitions/");
+        assert!(!stays || !scenario.flags.is_empty(), "{}: others would discover what it defines", scenario.name);
+    }
+}
+
+#[test]
 fn nonsense_is_refused_with_its_line() {
     for (command, error) in [
         (
