@@ -4,7 +4,7 @@
 use super::element::Element;
 use super::item;
 use super::set::Set;
-use super::types::{Form, Items, List, Map, Type};
+use super::types::{Form, Items, List, Map, NO_FORM, Type};
 use crate::schema::{Field, TypeRef};
 use std::cmp::Ordering;
 use tree::{Map as Object, Text, Value};
@@ -15,14 +15,6 @@ pub struct Changes {
     pub added: Set,
     pub modified: Set,
     pub removed: Set,
-}
-
-/// A change of one field, whatever is below it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Change {
-    Added,
-    Modified,
-    Removed,
 }
 
 /// What the trees hold.
@@ -39,11 +31,7 @@ pub enum Trees {
 /// # Errors
 /// If an item of a list has no key.
 pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees) -> Result<Changes, String> {
-    let mut changes = Walk { trees }.compare(ty, Some(old), Some(new))?.1;
-    for set in [&mut changes.added, &mut changes.modified, &mut changes.removed] {
-        set.sort();
-    }
-    Ok(changes)
+    Ok(Walk { trees }.compare(ty, old, new)?.1)
 }
 
 impl Changes {
@@ -52,50 +40,56 @@ impl Changes {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
 
-    /// Adds the changes of a child. Most children have none, so that its element is made only for those that have.
-    fn push(&mut self, element: impl Fn() -> Element, (own, below): (Option<Change>, Changes)) {
-        let sets = [
-            (&mut self.added, Change::Added, below.added),
-            (&mut self.modified, Change::Modified, below.modified),
-            (&mut self.removed, Change::Removed, below.removed),
-        ];
-        for (set, change, mut below) in sets {
-            if own == Some(change) || !below.is_empty() {
-                below.sort();
-                set.push(element(), own == Some(change), below);
+    /// Adds the changes of a child that is in both objects. Most children have none, so that its element is made only for those that have.
+    fn push(&mut self, element: impl Fn() -> Element, (modified, below): (bool, Changes)) {
+        for (set, is_member, below) in [
+            (&mut self.added, false, below.added),
+            (&mut self.modified, modified, below.modified),
+            (&mut self.removed, false, below.removed),
+        ] {
+            if is_member || !below.is_empty() {
+                set.push(element(), is_member, below);
             }
         }
     }
 }
 
-type Found = Result<(Option<Change>, Changes), String>;
+/// Whether a value was modified as a whole, and what was changed below.
+type Found = Result<(bool, Changes), String>;
 
 struct Walk {
     trees: Trees,
 }
 
 impl Walk {
-    fn compare(&self, ty: Type<'_>, old: Option<&Value>, new: Option<&Value>) -> Found {
+    /// Compares two values that are there.
+    fn compare(&self, ty: Type<'_>, old: &Value, new: &Value) -> Found {
         let mut changes = Changes::default();
-        let atom = ty.atom();
-        let (before, after) = (atom.form(old), atom.form(new));
+        let (before, after) = (ty.form(Some(old)), ty.form(Some(new)));
         let mut modified = false;
-        let same = matches!(
-            (&before, &after),
-            (Form::Map(_), Form::Map(_)) | (Form::Scalar(_), Form::Scalar(_)) | (Form::List(_), Form::List(_))
-        );
-        if new.is_none() || (old.is_some() && !same) {
-            modified |= self.inside(ty, before, old, new, &mut changes)?;
+        if std::mem::discriminant(&before) != std::mem::discriminant(&after) {
+            modified = self.inside(ty, before, old, new, &mut changes)?;
         }
-        if new.is_some() {
-            modified |= self.inside(ty, after, old, new, &mut changes)?;
+        modified |= self.inside(ty, after, old, new, &mut changes)?;
+        Ok((modified, changes))
+    }
+
+    /// Compares a child that either object has, or both; false if neither has it.
+    fn child(
+        &self,
+        element: impl Fn() -> Element,
+        ty: Type<'_>,
+        old: Option<&Value>,
+        new: Option<&Value>,
+        changes: &mut Changes,
+    ) -> Result<bool, String> {
+        match (old, new) {
+            (None, None) => return Ok(false),
+            (Some(old), None) => changes.removed.push(element(), true, self.all(ty, old)?),
+            (None, Some(new)) => changes.added.push(element(), true, self.all(ty, new)?),
+            (Some(old), Some(new)) => changes.push(element, self.compare(ty, old, new)?),
         }
-        let own = match (old, new) {
-            (None, _) => Some(Change::Added),
-            (_, None) => Some(Change::Removed),
-            _ => modified.then_some(Change::Modified),
-        };
-        Ok((own, changes))
+        Ok(true)
     }
 
     /// Compares what is inside; true if the values are compared as a whole, and differ.
@@ -103,19 +97,19 @@ impl Walk {
         &self,
         ty: Type<'_>,
         form: Form<'_>,
-        old: Option<&Value>,
-        new: Option<&Value>,
+        old: &Value,
+        new: &Value,
         changes: &mut Changes,
     ) -> Result<bool, String> {
         let descended = match form {
-            Form::Map(map) if !map.atomic => self.fields(&map, old.and_then(object), new.and_then(object), changes)?,
+            Form::Map(map) if !map.atomic => self.fields(&map, object(old), object(new), changes)?,
             Form::List(list) if !matches!(list.items, Items::Atomic) => {
-                self.items(&list, old.and_then(array), new.and_then(array), changes)?
+                self.items(&list, array(old), array(new), changes)?
             }
-            Form::Nothing => return Err("schema error: invalid atom: inlined".to_owned()),
+            Form::Nothing => return Err(NO_FORM.to_owned()),
             Form::Map(_) | Form::List(_) | Form::Scalar(_) => false,
         };
-        Ok(!descended && old.zip(new).is_some_and(|(old, new)| !self.equal(ty, old, new)))
+        Ok(!descended && !self.equal(ty, old, new))
     }
 
     /// Compares the fields of objects; false if there are none.
@@ -126,48 +120,101 @@ impl Walk {
         new: Option<&Object>,
         changes: &mut Changes,
     ) -> Result<bool, String> {
+        let (old, new) = match (old, new) {
+            (Some(old), Some(new)) => (old, new),
+            (None, None) => return Ok(false),
+            (Some(only), None) | (None, Some(only)) => {
+                let all = self.all_fields(map, only)?;
+                let descended = !all.is_empty();
+                let set = if old.is_some() { &mut changes.removed } else { &mut changes.added };
+                *set = std::mem::take(set).union(all);
+                return Ok(descended);
+            }
+        };
         let mut descended = false;
-        let Some(ty) = map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty()) else {
-            for (name, before, after) in joined(old, new) {
-                descended = true;
-                let ty = map.get(name).ok_or("schema error: invalid atom: inlined")?;
-                changes.push(|| Element::field(name), self.compare(ty, before, after)?);
-            }
-            return Ok(descended);
-        };
-        let mut field = |field: &Field, before: Option<&Value>, after: Option<&Value>| -> Result<(), String> {
-            let before = old.and_then(|_| ty.shown(field, before));
-            let after = new.and_then(|_| ty.shown(field, after));
-            if before.is_some() || after.is_some() {
-                descended = true;
-                let below = self.compare(Type::Go(ty.of(field), Some(field.facets())), before, after)?;
-                changes.push(|| Element::field(field.name()), below);
-            }
-            Ok(())
-        };
         for (name, before, after) in joined(old, new) {
-            if let Some(known) = ty.field(name) {
-                field(known, before, after)?;
-            }
-        }
-        // Fields that neither has are equal.
-        if let (Some(only), None) | (None, Some(only)) = (old, new) {
-            for zero in ty.fields().iter().filter(|field| ty.shown(field, None).is_some()) {
-                if !only.contains_key(zero.name()) {
-                    field(zero, None, None)?;
+            let (ty, before, after) = match self.as_struct(map) {
+                // Fields that neither has are equal.
+                Some(ty) => {
+                    let Some(field) = ty.field(name) else { continue };
+                    (Type::Go(ty.of(field), Some(field.facets())), ty.shown(field, before), ty.shown(field, after))
                 }
-            }
+                None => (map.get(name).ok_or(NO_FORM)?, before, after),
+            };
+            descended |= self.child(|| Element::field(name), ty, before, after, changes)?;
         }
         // If it is not descended into, both are zero, hence equal.
         Ok(descended)
     }
 
+    /// The struct whose fields Go shows or leaves out by their values.
+    fn as_struct<'t>(&self, map: &Map<'t>) -> Option<TypeRef<'t>> {
+        map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty())
+    }
+
+    /// All that is below a value.
+    fn all(&self, ty: Type<'_>, value: &Value) -> Result<Set, String> {
+        match (ty.form(Some(value)), value) {
+            (Form::Map(map), Value::Object(fields)) if !map.atomic => self.all_fields(&map, fields),
+            (Form::List(list), Value::Array(items)) if !matches!(list.items, Items::Atomic) => {
+                self.all_items(&list, items)
+            }
+            (Form::Nothing, _) => Err(NO_FORM.to_owned()),
+            _ => Ok(Set::default()),
+        }
+    }
+
+    fn all_fields(&self, map: &Map<'_>, fields: &Object) -> Result<Set, String> {
+        let mut set = Set::default();
+        let Some(ty) = self.as_struct(map) else {
+            for (name, value) in fields {
+                let ty = map.get(name).ok_or(NO_FORM)?;
+                set.push(Element::Field(name.clone()), true, self.all(ty, value)?);
+            }
+            return Ok(set);
+        };
+        let below = |field: &Field, shown| self.all(Type::Go(ty.of(field), Some(field.facets())), shown);
+        for (name, value) in fields {
+            if let Some(field) = ty.field(name)
+                && let Some(shown) = ty.shown(field, Some(value))
+            {
+                set.push(Element::Field(name.clone()), true, below(field, shown)?);
+            }
+        }
+        for field in ty.fields() {
+            if let Some(zero) = ty.shown(field, None)
+                && !fields.contains_key(field.name())
+            {
+                set.push(Element::field(field.name()), true, below(field, zero)?);
+            }
+        }
+        set.sort();
+        Ok(set)
+    }
+
+    fn all_items(&self, list: &List<'_>, items: &[Value]) -> Result<Set, String> {
+        let all = items.iter().map(|item| Ok((item::element(list, item)?, item)));
+        let mut all = all.collect::<Result<Vec<_>, String>>()?;
+        all.sort_by(|one, other| one.0.cmp(&other.0));
+        let mut all = all.into_iter().peekable();
+        let mut set = Set::default();
+        while let Some((element, item)) = all.next() {
+            // Items that occur several times are one value.
+            let mut below = self.all(list.element, item)?;
+            while all.next_if(|(other, _)| *other == element).is_some() {
+                below = Set::default();
+            }
+            set.push(element, true, below);
+        }
+        Ok(set)
+    }
+
     /// Compares the items of lists; false if there are none.
-    fn items(
+    fn items<'v>(
         &self,
         list: &List<'_>,
-        old: Option<&Vec<Value>>,
-        new: Option<&Vec<Value>>,
+        old: Option<&'v Vec<Value>>,
+        new: Option<&'v Vec<Value>>,
         changes: &mut Changes,
     ) -> Result<bool, String> {
         let mut all = Vec::new();
@@ -178,33 +225,28 @@ impl Walk {
         }
         all.sort_by(|one, other| one.0.cmp(&other.0));
         for same in all.chunk_by(|one, other| one.0 == other.0) {
-            let of = |side| same.iter().filter(move |(_, is_new, _)| *is_new == side).map(|(.., item)| *item);
-            let (befores, afters): (Vec<&Value>, Vec<&Value>) = (of(false).collect(), of(true).collect());
-            let element = &same[0].0;
-            let below = match (befores.as_slice(), afters.as_slice()) {
-                ([] | [_], [] | [_]) => {
-                    self.compare(list.element, befores.first().copied(), afters.first().copied())?
-                }
-                // Items that occur several times are one value.
+            let (befores, afters) = same.split_at(same.partition_point(|(_, is_new, _)| !is_new));
+            let first = |items: &[(Element, bool, &'v Value)]| items.first().map(|(.., item)| *item);
+            let element = || same[0].0.clone();
+            let child = |old, new, changes: &mut Changes| self.child(element, list.element, old, new, changes);
+            // Items that occur several times are one value.
+            match (befores, afters) {
+                ([] | [_], [] | [_]) => drop(child(first(befores), first(afters), changes)?),
                 ([_, _, ..], [_, _, ..]) => {
+                    let mut pairs = befores.iter().zip(afters);
                     let same = befores.len() == afters.len()
-                        && befores.iter().zip(&afters).all(|(one, other)| self.equal(list.element, one, other));
-                    ((!same).then_some(Change::Modified), Changes::default())
+                        && pairs.all(|((.., one), (.., other))| self.equal(list.element, one, other));
+                    changes.push(element, (!same, Changes::default()));
                 }
                 ([_, _, ..], rest) => {
-                    if let Some(item) = rest.first() {
-                        changes.push(|| element.clone(), self.compare(list.element, None, Some(item))?);
-                    }
-                    (Some(Change::Removed), Changes::default())
+                    child(None, first(rest), changes)?;
+                    changes.removed.push(element(), true, Set::default());
                 }
                 (rest, _) => {
-                    if let Some(item) = rest.first() {
-                        changes.push(|| element.clone(), self.compare(list.element, Some(item), None)?);
-                    }
-                    (Some(Change::Added), Changes::default())
+                    child(first(rest), None, changes)?;
+                    changes.added.push(element(), true, Set::default());
                 }
-            };
-            changes.push(|| element.clone(), below);
+            }
         }
         Ok(!all.is_empty())
     }
@@ -260,11 +302,10 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
 
 /// The fields of either object, in the order of their names, with their values in both.
 fn joined<'v>(
-    old: Option<&'v Object>,
-    new: Option<&'v Object>,
+    old: &'v Object,
+    new: &'v Object,
 ) -> impl Iterator<Item = (&'v str, Option<&'v Value>, Option<&'v Value>)> {
-    let mut olds = old.into_iter().flatten().peekable();
-    let mut news = new.into_iter().flatten().peekable();
+    let (mut olds, mut news) = (old.iter().peekable(), new.iter().peekable());
     std::iter::from_fn(move || {
         let order = match (olds.peek(), news.peek()) {
             (Some((old, _)), Some((new, _))) => old.cmp(new),

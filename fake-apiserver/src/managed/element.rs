@@ -4,7 +4,7 @@
 use crate::schema;
 use std::cmp::Ordering;
 use std::fmt;
-use tree::Value;
+use tree::{Text, Value};
 
 /// The greatest integer below which a float holds all.
 const MAX_EXACT: u64 = 1 << 53;
@@ -13,9 +13,9 @@ const MAX_EXACT: u64 = 1 << 53;
 #[derive(Debug, Clone)]
 pub enum Element {
     /// A field of an object: `f:name`.
-    Field(Box<str>),
+    Field(Text),
     /// An item of a list that is a map, by the fields that are its keys, in the order of their names: `k:{"name":"c"}`.
-    Key(Vec<(Box<str>, Value)>),
+    Key(Vec<(Text, Value)>),
     /// A member of a set: `v:"x"`.
     Value(Value),
     /// An item of another list: `i:0`.
@@ -40,9 +40,7 @@ impl Element {
             "f" => Element::field(content),
             "v" => Element::Value(json()?),
             "k" => match json()? {
-                Value::Object(fields) => {
-                    Element::Key(fields.into_iter().map(|(name, value)| (name.as_str().into(), value)).collect())
-                }
+                Value::Object(fields) => Element::Key(fields.into_iter().collect()),
                 _ => return Err(malformed()),
             },
             "i" => Element::Index(content.parse().map_err(|_| malformed())?),
@@ -66,8 +64,8 @@ impl Element {
             Element::Field(name) => ["f:", name].concat(),
             Element::Value(value) => format!("v:{}", printed(value)),
             Element::Key(fields) => {
-                let field = |(name, value): &(Box<str>, Value)| {
-                    format!("{}:{}", schema::encode_any(&Value::from(&**name)), printed(value))
+                let field = |(name, value): &(Text, Value)| {
+                    format!("{}:{}", schema::encode_any(&Value::String(name.clone())), printed(value))
                 };
                 format!("k:{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
             }
@@ -102,7 +100,11 @@ impl PartialOrd for Element {
 impl Ord for Element {
     fn cmp(&self, other: &Element) -> Ordering {
         match (self, other) {
-            (Element::Field(one), Element::Field(other)) => one.cmp(other),
+            // The first byte mostly decides.
+            (Element::Field(one), Element::Field(other)) => {
+                let (one, other) = (one.as_bytes(), other.as_bytes());
+                one.first().cmp(&other.first()).then_with(|| one.cmp(other))
+            }
             (Element::Key(one), Element::Key(other)) => {
                 let pairs = one.iter().zip(other);
                 let unequal = pairs.map(|(one, other)| one.0.cmp(&other.0).then_with(|| order(&one.1, &other.1)));

@@ -29,9 +29,9 @@ pub(super) fn element(list: &List<'_>, item: &Value) -> Result<Element, String> 
             };
             let key = |name: &'_ str| {
                 // Null is a value, too.
-                Some((Box::from(name), fields.get(name).cloned().or_else(|| default(name))?))
+                Some((Text::from(name), fields.get(name).cloned().or_else(|| default(name))?))
             };
-            let mut found: Vec<(Box<str>, Value)> = keys.iter().filter_map(key).collect();
+            let mut found: Vec<(Text, Value)> = keys.iter().filter_map(key).collect();
             if found.is_empty() {
                 let names: Vec<String> = keys.iter().map(crate::schema::quote).collect();
                 return Err(format!(

@@ -141,11 +141,12 @@ pub fn asks_for_reset(entries: Option<&Value>) -> bool {
 
 /// Unites the oldest of those that updated an object, if there are too many.
 pub fn cap(managers: &mut Managers) {
-    let mut updaters: Vec<Manager> = managers.keys().filter(|manager| !manager.applies()).cloned().collect();
-    let mut count = updaters.len();
+    let updaters = managers.keys().filter(|manager| !manager.applies());
+    let mut count = updaters.clone().count();
     if count <= MAX_UPDATERS {
         return;
     }
+    let mut updaters: Vec<Manager> = updaters.cloned().collect();
     // Times are all in UTC and seconds, so that their texts are in order.
     let time = |managers: &Managers, manager: &Manager| managers.get(manager).and_then(|owned| owned.time.clone());
     updaters.sort_by_cached_key(|manager| (time(managers, manager), manager.clone()));

@@ -4,7 +4,7 @@
 use super::element::Element;
 use super::item;
 use super::set::Set;
-use super::types::{Form, Items, List, Map, Type};
+use super::types::{Form, Items, List, Map, NO_FORM, Type};
 use super::validate::mismatch;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Map as Object, Text, Value};
@@ -49,7 +49,7 @@ fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result
             }
         }
         Form::Map(_) | Form::List(_) => leaf(),
-        Form::Nothing => Err("schema error: invalid atom: inlined".to_owned()),
+        Form::Nothing => Err(NO_FORM.to_owned()),
     }
 }
 
@@ -59,7 +59,7 @@ fn fields(map: &Map<'_>, live: Option<&Fields>, applied: Option<&Fields>) -> Res
     let mut result = Object::new();
     let names: BTreeSet<&Text> = [live, applied].into_iter().flatten().flat_map(|fields| fields.keys()).collect();
     for name in names {
-        let ty = map.get(name).ok_or("schema error: invalid atom: inlined")?;
+        let ty = map.get(name).ok_or(NO_FORM)?;
         let of = |fields: Option<&'_ Fields>| fields.and_then(|fields| fields.get(name)).cloned();
         if let Some(value) = merged(ty, of(live).as_ref(), of(applied).as_ref())? {
             result.insert(name.as_str().into(), value);

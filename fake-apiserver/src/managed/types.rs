@@ -56,6 +56,9 @@ pub(super) enum Form<'t> {
     Nothing,
 }
 
+/// What upstream says of a value for which its type has no form.
+pub(super) const NO_FORM: &str = "schema error: invalid atom: inlined";
+
 /// A list.
 #[derive(Clone, Copy)]
 pub(super) struct List<'t> {
@@ -230,19 +233,12 @@ impl<'t> Type<'t> {
             Type::Scalar(kind) => scalar(kind),
             Type::Deduced => untyped(),
             Type::Atomic => Atom { map: map(true, Fields::All(ATOMIC)), ..untyped() },
-            Type::Go(ty, at) => match ty.nature() {
-                Nature::Bool => scalar(Scalar::Bool),
-                Nature::Number => scalar(Scalar::Number),
-                Nature::Text => scalar(Scalar::Text),
-                Nature::Scalar => scalar(Scalar::Any),
-                Nature::Untyped => untyped(),
-                Nature::Raw => Type::Atomic.atom(),
-                Nature::AnyFields => Atom { map: map(false, Fields::All(DEDUCED)), ..Atom::default() },
-                Nature::List(element) => {
-                    Atom { list: list(go_items(ty, at), Type::Go(element, None)), ..Atom::default() }
-                }
-                Nature::Map(values) => Atom { map: map(is_atomic(ty, at), Fields::Values(values)), ..Atom::default() },
-                Nature::Struct => Atom { map: map(is_atomic(ty, at), Fields::Struct(ty.target())), ..Atom::default() },
+            Type::Go(ty, at) => match go_form(ty, at) {
+                Ok(Form::Map(map)) => Atom { map: Some(map), ..Atom::default() },
+                Ok(Form::Scalar(kind)) => scalar(kind),
+                Ok(Form::List(list)) => Atom { list: Some(list), ..Atom::default() },
+                Ok(Form::Nothing) => Atom::default(),
+                Err(any) => any.atom(),
             },
             Type::Custom { node, preserves, is_object } => {
                 let element = || match &node.items {
@@ -272,7 +268,10 @@ impl<'t> Type<'t> {
 
     /// What a value is.
     pub(super) fn form(self, value: Option<&Value>) -> Form<'t> {
-        self.atom().form(value)
+        match self {
+            Type::Go(ty, at) => go_form(ty, at).unwrap_or_else(|any| any.atom().form(value)),
+            _ => self.atom().form(value),
+        }
     }
 }
 
@@ -291,6 +290,23 @@ impl<'t> Atom<'t> {
             (_, Atom { .. }) => Form::Nothing,
         }
     }
+}
+
+/// What all values of a Go type are; or else a type that allows several.
+fn go_form<'t>(ty: TypeRef<'t>, at: Option<&'t Facets>) -> Result<Form<'t>, Type<'t>> {
+    let map = |atomic, fields| Form::Map(Map { atomic, fields });
+    Ok(match ty.nature() {
+        Nature::Bool => Form::Scalar(Scalar::Bool),
+        Nature::Number => Form::Scalar(Scalar::Number),
+        Nature::Text => Form::Scalar(Scalar::Text),
+        Nature::Scalar => Form::Scalar(Scalar::Any),
+        Nature::Untyped => return Err(Type::Deduced),
+        Nature::Raw => return Err(Type::Atomic),
+        Nature::AnyFields => map(false, Fields::All(DEDUCED)),
+        Nature::List(element) => Form::List(List { items: go_items(ty, at), element: Type::Go(element, None) }),
+        Nature::Map(values) => map(is_atomic(ty, at), Fields::Values(values)),
+        Nature::Struct => map(is_atomic(ty, at), Fields::Struct(ty.target())),
+    })
 }
 
 fn is_atomic(ty: TypeRef<'_>, at: Option<&Facets>) -> bool {

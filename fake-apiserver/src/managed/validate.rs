@@ -4,7 +4,7 @@
 use super::element::Element;
 use super::item;
 use super::set::Set;
-use super::types::{Form, Items, List, Map, Scalar, Type};
+use super::types::{Form, Items, List, Map, NO_FORM, Scalar, Type};
 use crate::schema;
 use tree::{Text, Value};
 
@@ -40,7 +40,7 @@ impl Check {
             (_, Value::Null) => {}
             // Only sets of owned fields are kept as text, and those are as they have to be.
             (Form::Map(_), Value::Raw(_)) => {}
-            (Form::Nothing, _) => findings.push(wrong("schema error: invalid atom: inlined".to_owned())),
+            (Form::Nothing, _) => findings.push(wrong(NO_FORM.to_owned())),
             (Form::Scalar(scalar), value) => findings.extend(mismatch(scalar, value).map(wrong)),
             (Form::Map(map), Value::Object(_)) => self.fields(&map, value, at, findings),
             (Form::Map(_), other) => findings.push(wrong(format!("expected map, got {}", boxed(other)))),

@@ -251,7 +251,8 @@ impl<K: Into<Text>> Extend<(K, Value)> for Map {
 impl<K: Into<Text>> FromIterator<(K, Value)> for Map {
     fn from_iter<I: IntoIterator<Item = (K, Value)>>(fields: I) -> Map {
         let fields = fields.into_iter();
-        let mut map = Map::with_capacity(fields.size_hint().0);
+        let (least, most) = fields.size_hint();
+        let mut map = Map::with_capacity(most.unwrap_or(least));
         map.extend(fields);
         map
     }
