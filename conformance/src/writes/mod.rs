@@ -6,8 +6,7 @@
 //! * `play` has both servers carry one out;
 //! * where they differ, `shrink` looks for a smaller story in which they differ as well.
 //!
-//! The forms leave out what is known to differ: `immutable` of config maps and secrets, and roles without rules, since Go tells an empty
-//! map or list from none there, and the fake does not. `play` says what of messages is not compared.
+//! `play` says what of messages is not compared, `generate` what is known to differ and therefore not sent.
 
 mod bodies;
 mod directives;

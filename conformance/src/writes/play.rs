@@ -198,8 +198,7 @@ fn settle(document: &mut Value) {
         if REFUSALS.iter().any(|refusal| text.starts_with(refusal)) {
             return "<a directive that is refused>".to_owned();
         }
-        // Of an empty map the fake does not know whether it was sent.
-        let text = without_patches(&without_objects(text)).replace("Invalid value: {}", "Invalid value: null");
+        let text = without_patches(&without_objects(text));
         DIFFS.iter().fold(text, |text, diff| text.split(diff).next().unwrap_or_default().to_owned())
     };
     let causes = document.pointer_mut("/details/causes").and_then(Value::as_array_mut);

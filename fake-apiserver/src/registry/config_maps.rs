@@ -3,8 +3,9 @@
 //! Follows `ValidateConfigMap` and `ValidateConfigMapUpdate` of `pkg/apis/core/validation` (v1.37.1).
 
 use super::rules::{Rules, Strategy};
-use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors};
+use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors, map_differs};
 use crate::error::FieldError;
+use crate::object::generation::equal;
 use tree::{Map, Text, Value};
 
 pub(super) const RULES: Rules = Rules {
@@ -43,7 +44,9 @@ fn validate(config_map: &Value) -> Vec<FieldError> {
 }
 
 fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors = immutable(new, old, &["data", "binaryData"]);
+    // Only of `data` none is an empty map, by default.
+    let data = !equal(new.get("data"), old.get("data"));
+    let mut errors = immutable(new, old, &[("data", data), ("binaryData", map_differs(new, old, "binaryData"))]);
     errors.extend(validate(new));
     errors
 }

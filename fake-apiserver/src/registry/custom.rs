@@ -71,27 +71,50 @@ impl ScalePaths {
         let spec = (!status_only).then(|| replicas(object, &self.replicas)).flatten();
         let status = replicas(object, &self.status_replicas);
         let selector = self.selector.as_deref().and_then(|path| {
-            let value = at_path(object, path).filter(|value| !value.is_string())?;
-            Some(FieldError::invalid(path, &"".into(), accessor_error(path, value, "string")))
+            let why = nested(object, path, "string", Value::is_string).err()?;
+            Some(FieldError::invalid(path, &"".into(), why))
         });
         spec.into_iter().chain(status).chain(selector).collect()
     }
 }
 
 fn replicas(object: &Value, path: &str) -> Option<FieldError> {
-    let value = at_path(object, path)?;
-    let detail = match value.as_i64() {
-        None => return Some(FieldError::invalid(path, &0.into(), accessor_error(path, value, "int64"))),
-        Some(..0) => "should be a non-negative integer".to_owned(),
-        Some(number) if number > i64::from(i32::MAX) => format!("should be less than or equal to {}", i32::MAX),
-        Some(_) => return None,
+    let value = match nested(object, path, "int64", Value::is_i64) {
+        Ok(value) => value?,
+        Err(why) => return Some(FieldError::invalid(path, &0.into(), why)),
+    };
+    let detail = match value.as_i64()? {
+        ..0 => "should be a non-negative integer".to_owned(),
+        number if number > i64::from(i32::MAX) => format!("should be less than or equal to {}", i32::MAX),
+        _ => return None,
     };
     Some(FieldError::invalid(path, value, detail))
 }
 
-/// The error of `NestedInt64` and its like about a value of another type.
+/// The value at a path of fields (`NestedInt64` and its like), which has to be of the expected type.
+fn nested<'v>(
+    object: &'v Value,
+    path: &str,
+    expected: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<Option<&'v Value>, String> {
+    let mut dotted = String::new();
+    let mut value = object;
+    for field in fields(path) {
+        dotted.extend([".", field]);
+        let fields = match value {
+            Value::Null => return Ok(None),
+            Value::Object(fields) => fields,
+            other => return Err(accessor_error(&dotted, other, "map[string]interface{}")),
+        };
+        let Some(child) = fields.get(field) else { return Ok(None) };
+        value = child;
+    }
+    if fits(value) { Ok(Some(value)) } else { Err(accessor_error(&dotted, value, expected)) }
+}
+
+/// The error about a value of another type at a path such as `.spec.replicas`.
 fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
-    let dotted: String = fields(path).map(|field| format!(".{field}")).collect();
     let (shown, found) = match value {
         Value::Null => ("<nil>".to_owned(), "<nil>"),
         Value::Bool(value) => (value.to_string(), "bool"),
@@ -101,7 +124,7 @@ fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
         Value::Array(_) => (go_text(value), "[]interface {}"),
         Value::Object(_) | Value::Raw(_) => (go_text(value), "map[string]interface {}"),
     };
-    format!("{dotted} accessor error: {shown} is of the type {found}, expected {expected}")
+    format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
 }
 
 /// Warnings about finalizers that are new.

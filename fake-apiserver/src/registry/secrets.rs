@@ -6,7 +6,6 @@
 use super::rules::{Rules, Strategy};
 use super::{carry_over, default_to, text};
 use crate::error::FieldError;
-use crate::object::generation::equal;
 use crate::object::validate::invalid_each;
 use crate::object::{meta, name, validate as object};
 use crate::schema::parse_json;
@@ -129,21 +128,26 @@ fn json_object_error(encoded: &str) -> Option<String> {
     }
 }
 
-/// Findings about a change of fields that `immutable: true` protects.
-pub(super) fn immutable(new: &Value, old: &Value, fields: &[&str]) -> Vec<FieldError> {
+/// Findings about the fields that `immutable: true` protects, each with whether it was changed.
+pub(super) fn immutable(new: &Value, old: &Value, fields: &[(&str, bool)]) -> Vec<FieldError> {
     let flag = |value: &Value| value.get("immutable") == Some(&Value::Bool(true));
     if !flag(old) {
         return Vec::new();
     }
-    let forbidden = |field: &&str| FieldError::forbidden(*field, "field is immutable when `immutable` is set");
-    let cleared = ["immutable"].iter().filter(|_| !flag(new)).map(forbidden);
-    let changed = fields.iter().filter(|field| !equal(new.get(**field), old.get(**field))).map(forbidden);
-    cleared.chain(changed).collect()
+    let fields = [("immutable", !flag(new))].into_iter().chain(fields.iter().copied());
+    let changed = fields.filter(|(_, is_changed)| *is_changed);
+    changed.map(|(field, _)| FieldError::forbidden(field, "field is immutable when `immutable` is set")).collect()
+}
+
+/// Whether a map was changed (`reflect.DeepEqual`): one that is empty is another one than none, and none is stored of it.
+pub(super) fn map_differs(new: &Value, old: &Value, field: &str) -> bool {
+    let [new, old] = [new, old].map(|object| object.get(field).filter(|map| !map.is_null()));
+    new != old
 }
 
 fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors: Vec<FieldError> = object::immutable(new, old, "type").into_iter().collect();
-    errors.extend(immutable(new, old, &["data"]));
+    errors.extend(immutable(new, old, &[("data", map_differs(new, old, "data"))]));
     errors.extend(validate(new));
     errors
 }

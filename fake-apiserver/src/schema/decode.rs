@@ -65,8 +65,15 @@ pub(super) struct Decoder<'a> {
     pub(super) error: Option<String>,
 }
 
-/// The map of an object that is kept where it is empty, by its path: upstream asks whether that of a pod is nil.
-const KEPT_EMPTY: (&str, &str) = ("spec", "overhead");
+/// The maps and lists that are kept where they are empty, by their paths: of these upstream asks whether they are nil.
+const KEPT_EMPTY: [&[&str]; 6] = [
+    &["binaryData"],
+    &["data"],
+    &["rules"],
+    &["spec", "nodeSelector"],
+    &["spec", "overhead"],
+    &["spec", "template", "metadata", "labels"],
+];
 
 /// The fields of a struct that have occurred, by index.
 #[derive(Default)]
@@ -297,7 +304,7 @@ impl<'a> Decoder<'a> {
             self.path.push(Segment::Field(field));
             self.value(ty, &mut value)?;
             self.path.pop();
-            if !ty.is_zero(&value) || (value.is_object() && self.is_kept_empty(field)) {
+            if !ty.is_zero(&value) || ((value.is_object() || value.is_array()) && self.is_kept_empty(field)) {
                 object.insert(field.name.clone(), value);
             }
         }
@@ -305,13 +312,11 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Whether that field of the current struct is kept where it is an empty map.
+    /// Whether that field of the current struct is kept where it is an empty map or list.
     fn is_kept_empty(&self, field: &Field) -> bool {
-        let parent = match self.path.as_slice() {
-            [Segment::Field(parent)] => &*parent.name,
-            _ => "",
-        };
-        (parent, &*field.name) == KEPT_EMPTY
+        let above = self.path.iter().map(|segment| if let Segment::Field(field) = segment { &*field.name } else { "" });
+        let path = above.chain([&*field.name]);
+        KEPT_EMPTY.iter().any(|kept| path.clone().eq(kept.iter().copied()))
     }
 
     /// Reads `{`, unless that nests too deeply.

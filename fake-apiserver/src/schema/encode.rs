@@ -85,7 +85,8 @@ impl<'v> Encoder<'v> {
         match (ty.shape(), value.filter(|value| !value.is_null())) {
             (Shape::Pointer(target), Some(value)) => self.value(ty.at(*target), Some(value)),
             (Shape::Struct(content), value) => self.object(ty, content, value, Level::Inner),
-            (Shape::List { element, .. }, Some(Value::Array(items))) => {
+            // Nothing is stored of an empty list, so that none is read again.
+            (Shape::List { element, .. }, Some(Value::Array(items))) if !items.is_empty() => {
                 let element = ty.at(*element);
                 self.list(items, |encoder, item| encoder.value(element, Some(item)));
             }
@@ -98,6 +99,7 @@ impl<'v> Encoder<'v> {
                 Some(variant) => self.value(ty.at(variant.ty), Some(value)),
                 None => self.json.extend_from_slice(b"null"),
             },
+            (Shape::List { .. }, Some(Value::Array(_))) => self.json.extend_from_slice(b"null"),
             (_, Some(value)) => self.any(value),
             (Shape::Bool, None) => self.json.extend_from_slice(b"false"),
             (Shape::Int32 | Shape::Int64 | Shape::Float64 | Shape::IntOrString, None) => self.json.push(b'0'),
