@@ -135,7 +135,7 @@ impl<'k> Expected<'k> {
         if !self.is_custom() {
             return why.to_owned();
         }
-        let why = why.replacen("Go struct field ObjectMeta.metadata.", "Go struct field ObjectMeta.", 1);
+        let why = why.replacen(".metadata.", ".", 1);
         why.replacen("Go struct field Unstructured.metadata of type", "Go value of type", 1)
     }
 

@@ -30,12 +30,10 @@ pub(super) fn fewer_nodes(errors: &mut Errors, new: &mut Value, old: &Value) {
 }
 
 fn selector(errors: &mut Errors, new: &Value, old: &Value) {
-    let selectors = |spec: &Value| spec.get("nodeSelector").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (new, old) = (selectors(new), selectors(old));
-    if old.iter().any(|(key, value)| new.get(key) != Some(value)) {
+    let (new, old) = (new["nodeSelector"].clone(), &old["nodeSelector"]);
+    if old.as_object().into_iter().flatten().any(|(key, value)| new.get(key) != Some(value)) {
         let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
-        let shown = if new.is_empty() { Value::Null } else { new.into() };
-        errors.invalid(SPEC.child("nodeSelector"), shown, detail);
+        errors.invalid(SPEC.child("nodeSelector"), new, detail);
     }
 }
 
