@@ -93,6 +93,30 @@ fn node_selector_term(at: Path<'_>, term: &Value, strict: bool, errors: &mut Err
             errors.invalid_each(at.item("values", index), value, name::label_value(value));
         }
     }
+    for (index, requirement) in items(term, "/matchFields").iter().enumerate() {
+        node_field_requirement(at.item("matchFields", index), requirement, errors);
+    }
+}
+
+/// `ValidateNodeFieldSelectorRequirement`.
+fn node_field_requirement(at: Path<'_>, requirement: &Value, errors: &mut Errors) {
+    let values = items(requirement, "/values");
+    match text(requirement, "/operator") {
+        "In" | "NotIn" if values.len() != 1 => {
+            let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+            errors.required(at.child("values"), detail);
+        }
+        "In" | "NotIn" => {}
+        other => errors.invalid(at.child("operator"), other, "not a valid selector operator"),
+    }
+    match text(requirement, "/key") {
+        "metadata.name" => {
+            for (index, value) in values.iter().filter_map(Value::as_str).enumerate() {
+                errors.invalid_each(at.item("values", index), value, name::dns_subdomain(value));
+            }
+        }
+        other => errors.invalid(at.child("key"), other, "not a valid field selector key"),
+    }
 }
 
 fn pod_affinity_term(at: Path<'_>, term: &Value, errors: &mut Errors) {
