@@ -5,7 +5,7 @@
 
 use super::go_print::{print, type_name};
 use super::ordered_lists::{Key, Places, arrange, delete_scalars, first_places, union};
-use super::refusal::{Refusal, not_a, not_a_map, unknown_directive, untyped};
+use super::refusal::{Refusal, no_key, not_a, not_a_map, unknown_directive, untyped};
 use crate::schema::{PatchStrategy, TypeRef};
 use std::collections::HashSet;
 use tree::{Map, Text, Value};
@@ -183,6 +183,9 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
         check_order(change.as_deref().unwrap_or_default(), &order, key)?;
         let has_maps = has_maps(&[old.as_deref().unwrap_or_default(), change.as_deref().unwrap_or_default()]);
         let before = first_places(old.as_deref().unwrap_or_default(), key.filter(|_| has_maps == Ok(true)));
+        // Maps without a key cannot be put in the order that they had.
+        let keyless =
+            old.as_deref().and_then(<[Value]>::first).filter(|_| key.is_none() && has_maps == Ok(true)).cloned();
         let merged = match (old, change) {
             (None, None) => continue,
             (Some(old), None) => old,
@@ -196,6 +199,9 @@ fn merge_in_order(original: &mut Fields, patch: &mut Fields, ty: TypeRef<'_>) ->
         // Go panics there, and the client gets no answer.
         if key.is_none() && order.iter().chain(&merged).any(|item| item.is_object() || item.is_array()) {
             return untyped("runtime error: hash of unhashable type map[string]interface {}");
+        }
+        if let Some(item) = keyless {
+            return no_key(&item, "");
         }
         if let Some(key) = key {
             merged.iter().try_for_each(|item| Key::of(item, Some(key)).map(drop))?;
