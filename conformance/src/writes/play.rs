@@ -179,8 +179,12 @@ const DIFFS: [&str; 2] = ["\n@@ ", "\n- \""];
 const PATCH: (&str, &str) = (r#"Invalid value: "map["#, "\": ");
 
 /// The beginnings of refusals of a strategic merge patch, of which upstream finds one first in the order of a Go map.
-const REFUSALS: [&str; 3] =
-    ["The order in patch list", "no elements in any of the given slices", "merging lists cannot yet be specified"];
+const REFUSALS: [&str; 4] = [
+    "The order in patch list",
+    "merging lists cannot yet be specified",
+    "no elements in any of the given slices",
+    "unknown patch type: ",
+];
 
 /// A message without the strategic merge patch in it.
 fn without_patches(text: &str) -> String {

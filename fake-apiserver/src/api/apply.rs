@@ -100,6 +100,7 @@ impl Configuration {
             stored.as_array().is_some_and(|entries| entries.len() == managers.len())
         });
         let before = stored.map(|stored| (stored, managers.clone()));
+        self.check_kind(expected)?;
         let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
         let mut new = match (tree, old) {
             (Some(tree), _) => self.decoded(expected, tree)?,
@@ -130,6 +131,7 @@ impl Configuration {
         live: &Value,
         managers: Managers,
     ) -> ApiResult<(Value, Managers)> {
+        self.check_kind(expected)?;
         if managers.is_empty() && request.version.is_custom() {
             // The converter of custom resources does not know scales.
             return Err(ApiError::untyped(format!(
@@ -158,7 +160,7 @@ impl Configuration {
         live: &Value,
         mut managers: Managers,
     ) -> ApiResult<(Option<Value>, Managers)> {
-        self.check(context, expected)?;
+        self.check(context)?;
         if managers.is_empty() {
             if let Some(why) = misfit(context, live) {
                 return Err(ApiError::untyped(format!(
@@ -195,8 +197,8 @@ impl Configuration {
         Ok((tree, managers))
     }
 
-    /// Refuses what is not an object of that kind and version, or does not fit its type.
-    fn check(&self, context: &Context<'_>, expected: &Expected<'_>) -> ApiResult<()> {
+    /// Refuses what is not an object of that kind and version.
+    fn check_kind(&self, expected: &Expected<'_>) -> ApiResult<()> {
         let configuration = &self.document.value;
         if !configuration.is_object() && !configuration.is_null() {
             let found = match configuration {
@@ -214,6 +216,12 @@ impl Configuration {
         if shown != group_version_kind(&owners::empty(expected.api_version, expected.kind)) {
             return Err(ApiError::bad_request(format!("invalid object type: {shown}")));
         }
+        Ok(())
+    }
+
+    /// Refuses what has owners of its fields or does not fit its type.
+    fn check(&self, context: &Context<'_>) -> ApiResult<()> {
+        let configuration = &self.document.value;
         if Metadata::of(configuration).field("managedFields").is_some_and(Value::is_array) {
             return Err(ApiError::bad_request("metadata.managedFields must be nil"));
         }

@@ -20,6 +20,8 @@ use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
 use tree::{Value, json};
 
+/// What upstream says of any scale of a custom resource that it cannot decode: what would tell why knows no scales.
+const UNREGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
 /// The replicas of a custom resource that has none, in the scale that is written (`invalidSpecReplicas`).
 const UNSET: i32 = i32::MIN;
 const SCALE: Qualified<'static> = Qualified { group: "autoscaling", resource: "Scale" };
@@ -34,7 +36,11 @@ pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let mut body = decode::object(request, &expected()?, options.field_validation)?;
+    let decoded = decode::object(request, &expected()?, options.field_validation);
+    let mut body = decoded.map_err(|error| match error.code() {
+        400 if request.version.is_custom() => ApiError::bad_request(UNREGISTERED),
+        _ => error,
+    })?;
     check_identity(request, &mut body)?;
     if request.cluster.store.get(&request.key()).is_none() {
         return Err(request.not_found());
