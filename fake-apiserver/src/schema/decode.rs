@@ -66,7 +66,7 @@ pub(super) struct Decoder<'a> {
 }
 
 /// The maps and lists that are kept where they are empty, by their paths: of these upstream asks whether they are nil.
-const KEPT_EMPTY: [&[&str]; 6] = [
+pub const KEPT_EMPTY: [&[&str]; 6] = [
     &["binaryData"],
     &["data"],
     &["rules"],

@@ -42,7 +42,7 @@ mod wire;
 pub(crate) use built_in::knows;
 pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
-pub use decode::decode_json;
+pub use decode::{KEPT_EMPTY, decode_json};
 pub(crate) use encode::encode_any;
 pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
