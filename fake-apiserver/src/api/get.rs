@@ -8,8 +8,7 @@ use crate::store::Entry;
 use std::sync::Arc;
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
-    let entry = entry(request).await?;
-    Ok(Reply::object(200, entry.line().clone(), entry.meta.complete_under))
+    entry(request).await.map(Reply::Stored)
 }
 
 /// The requested object, at least as new as the request's `resourceVersion`, in its version if a webhook converts it.

@@ -31,14 +31,18 @@ pub(crate) use watch::{Watch, too_old};
 
 use crate::error::{ApiError, ApiResult};
 use crate::schema;
+use crate::store::Entry;
 use bytes::Bytes;
 use request::decode::Expected;
 use special::{binding, reviews, scale, token};
+use std::sync::Arc;
 use tree::Value;
 
 /// The reply of a verb.
 pub(crate) enum Reply {
-    /// An object of the resource, as it is stored, or as a webhook has converted it: JSON and a line feed.
+    /// An object of the resource that is read.
+    Stored(Arc<Entry>),
+    /// An object of the resource that was written, as it is stored, or as a webhook has converted it: JSON and a line feed.
     Object {
         code: u16,
         line: Bytes,

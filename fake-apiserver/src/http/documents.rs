@@ -4,7 +4,7 @@ use super::health;
 use super::json::{encode, indent};
 use super::negotiate::{Encoding, Endpoint, JSON, Preferences};
 use super::openapi::{self, OpenApiRequest};
-use super::respond::content;
+use super::respond::{content, content_type};
 use super::version;
 use crate::api::request::Query;
 use crate::discovery::{AGGREGATED, Aggregated, Documents, api_versions};
@@ -96,8 +96,8 @@ fn api_document(documents: &Documents, path: &str, request: &DocumentRequest<'_>
         "/version" => preferences.routed(&[JSON]).map(|()| Encoding::Json { pretty: true })?,
         _ => preferences.output(endpoint, true)?.encoding,
     };
-    let (content_type, body) = content(line(&json), encoding)?;
-    Ok(Response::builder().header(CONTENT_TYPE, content_type).body(body).expect("a constant header"))
+    let body = content(line(&json), encoding)?;
+    Ok(Response::builder().header(CONTENT_TYPE, content_type(encoding)).body(body).expect("a constant header"))
 }
 
 /// 404: a `Status` below a group with other than custom resources, plain text elsewhere.
@@ -143,7 +143,8 @@ fn aggregated_response(
     let response = match request.header(IF_NONE_MATCH) == document.etag {
         true => response.status(StatusCode::NOT_MODIFIED).body(Bytes::new()),
         false => {
-            let (content_type, body) = content(line(&document.json), encoding)?;
+            let body = content(line(&document.json), encoding)?;
+            let content_type = content_type(encoding);
             let content_type = content_type.to_str().unwrap_or_default();
             response.header(CONTENT_TYPE, format!("{content_type};{AGGREGATED}")).body(body)
         }

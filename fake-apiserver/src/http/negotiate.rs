@@ -93,6 +93,16 @@ impl Output {
         let encodings = 2;
         Some(FormId(encodings * form + u32::from(self.encoding == Encoding::Protobuf)))
     }
+
+    /// The same of a single object; `None` also for those that are sent as they are stored, or are seldom asked for.
+    pub(crate) fn id_of_single(self, version: &Version) -> Option<FormId> {
+        let is_made = match self.encoding {
+            Encoding::Json { pretty: false } => self.form.is_some(),
+            Encoding::Protobuf => true,
+            Encoding::Json { pretty: true } | Encoding::Yaml => false,
+        };
+        if is_made { self.id(version) } else { None }
+    }
 }
 
 /// The kinds of endpoints that negotiation distinguishes.

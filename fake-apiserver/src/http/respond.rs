@@ -38,13 +38,16 @@ pub(super) struct Rendering<'r> {
 impl Rendering<'_> {
     pub(super) fn respond(&self, reply: Reply) -> ApiResult<Response<ReplyBody>> {
         match reply {
-            Reply::Object { code, line, complete_under } => {
-                let line = match self.transformation()? {
-                    Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
-                    None => self.version.converted(&line, complete_under)?.map_or(line, Bytes::from),
+            Reply::Stored(entry) => {
+                let read =
+                    || content(self.object(entry.line().clone(), entry.meta.complete_under)?, self.output.encoding);
+                let body = match self.output.id_of_single(self.version) {
+                    Some(form) => self.replica.cluster.store.rendered(&entry, form, read)?,
+                    None => read()?,
                 };
-                self.document(code, line)
+                Ok(with_headers(200, content_type(self.output.encoding), ReplyBody::whole(body)))
             }
+            Reply::Object { code, line, complete_under } => self.document(code, self.object(line, complete_under)?),
             Reply::Other { code, line } => {
                 let transformed = self.transformation()?.map(|mut to| to.object(&line, self.now)).transpose()?;
                 self.document(code, transformed.map_or(line, end_line))
@@ -71,15 +74,11 @@ impl Rendering<'_> {
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
         let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
-        let content_type = match self.output.encoding {
-            Encoding::Json { .. } => JSON,
-            Encoding::Yaml => {
-                let text = list::yaml(&form, listing.items)?;
-                return Ok(with_headers(200, YAML, ReplyBody::whole(text)));
-            }
-            Encoding::Protobuf => PROTOBUF,
+        let body = match self.output.encoding {
+            Encoding::Yaml => ReplyBody::whole(list::yaml(&form, listing.items)?),
+            _ => list::body(form, listing.items)?,
         };
-        Ok(with_headers(200, content_type, list::body(form, listing.items)?))
+        Ok(with_headers(200, content_type(self.output.encoding), body))
     }
 
     /// The transformation; `None` for the plain form.
@@ -87,10 +86,18 @@ impl Rendering<'_> {
         self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
     }
 
+    /// An object of the resource in the form that is asked for, from the stored one: JSON and a line feed.
+    fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
+        Ok(match self.transformation()? {
+            Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
+            None => self.version.converted(&line, complete_under)?.map_or(line, Bytes::from),
+        })
+    }
+
     /// A response with a document, which `line` has in JSON.
     fn document(&self, code: u16, line: Bytes) -> ApiResult<Response<ReplyBody>> {
-        let (content_type, body) = content(line, self.output.encoding)?;
-        Ok(with_headers(code, content_type, ReplyBody::whole(body)))
+        let body = content(line, self.output.encoding)?;
+        Ok(with_headers(code, content_type(self.output.encoding), ReplyBody::whole(body)))
     }
 }
 
@@ -123,16 +130,25 @@ impl Success {
     }
 }
 
-/// The `Content-Type` and the bytes of a document, which `line` has in JSON. Indented JSON does not end with a line feed.
+/// The `Content-Type` of documents.
+pub(super) fn content_type(encoding: Encoding) -> HeaderValue {
+    match encoding {
+        Encoding::Json { .. } => JSON,
+        Encoding::Yaml => YAML,
+        Encoding::Protobuf => PROTOBUF,
+    }
+}
+
+/// The bytes of a document, which `line` has in JSON. Indented JSON does not end with a line feed.
 ///
 /// # Errors
 /// 500, if its kind is not in the schema, or its characters not in YAML.
-pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<(HeaderValue, Bytes)> {
+pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<Bytes> {
     Ok(match encoding {
-        Encoding::Json { pretty: false } => (JSON, line),
-        Encoding::Json { pretty: true } => (JSON, json::indent(&line).into()),
-        Encoding::Yaml => (YAML, yaml::print(&line).map_err(ApiError::untyped)?.into()),
-        Encoding::Protobuf => (PROTOBUF, protobuf::body(&line)?),
+        Encoding::Json { pretty: false } => line,
+        Encoding::Json { pretty: true } => json::indent(&line).into(),
+        Encoding::Yaml => yaml::print(&line).map_err(ApiError::untyped)?.into(),
+        Encoding::Protobuf => protobuf::body(&line)?,
     })
 }
 
@@ -141,8 +157,8 @@ pub(super) fn refusal(error: &ApiError, encoding: Encoding) -> Response<ReplyBod
     let content = |error: &ApiError| content(end_line(json::encode(error.status())), encoding);
     // What cannot be told in YAML is replaced by why.
     let told = content(error).or_else(|why| content(&why));
-    let (content_type, body) = told.expect("the schema knows `Status`, and YAML its own refusals");
-    let mut response = with_headers(error.code(), content_type, ReplyBody::whole(body));
+    let body = told.expect("the schema knows `Status`, and YAML its own refusals");
+    let mut response = with_headers(error.code(), content_type(encoding), ReplyBody::whole(body));
     if let Some(seconds) = error.retry_after_seconds() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -1,6 +1,8 @@
 //! A stored object: serialised once, shared by all readers.
 
-use super::Key;
+use super::memo::Memo;
+use super::room::{Claim, Room};
+use super::{FormId, Key};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -81,12 +83,28 @@ pub struct Entry {
     line: Bytes,
     slot: usize,
     body: usize,
+    rendered: Memo<FormId, Rendered>,
+}
+
+/// An object in another form, and the room that it takes.
+#[derive(Debug)]
+struct Rendered {
+    bytes: Bytes,
+    _room: Claim,
 }
 
 impl Entry {
     pub(super) fn new(draft: Draft, revision: u64) -> Self {
         let line = draft.line(Some(revision));
-        Entry { key: draft.key, revision, meta: Arc::new(draft.meta), line, slot: draft.slot, body: draft.body }
+        Entry {
+            key: draft.key,
+            revision,
+            meta: Arc::new(draft.meta),
+            line,
+            slot: draft.slot,
+            body: draft.body,
+            rendered: Memo::default(),
+        }
     }
 
     /// The whole object, as sent to clients: JSON and a line feed.
@@ -105,6 +123,24 @@ impl Entry {
     /// If the stored bytes are not JSON.
     pub fn object(&self) -> Value {
         tree::parse_object(self.json()).expect("a stored object is JSON")
+    }
+
+    /// The object in `form`, made by `render`, and kept with it if there is room.
+    pub(super) fn rendered<E>(
+        &self,
+        form: FormId,
+        room: &Room,
+        render: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        let place = self.rendered.place(form);
+        if let Some(rendered) = place.get() {
+            return Ok(rendered.bytes.clone());
+        }
+        let bytes = render()?;
+        if let Some(claim) = room.claim(bytes.len()) {
+            place.get_or_init(|| Rendered { bytes: bytes.clone(), _room: claim });
+        }
+        Ok(bytes)
     }
 
     /// The members that an item of a list has, and the object's last brace.
@@ -135,6 +171,7 @@ impl Entry {
             line: splice(self.before_revision(), &member(revision), self.after_revision()),
             slot: self.slot,
             body: self.body,
+            rendered: Memo::default(),
         }
     }
 

@@ -38,8 +38,10 @@ pub use subscription::{Delivery, Filter, Subscription};
 pub use tree::{Run, Slice};
 
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use bytes::Bytes;
 use history::History;
 use imbl::Vector;
+use room::Room;
 use state::State;
 use std::fmt;
 use std::ops::Range;
@@ -51,6 +53,8 @@ use watchers::Watchers;
 
 /// The default limit of the events in a watcher's queue.
 const QUEUE: usize = 1000;
+/// The memory for what readers make of single objects, in bytes.
+const ROOM: usize = 32 * 1024 * 1024;
 
 /// A handle on the store; clones share it.
 #[derive(Clone)]
@@ -64,6 +68,8 @@ struct Shared {
     delivered: AtomicU64,
     /// The most events that a watcher's queue holds.
     queue: usize,
+    /// The room for what readers make of single objects.
+    room: Room,
 }
 
 /// The id of a form that stored objects and events are rendered in; the callers that render define the ids.
@@ -141,7 +147,13 @@ impl Store {
     pub fn with_limits(events: usize, bytes: usize, queue: usize) -> Self {
         let state = State::new(History::new(events, bytes));
         let delivered = AtomicU64::new(state.revision());
-        Store(Arc::new(Shared { state: Mutex::new(state), watchers: Mutex::default(), delivered, queue }))
+        Store(Arc::new(Shared {
+            state: Mutex::new(state),
+            watchers: Mutex::default(),
+            delivered,
+            queue,
+            room: Room::new(ROOM),
+        }))
     }
 
     /// The memory that the remembered events keep, in bytes.
@@ -162,6 +174,19 @@ impl Store {
     /// The object with that key.
     pub fn get(&self, key: &Key) -> Option<Arc<Entry>> {
         self.state().get(key)
+    }
+
+    /// A stored object in `form`, made by `render` the first time, and kept as long as the object stays as it is and there is room.
+    ///
+    /// # Errors
+    /// Those of `render`.
+    pub fn rendered<E>(
+        &self,
+        entry: &Entry,
+        form: FormId,
+        render: impl FnOnce() -> Result<Bytes, E>,
+    ) -> Result<Bytes, E> {
+        entry.rendered(form, &self.0.room, render)
     }
 
     /// The present content.
