@@ -260,7 +260,8 @@ impl Walk {
     }
 }
 
-/// Whether Go shows the same of two canonical trees.
+/// Whether two canonical trees are equal for Go, for which a list or a map that is empty equals none (`equality.Semantic`). Those of custom
+/// resources differ.
 pub fn equal(ty: Type<'_>, one: &Value, other: &Value) -> bool {
     match ty {
         Type::Go(ty, _) => shown_equal(ty, one, other),
@@ -279,12 +280,10 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
             None => item::equal(one, other),
         },
         (Value::Object(ones), Value::Object(others)) if !ty.fields().is_empty() => {
-            ty.fields().iter().all(|field| {
-                match (ty.shown(field, ones.get(field.name())), ty.shown(field, others.get(field.name()))) {
-                    (None, None) => true,
-                    (Some(one), Some(other)) => shown_equal(ty.of(field), one, other),
-                    _ => false,
-                }
+            ty.fields().iter().all(|field| match (given(ty, field, ones), given(ty, field, others)) {
+                (None, None) => true,
+                (Some(one), Some(other)) => shown_equal(ty.of(field), one, other),
+                _ => false,
             })
         }
         (Value::Object(ones), Value::Object(others)) => match ty.element() {
@@ -298,6 +297,16 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
         },
         _ => item::equal(one, other),
     }
+}
+
+/// The value that Go shows of a field, unless it is a list or a map that is empty or nil.
+fn given<'v>(ty: TypeRef<'_>, field: &Field, object: &'v Object) -> Option<&'v Value> {
+    let is_map = || ty.of(field).target().element().is_some();
+    ty.shown(field, object.get(field.name())).filter(|value| match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty() || !is_map(),
+        value => !value.is_null(),
+    })
 }
 
 /// The fields of either object, in the order of their names, with their values in both.
