@@ -5,11 +5,14 @@
 //!   text ── nodes.rs ──▶ nodes, in the order of the text ── decode.rs ──▶ a tree of JSON
 //!            aliases refer                                   aliases repeat
 //! ```
+//! Most bodies are JSON that any reader of YAML takes for the same: they are read as JSON (`plain.rs`).
+//!
 //! Refusals of text that is not YAML have Go's words (`words.rs`), but not in all cases. The parser is one of YAML 1.2: it refuses some
 //! texts that Go's takes, such as a quoted string whose next line is not indented (`vectors.rs` has them). Replies are printed (`print/`).
 
 mod decode;
 mod nodes;
+mod plain;
 mod print;
 mod scalar;
 #[cfg(test)]
@@ -49,6 +52,14 @@ pub(crate) fn warnings(finding: &str) -> impl Iterator<Item = String> {
 /// # Errors
 /// If it is not YAML, or cannot be JSON.
 pub fn parse(text: &[u8]) -> Result<Document, String> {
+    if let Some(value) = plain::parse(text) {
+        debug_assert_eq!(parse_yaml(text), Ok(Document { value: value.clone(), repeated: Vec::new() }));
+        return Ok(Document { value, repeated: Vec::new() });
+    }
+    parse_yaml(text)
+}
+
+fn parse_yaml(text: &[u8]) -> Result<Document, String> {
     let yaml = |why: String| format!("yaml: {why}");
     let text = str::from_utf8(text).map_err(|why| yaml(not_utf8(text, why.valid_up_to())))?;
     if !text.chars().all(is_allowed) {
