@@ -23,7 +23,7 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
         return false;
     }
     let body = &request.body;
-    let repeats = || body.content_type.contains("yaml") && body.bytes.contains(&b'*');
+    let repeats = || body.bytes.contains(&b'*') && body.content_type.to_ascii_lowercase().contains("yaml");
     let long_body = || body.bytes.len() >= LONG_BODY || repeats();
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
