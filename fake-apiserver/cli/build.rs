@@ -1,0 +1,11 @@
+//! Links the program at a fixed address: nothing has to be relocated when it starts, which takes a millisecond and a megabyte otherwise.
+
+use std::env;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
+    if target("OS") == "linux" && target("ENV") == "gnu" {
+        println!("cargo:rustc-link-arg-bins=-no-pie");
+    }
+}
