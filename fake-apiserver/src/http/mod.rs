@@ -24,6 +24,7 @@ mod table;
 mod time_limit;
 mod version;
 mod warnings;
+mod websocket;
 
 use crate::json;
 
@@ -32,3 +33,4 @@ pub(crate) use pipeline::serve;
 pub(crate) use replica::Replica;
 #[cfg(feature = "fuzzing")]
 pub(crate) use route::{Route, route};
+pub(crate) use websocket::Switched;

@@ -19,6 +19,7 @@ use super::route::{ResourcePath, Route, decoded, route, verb};
 use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
+use super::websocket;
 use crate::api;
 use crate::api::request::decode::readable;
 use crate::api::request::{Body, Query};
@@ -107,7 +108,7 @@ async fn exchange(
     let sent = answer.and_then(|response| gzip::sent(response, &parts, &replica.cluster.workers));
     let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
-    response = exchange.with_common_headers(response);
+    response = websocket::switched(&parts, exchange.with_common_headers(response));
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }

@@ -5,6 +5,9 @@ use crate::schema::{self, TypeRef};
 use bytes::Bytes;
 use tree::Value;
 
+/// The size of the length before a frame of a watch, in bytes.
+pub(super) const LENGTH: usize = 4;
+
 /// The body of a response, from its JSON.
 ///
 /// # Errors
@@ -16,14 +19,15 @@ pub(super) fn body(json: &[u8]) -> ApiResult<Bytes> {
     Ok(schema::encode_protobuf(api_version, kind, &message).into())
 }
 
-/// An event of a watch, from the JSON of its object: a `metav1.WatchEvent` after its length in four bytes.
+/// An event of a watch, from the JSON of its object: a `metav1.WatchEvent` after its length.
 ///
 /// # Errors
 /// 500, if the object's kind is not in the schema.
 pub(super) fn frame(name: &str, json: &[u8]) -> ApiResult<Bytes> {
     let event = schema::encode_protobuf_event(name, &body(json)?);
     let length = u32::try_from(event.len()).map_err(ApiError::internal)?;
-    Ok([&length.to_be_bytes()[..], &event].concat().into())
+    let length: [u8; LENGTH] = length.to_be_bytes();
+    Ok([&length[..], &event].concat().into())
 }
 
 /// A list, to be written item by item.

@@ -102,6 +102,17 @@ impl WatchBody {
         }
     }
 
+    /// Whether its frames are text.
+    pub(super) fn is_text(&self) -> bool {
+        self.encoding != Encoding::Protobuf
+    }
+
+    /// The next frame alone; `None` at the end.
+    pub(super) fn poll_one(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.alarm.wakes(context);
+        self.poll_frame(context)
+    }
+
     /// The next chunk of the stream; `None` at its end.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.alarm.wakes(context);

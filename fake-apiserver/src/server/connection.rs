@@ -1,7 +1,9 @@
-//! One connection: HTTP/1.1 or HTTP/2, with the limits of a real server, from its first byte to its end.
+//! One connection: HTTP/1.1 or HTTP/2, with the limits of a real server, from its first byte to its end, which may be that of a watch over
+//! WebSocket.
 
 use super::lifetime::{Expired, Lifetime, OpenBody, Watched};
 use super::refusals::Refusals;
+use crate::http::Switched;
 use bytes::Bytes;
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
@@ -11,6 +13,7 @@ use hyper_util::server::conn::auto;
 use std::convert::Infallible;
 use std::error::Error;
 use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -37,10 +40,17 @@ pub(super) async fn serve<A, B>(
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let lifetime = Lifetime::new();
+    let switched = Arc::new(OnceLock::<Switched>::new());
     let service = service_fn(|request| {
         let open = lifetime.request();
-        let answer = answer(request);
-        async move { Ok::<_, Infallible>(answer.await.map(|body| OpenBody::new(body, open))) }
+        let (answer, switched) = (answer(request), switched.clone());
+        async move {
+            let mut response = answer.await;
+            if let Some(to) = response.extensions_mut().remove() {
+                switched.get_or_init(|| to);
+            }
+            Ok::<_, Infallible>(response.map(|body| OpenBody::new(body, open)))
+        }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // The lifetime limits the time of heads.
@@ -50,9 +60,16 @@ pub(super) async fn serve<A, B>(
     http2.timer(TokioTimer::new()).max_concurrent_streams(max_streams).max_header_list_size(MAX_HEAD_BYTES);
     http2.max_send_buf_size(MAX_STREAM_BYTES);
     let stream = TokioIo::new(Refusals::new(Watched::new(stream, lifetime.clone())));
-    let mut connection = pin!(builder.serve_connection(stream, service));
+    let mut connection = pin!(builder.serve_connection_with_upgrades(stream, service));
     let grace = tokio::select! {
-        ended = &mut connection => return log(ended),
+        ended = &mut connection => {
+            log(ended);
+            let Some(switched) = switched.get() else { return };
+            return tokio::select! {
+                () = switched.clone().serve() => {}
+                () = stopped_for(&stop, SHUTDOWN_GRACE) => {}
+            };
+        },
         () = stop.cancelled() => SHUTDOWN_GRACE,
         expired = lifetime.expired() => match expired {
             Expired::Head => return,

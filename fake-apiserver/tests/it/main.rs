@@ -25,3 +25,4 @@ mod schema;
 mod support;
 mod watch;
 mod webhooks;
+mod websockets;

@@ -1,0 +1,153 @@
+//! Watches over WebSocket: each event is a message (`ServeWS` of `k8s.io/apiserver/pkg/endpoints/handlers/watch.go`, v0.37.1, and
+//! `hybiServerHandshaker` of `golang.org/x/net/websocket`).
+//!
+//! ```text
+//!   an answered watch ──▶ switched: 101 ──▶ its connection is not HTTP any more ──▶ Switched::serve, until the watch ends or the client leaves
+//! ```
+
+use super::body::ReplyBody;
+use super::stream::WatchBody;
+use crate::object::url;
+use aws_lc_rs::digest::{self, SHA1_FOR_LEGACY_USE_ONLY};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use futures::{SinkExt, StreamExt};
+use http::header::{
+    CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use http::request::Parts;
+use http::{Response, StatusCode};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use tokio::io::AsyncWrite;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+/// The version of the protocol: that of RFC 6455.
+const VERSION: &str = "13";
+/// The text that RFC 6455 appends to a client's key.
+const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// A watch that is served once its connection has switched, an extension of the response. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Switched(Arc<Mutex<Option<(OnUpgrade, Box<WatchBody>)>>>);
+
+/// The response to a request: one with a watch becomes one that switches to WebSocket, if the request asks for that.
+pub(super) fn switched(parts: &Parts, response: Response<ReplyBody>) -> Response<ReplyBody> {
+    if !asks(&parts.headers) {
+        return response;
+    }
+    let (head, watch) = match response.into_parts() {
+        (_, ReplyBody::Watch(watch)) => match parts.extensions.get::<OnUpgrade>() {
+            Some(upgrade) => return accepted(&parts.headers, upgrade.clone(), watch),
+            None => return refusal(StatusCode::BAD_REQUEST, "not a websocket protocol"),
+        },
+        (head, body) => (head, body),
+    };
+    Response::from_parts(head, watch)
+}
+
+/// Whether a request asks for WebSocket (`IsWebSocketRequest` of `k8s.io/streaming/pkg/httpstream/wsstream`).
+fn asks(headers: &HeaderMap) -> bool {
+    let is_upgrade = |option: &str| option.trim().eq_ignore_ascii_case("upgrade");
+    text(headers.get(UPGRADE)).eq_ignore_ascii_case("websocket")
+        && text(headers.get(CONNECTION)).split(',').any(is_upgrade)
+}
+
+/// The handshake, with the refusals of Go's server.
+fn accepted(headers: &HeaderMap, upgrade: OnUpgrade, watch: Box<WatchBody>) -> Response<ReplyBody> {
+    let key = text(headers.get(SEC_WEBSOCKET_KEY));
+    if key.is_empty() {
+        return refusal(StatusCode::BAD_REQUEST, "mismatch challenge/response");
+    }
+    if text(headers.get(SEC_WEBSOCKET_VERSION)) != VERSION {
+        let mut response = refusal(StatusCode::BAD_REQUEST, "missing or bad WebSocket Version");
+        response.headers_mut().insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static(VERSION));
+        return response;
+    }
+    if url::parse_request_uri(text(headers.get(ORIGIN))).is_err() {
+        return refusal(StatusCode::FORBIDDEN, "");
+    }
+    let protocol = headers.get(SEC_WEBSOCKET_PROTOCOL).filter(|protocol| !protocol.is_empty());
+    if text(protocol).contains(',') {
+        return refusal(StatusCode::BAD_REQUEST, "");
+    }
+    let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept(key));
+    headers.extend(protocol.map(|protocol| (SEC_WEBSOCKET_PROTOCOL, protocol.clone())));
+    response.extensions_mut().insert(Switched(Arc::new(Mutex::new(Some((upgrade, watch))))));
+    response
+}
+
+/// The answer to a client's key.
+fn accept(key: &str) -> HeaderValue {
+    let digest = digest::digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{GUID}").as_bytes());
+    HeaderValue::try_from(BASE64_STANDARD.encode(digest)).expect("base64 is ASCII")
+}
+
+fn refusal(status: StatusCode, why: &'static str) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::whole(Bytes::from_static(why.as_bytes())));
+    *response.status_mut() = status;
+    // It comes first, so that no refusal is like hyper's own, which are given contents.
+    response.headers_mut().insert(CONTENT_LENGTH, why.len().into());
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+fn text(header: Option<&HeaderValue>) -> &str {
+    header.and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+impl Switched {
+    /// Sends the watch until it ends, the client closes, or the connection breaks.
+    pub(crate) async fn serve(self) {
+        let taken = self.0.lock().expect("no holder of this lock can panic").take();
+        let Some((upgrade, mut watch)) = taken else { return };
+        let stream = match upgrade.await {
+            Ok(stream) => TokioIo::new(stream),
+            Err(error) => return tracing::debug!(%error, "unable to switch to WebSocket"),
+        };
+        let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
+        loop {
+            let sent = tokio::select! {
+                event = poll_fn(|context| watch.poll_one(context)) => match event {
+                    Some(event) => socket.send(message(&watch, event)).await,
+                    None => break,
+                },
+                // What a client says is read and ignored; pings are answered.
+                received = socket.next() => match received {
+                    Some(Err(_)) | None => break,
+                    // A closing message is answered, and nothing more is received.
+                    Some(Ok(_)) => socket.flush().await,
+                },
+            };
+            if let Err(error) = sent {
+                return tracing::debug!(%error, "a watch over WebSocket ended early");
+            }
+        }
+        let normal = CloseFrame { code: CloseCode::Normal, reason: Utf8Bytes::default() };
+        // The client may be gone.
+        drop(socket.close(Some(normal)).await);
+        let mut stream = socket.into_inner();
+        drop(poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await);
+    }
+}
+
+/// An event as a message: JSON as text, protobuf without the length that a stream needs.
+fn message(watch: &WatchBody, event: Bytes) -> Message {
+    match Utf8Bytes::try_from(event.clone()) {
+        Ok(text) if watch.is_text() => Message::Text(text),
+        _ => Message::Binary(event.slice(super::protobuf::LENGTH..)),
+    }
+}
