@@ -27,31 +27,39 @@ use std::sync::{Arc, Mutex};
 use tokio::io::AsyncWrite;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 /// The version of the protocol: that of RFC 6455.
 const VERSION: &str = "13";
+/// The greatest message of a client, in bytes. There is nothing for it to say.
+const MAX_RECEIVED: usize = 64 * 1024;
+/// The memory of a connection for what it receives, in bytes.
+const READ_BUFFER: usize = 1024;
 /// The text that RFC 6455 appends to a client's key.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// A watch that is served once its connection has switched, an extension of the response. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Switched(Arc<Mutex<Option<(OnUpgrade, Box<WatchBody>)>>>);
+pub(crate) struct Switched(Arc<Mutex<Option<Session>>>);
+
+struct Session {
+    /// The connection, once it has switched.
+    upgrade: OnUpgrade,
+    watch: Box<WatchBody>,
+}
 
 /// The response to a request: one with a watch becomes one that switches to WebSocket, if the request asks for that.
 pub(super) fn switched(parts: &Parts, response: Response<ReplyBody>) -> Response<ReplyBody> {
     if !asks(&parts.headers) {
         return response;
     }
-    let (head, watch) = match response.into_parts() {
-        (_, ReplyBody::Watch(watch)) => match parts.extensions.get::<OnUpgrade>() {
-            Some(upgrade) => return accepted(&parts.headers, upgrade.clone(), watch),
-            None => return refusal(StatusCode::BAD_REQUEST, "not a websocket protocol"),
-        },
-        (head, body) => (head, body),
-    };
-    Response::from_parts(head, watch)
+    let (head, body) = response.into_parts();
+    let ReplyBody::Watch(watch) = body else { return Response::from_parts(head, body) };
+    match parts.extensions.get::<OnUpgrade>() {
+        Some(upgrade) => accepted(&parts.headers, Session { upgrade: upgrade.clone(), watch }),
+        None => refusal(StatusCode::BAD_REQUEST, "not a websocket protocol"),
+    }
 }
 
 /// Whether a request asks for WebSocket (`IsWebSocketRequest` of `k8s.io/streaming/pkg/httpstream/wsstream`).
@@ -62,7 +70,7 @@ fn asks(headers: &HeaderMap) -> bool {
 }
 
 /// The handshake, with the refusals of Go's server.
-fn accepted(headers: &HeaderMap, upgrade: OnUpgrade, watch: Box<WatchBody>) -> Response<ReplyBody> {
+fn accepted(headers: &HeaderMap, session: Session) -> Response<ReplyBody> {
     let key = text(headers.get(SEC_WEBSOCKET_KEY));
     if key.is_empty() {
         return refusal(StatusCode::BAD_REQUEST, "mismatch challenge/response");
@@ -86,7 +94,7 @@ fn accepted(headers: &HeaderMap, upgrade: OnUpgrade, watch: Box<WatchBody>) -> R
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(SEC_WEBSOCKET_ACCEPT, accept(key));
     headers.extend(protocol.map(|protocol| (SEC_WEBSOCKET_PROTOCOL, protocol.clone())));
-    response.extensions_mut().insert(Switched(Arc::new(Mutex::new(Some((upgrade, watch))))));
+    response.extensions_mut().insert(Switched(Arc::new(Mutex::new(Some(session)))));
     response
 }
 
@@ -113,12 +121,17 @@ impl Switched {
     /// Sends the watch until it ends, the client closes, or the connection breaks.
     pub(crate) async fn serve(self) {
         let taken = self.0.lock().expect("no holder of this lock can panic").take();
-        let Some((upgrade, mut watch)) = taken else { return };
+        let Some(Session { upgrade, mut watch }) = taken else { return };
         let stream = match upgrade.await {
             Ok(stream) => TokioIo::new(stream),
             Err(error) => return tracing::debug!(%error, "unable to switch to WebSocket"),
         };
-        let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
+        let limits = WebSocketConfig::default()
+            .max_message_size(Some(MAX_RECEIVED))
+            .max_frame_size(Some(MAX_RECEIVED))
+            .read_buffer_size(READ_BUFFER)
+            .write_buffer_size(0);
+        let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(limits)).await;
         loop {
             let sent = tokio::select! {
                 event = poll_fn(|context| watch.poll_one(context)) => match event {
