@@ -81,6 +81,23 @@ async fn replicas_share_objects_but_not_clocks() {
     assert_eq!(text(&created, "/metadata/creationTimestamp"), "2030-01-01T00:00:05Z");
 }
 
+/// Go tells an empty list from none where it asks who owns a field, but not where only the time of an owner would be new.
+#[tokio::test]
+async fn an_empty_list_instead_of_none_is_no_change_however_late_it_is_sent() {
+    let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));
+    let server = start_with(FakeApiServer::builder().clock(clock.clone())).await;
+    let roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+    let role = json!({"metadata": {"name": "a"}, "rules": []});
+    let mut client = Client::new(&server).await;
+    let created = client.post(roles, &role).await.expect(201);
+    assert_eq!(text(&created, "/metadata/managedFields/0/time"), "2030-01-01T00:00:00Z");
+    clock.advance(jiff::SignedDuration::from_secs(5));
+    for rules in [json!([]), json!(null), json!([])] {
+        let role = json!({"metadata": {"name": "a"}, "rules": rules});
+        assert_eq!(client.put(&format!("{roles}/a"), &role).await.expect(200), created);
+    }
+}
+
 /// A clock with an offset beyond the range of times stands still, and requests are served.
 #[tokio::test]
 async fn clocks_end_where_time_does() {
