@@ -55,16 +55,23 @@ pub(crate) fn json(input: &[u8]) {
 
 /// An object without the empty maps and lists that are told from none, which protobuf does not do.
 fn without_empty(mut object: Value) -> Value {
-    for path in schema::KEPT_EMPTY {
-        let Some((name, above)) = path.split_last() else { continue };
-        let above = above.iter().try_fold(&mut object, |value, name| value.get_mut(*name));
-        if let Some(fields) = above.and_then(Value::as_object_mut)
-            && [json!({}), json!([])].iter().any(|empty| fields.get(*name) == Some(empty))
-        {
-            fields.remove(*name);
-        }
-    }
+    schema::KEPT_EMPTY.iter().for_each(|path| remove_empty(&mut object, path));
     object
+}
+
+fn remove_empty(value: &mut Value, path: &[&str]) {
+    match path {
+        [] => {}
+        ["", rest @ ..] => {
+            value.as_array_mut().into_iter().flatten().for_each(|item| remove_empty(item, rest));
+        }
+        [name] => {
+            let fields = value.as_object_mut();
+            let empty = [json!({}), json!([])];
+            fields.into_iter().for_each(|fields| fields.retain(|field, value| field != name || !empty.contains(value)));
+        }
+        [name, rest @ ..] => value.get_mut(*name).into_iter().for_each(|value| remove_empty(value, rest)),
+    }
 }
 
 /// JSON that another library accepts is decoded as by that library.

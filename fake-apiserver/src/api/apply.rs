@@ -74,9 +74,14 @@ impl Configuration {
     /// Reads the body of an apply, and its options.
     pub(super) fn parse(request: &Request<'_>) -> ApiResult<(Configuration, WriteOptions)> {
         let options = WriteOptions::of_apply(request.query)?;
-        let refused = |why: String| ApiError::bad_request(format!("error encoding patch: {why}"));
-        let document = yaml::parse(&request.body.bytes);
-        let document = document.map_err(|why| refused(format!("error converting YAML to JSON: {why}")))?;
+        let body = &request.body.bytes;
+        let is_missing = || request.subresource.is_some() && request.cluster.store.get(&request.key()).is_none();
+        // What begins like JSON is read once there is something to change.
+        let document = yaml::parse(body).map_err(|why| match body.trim_ascii_start().starts_with(b"{") {
+            false => ApiError::bad_request(format!("error encoding patch: {why}")),
+            true if is_missing() => request.not_found(),
+            true => ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {why}")),
+        })?;
         Ok((Configuration { document, warned: false, answers: Answers::default() }, options))
     }
 

@@ -6,7 +6,7 @@ use super::asked::{Answers, Asking};
 use super::request::decode::Expected;
 use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
-use crate::managed::{self, Context, Element, Managers, Set, Trees, Type, Versions};
+use crate::managed::{self, Context, Element, Empty, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
 use crate::schema;
@@ -222,7 +222,7 @@ pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &mut Val
     };
     let same = |(one, other)| timeless(one).eq(timeless(other));
     let timed_anew = sent != stored && sent.len() == stored.len() && sent.iter().zip(&stored).all(same);
-    put(new, if timed_anew && managed::equal(ty, old, new) { stored.clone() } else { sent });
+    put(new, if timed_anew && managed::equal(ty, old, new, Empty::OrNone) { stored.clone() } else { sent });
     put(old, stored);
 }
 

@@ -50,6 +50,10 @@ impl<'k> Patch<'k> {
     pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
         let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
+        // What JSON says is read once there is something to change.
+        if request.cluster.store.get(&request.key()).is_none() {
+            return Err(patch::parse(&request.body.bytes).err().unwrap_or_else(|| request.not_found()));
+        }
         if format == PatchFormat::Json {
             patch::json::check_length(schema::count_items(&request.body.bytes).unwrap_or_default())?;
         }

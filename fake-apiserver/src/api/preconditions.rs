@@ -2,27 +2,48 @@
 //! `Preconditions.Check` of `k8s.io/apiserver/pkg/storage`.
 
 use super::Request;
+use super::request::options::WriteOptions;
 use crate::error::{ApiError, ApiResult};
 use crate::store::{Entry, Key};
 
 /// 409 if the stored object has another uid than `sent`; `entry` is `None` where an update creates.
-pub(super) fn check_uid(request: &Request<'_>, key: &Key, sent: &str, entry: Option<&Entry>) -> ApiResult<()> {
+pub(super) fn check_uid(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    key: &Key,
+    sent: &str,
+    entry: Option<&Entry>,
+) -> ApiResult<()> {
     let stored = entry.map_or("", |entry| &entry.meta.uid);
-    check(request, key, "UID", sent, stored)
+    check(request, options, key, "UID", sent, stored)
 }
 
 /// 409 if the stored object is at another revision than `sent`.
-pub(super) fn check_revision(request: &Request<'_>, sent: &str, entry: &Entry) -> ApiResult<()> {
-    check(request, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
+pub(super) fn check_revision(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    sent: &str,
+    entry: &Entry,
+) -> ApiResult<()> {
+    check(request, options, &entry.key, "ResourceVersion", sent, &entry.revision.to_string())
 }
 
-fn check(request: &Request<'_>, key: &Key, what: &str, sent: &str, stored: &str) -> ApiResult<()> {
+fn check(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    key: &Key,
+    what: &str,
+    sent: &str,
+    stored: &str,
+) -> ApiResult<()> {
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
     let (directory, path) = (&request.kind.storage_prefix, key.path());
+    // A dry run does not come as far as to etcd, whose keys have a prefix.
+    let prefix = if options.dry_run { "" } else { "/registry" };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{directory}/{path}, ResourceVersion: 0, \
+        "StorageError: invalid object, Code: 4, Key: {prefix}/{directory}/{path}, ResourceVersion: 0, \
          AdditionalErrorMsg: Precondition failed: {what} in precondition: {sent}, {what} in object meta: {stored}",
     );
     Err(ApiError::conflict(request.version.qualified(), key.name(), why))

@@ -16,7 +16,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let key = request.key();
     let creates = request.subresource.is_none() && request.kind.rules.create_on_update;
     if creates && request.cluster.store.get(&key).is_none() {
-        preconditions::check_uid(request, &key, meta::uid(&body), None)?;
+        preconditions::check_uid(request, &options, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
         return write::create(request, Wanted::Plain(body), &options).await;
     }
@@ -24,7 +24,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let mut first = Some(body);
     let update = write::update(request, &options, |request, entry, _| {
         let body = first.take().map_or_else(|| read_again(request, &expected, &options), Ok)?;
-        preconditions::check_uid(request, &entry.key, meta::uid(&body), Some(entry))?;
+        preconditions::check_uid(request, &options, &entry.key, meta::uid(&body), Some(entry))?;
         if request.subresource.is_none_or(|subresource| subresource.name == "status") {
             require_version(request, &body)?;
         }

@@ -254,42 +254,50 @@ impl Walk {
     /// Whether values are equal, whatever their type's relationships.
     fn equal(&self, ty: Type<'_>, old: &Value, new: &Value) -> bool {
         match self.trees {
-            Trees::Canonical => equal(ty, old, new),
+            Trees::Canonical => equal(ty, old, new, Empty::Alone),
             Trees::Complete => item::equal(old, new),
         }
     }
 }
 
-/// Whether two canonical trees are equal for Go, for which a list or a map that is empty equals none (`equality.Semantic`). Those of custom
-/// resources differ.
-pub fn equal(ty: Type<'_>, one: &Value, other: &Value) -> bool {
+/// What a list or a map that is empty equals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Empty {
+    /// Also none (`equality.Semantic`).
+    OrNone,
+    /// Only another one (`reflect.DeepEqual`).
+    Alone,
+}
+
+/// Whether two canonical trees are equal for Go. An empty list or map of a custom resource equals only another one.
+pub fn equal(ty: Type<'_>, one: &Value, other: &Value, empty: Empty) -> bool {
     match ty {
-        Type::Go(ty, _) => shown_equal(ty, one, other),
+        Type::Go(ty, _) => go_equal(ty, one, other, empty),
         _ => item::equal(one, other),
     }
 }
 
-fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
+fn go_equal(ty: TypeRef<'_>, one: &Value, other: &Value, empty: Empty) -> bool {
     let ty = ty.target();
     match (one, other) {
         (Value::Array(ones), Value::Array(others)) => match ty.element() {
             Some(element) => {
-                ones.len() == others.len()
-                    && ones.iter().zip(others).all(|(one, other)| shown_equal(element, one, other))
+                let mut pairs = ones.iter().zip(others);
+                ones.len() == others.len() && pairs.all(|(one, other)| go_equal(element, one, other, empty))
             }
             None => item::equal(one, other),
         },
         (Value::Object(ones), Value::Object(others)) if !ty.fields().is_empty() => {
-            ty.fields().iter().all(|field| match (given(ty, field, ones), given(ty, field, others)) {
+            ty.fields().iter().all(|field| match (given(ty, field, ones, empty), given(ty, field, others, empty)) {
                 (None, None) => true,
-                (Some(one), Some(other)) => shown_equal(ty.of(field), one, other),
+                (Some(one), Some(other)) => go_equal(ty.of(field), one, other, empty),
                 _ => false,
             })
         }
         (Value::Object(ones), Value::Object(others)) => match ty.element() {
             Some(element) => {
                 let same = |(name, one): (&Text, &Value)| {
-                    others.get(name).is_some_and(|other| shown_equal(element, one, other))
+                    others.get(name).is_some_and(|other| go_equal(element, one, other, empty))
                 };
                 ones.len() == others.len() && ones.iter().all(same)
             }
@@ -299,14 +307,19 @@ fn shown_equal(ty: TypeRef<'_>, one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The value that Go shows of a field, unless it is a list or a map that is empty or nil.
-fn given<'v>(ty: TypeRef<'_>, field: &Field, object: &'v Object) -> Option<&'v Value> {
-    let is_map = || ty.of(field).target().element().is_some();
-    ty.shown(field, object.get(field.name())).filter(|value| match value {
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(fields) => !fields.is_empty() || !is_map(),
-        value => !value.is_null(),
-    })
+/// The value that Go has in a field, unless it is nil, or empty where that is the same.
+fn given<'v>(ty: TypeRef<'_>, field: &Field, object: &'v Object, empty: Empty) -> Option<&'v Value> {
+    let value = object.get(field.name());
+    let is_empty = |value: &&Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty() && ty.of(field).target().element().is_some(),
+        _ => false,
+    };
+    match value.filter(is_empty) {
+        Some(_) if empty == Empty::OrNone => None,
+        Some(value) => Some(value),
+        None => ty.shown(field, value).filter(|value| !value.is_null()),
+    }
 }
 
 /// The fields of either object, in the order of their names, with their values in both.

@@ -22,7 +22,7 @@ mod validate;
 mod vectors;
 mod walk;
 
-pub use compare::{Trees, compare, equal};
+pub use compare::{Empty, Trees, compare, equal};
 pub use element::Element;
 pub use managers::{Manager, Managers, Operation, asks_for_reset, decode, encode};
 pub use scale::{of_scale, of_workload};

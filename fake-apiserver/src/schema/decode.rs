@@ -65,11 +65,16 @@ pub(super) struct Decoder<'a> {
     pub(super) error: Option<String>,
 }
 
-/// The maps and lists that are kept where they are empty, by their paths: of these upstream asks whether they are nil.
-pub const KEPT_EMPTY: [&[&str]; 6] = [
+/// The maps and lists that are kept where they are empty, by their paths, in which an item of a list is `""`: of these upstream asks whether
+/// they are nil.
+pub const KEPT_EMPTY: [&[&str]; 10] = [
     &["binaryData"],
     &["data"],
     &["rules"],
+    &["rules", "", "apiGroups"],
+    &["rules", "", "nonResourceURLs"],
+    &["rules", "", "resourceNames"],
+    &["rules", "", "resources"],
     &["spec", "nodeSelector"],
     &["spec", "overhead"],
     &["spec", "template", "metadata", "labels"],

@@ -22,8 +22,8 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     admission::validate(request, &binding, None)?;
     let now = format_seconds(request.now);
     let assignment = rewrite(request, &options, |request, entry, pod| {
-        preconditions::check_uid(request, &entry.key, meta::uid(&binding), Some(entry))?;
-        preconditions::check_revision(request, meta::resource_version(&binding), entry)?;
+        preconditions::check_uid(request, &options, &entry.key, meta::uid(&binding), Some(entry))?;
+        preconditions::check_revision(request, &options, meta::resource_version(&binding), entry)?;
         let conflict = |why: String| Err(ApiError::conflict(BINDING, request.name, why));
         let name = request.name;
         if meta::deletion_timestamp(pod).is_some() {
