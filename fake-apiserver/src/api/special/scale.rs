@@ -20,7 +20,7 @@ use crate::registry::{ScalePaths, at_path, scale_selector, set_at_path};
 use crate::schema;
 use tree::{Value, json};
 
-/// What upstream says of any scale of a custom resource that it cannot decode: what would tell why knows no scales.
+/// Upstream's error for every scale of a custom resource that it cannot decode: the scheme of custom resources has no scales.
 const UNREGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"";
 /// The replicas of a custom resource that has none, in the scale that is written (`invalidSpecReplicas`).
 const UNSET: i32 = i32::MIN;
