@@ -10,7 +10,7 @@ use super::resource::PrinterColumn;
 use super::rules::Strategy;
 use crate::error::FieldError;
 use crate::object::validate::qualified_finalizer;
-use crate::object::{meta, name};
+use crate::object::{meta, name, patch};
 use crate::schema::print_float;
 use jiff::Timestamp;
 use tree::Value;
@@ -115,15 +115,16 @@ fn nested<'v>(
 
 /// The error about a value of another type at a path such as `.spec.replicas`.
 fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
-    let (shown, found) = match value {
-        Value::Null => ("<nil>".to_owned(), "<nil>"),
-        Value::Bool(value) => (value.to_string(), "bool"),
-        Value::Number(number) if number.is_i64() => (number.to_string(), "int64"),
-        Value::Number(_) => (go_text(value), "float64"),
-        Value::String(text) => (text.to_string(), "string"),
-        Value::Array(_) => (go_text(value), "[]interface {}"),
-        Value::Object(_) | Value::Raw(_) => (go_text(value), "map[string]interface {}"),
+    let found = match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
     };
+    let shown = patch::print(value);
     format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
 }
 
