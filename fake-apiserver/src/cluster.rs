@@ -11,6 +11,7 @@ use crate::fault::Faults;
 use crate::ids::Ids;
 use crate::reconcile::Reconcilers;
 use crate::registry::Description;
+use crate::repeats::Repeats;
 use crate::store::{Key, ResourceId, Store};
 use crate::workers::Workers;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub(crate) struct Cluster {
     pub(crate) reconcilers: Arc<Reconcilers>,
     /// The objects that authentication depends on.
     pub(crate) parsed: ParsedObjects,
+    /// The applies that changed nothing.
+    pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,
     pub(crate) log: RequestLog,
     /// The served resources, and the documents about them.

@@ -14,8 +14,11 @@ use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Set, Trees};
 use crate::object::meta::{self, Metadata};
 use crate::object::validate;
+use crate::repeats::Apply;
 use crate::schema;
+use crate::store::Entry;
 use crate::yaml::{self, Document};
+use std::sync::Arc;
 use tree::Value;
 
 /// Why upstream cannot apply the scale of a custom resource: what it makes is no typed scale any more.
@@ -28,14 +31,22 @@ const EXISTS: &str = "AlreadyExists";
 
 pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);
-    let (mut configuration, options) = Configuration::parse(request)?;
+    let options = WriteOptions::of_apply(request.query)?;
+    if let Some(reply) = again(request, &options).await? {
+        return Ok(reply);
+    }
+    let mut configuration = Configuration::parse(request)?;
     let key = request.key();
     loop {
         if request.subresource.is_some() || request.cluster.store.get(&key).is_some() {
-            let update = write::update(request, &options, |request, _, old| {
+            let update = write::update(request, &options, |request, entry, old| {
                 let endpoint = owners::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
                 patch::refuse_other_uid(request, &new, old)?;
+                if new == *old && configuration.document.repeated.is_empty() && request.version.forms().is_none() {
+                    let (key, apply) = (entry.key.clone(), as_made(request, &options, entry));
+                    request.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());
+                }
                 Ok(Wanted::Owned(new))
             });
             let reply = update.await;
@@ -61,6 +72,28 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     }
 }
 
+/// The apply of a request to an object.
+fn as_made(request: &Request<'_>, options: &WriteOptions, entry: &Entry) -> Apply {
+    Apply {
+        revision: entry.revision,
+        resource: Arc::downgrade(request.kind),
+        version: Arc::downgrade(request.version),
+        subresource: request.subresource.map_or_else(String::new, |subresource| subresource.name.to_string()),
+        force: options.force,
+        body: request.body.bytes.clone(),
+    }
+}
+
+/// Answers an apply that is known to leave the object as it is; `None` if it is not known. All that follows it happens.
+async fn again(request: &mut Request<'_>, options: &WriteOptions) -> ApiResult<Option<Reply>> {
+    let Some(entry) = request.cluster.store.get(&request.key()) else { return Ok(None) };
+    let apply = as_made(request, options, &entry);
+    let Some(object) = request.cluster.repeats.left(&entry.key, &options.field_manager, &apply) else {
+        return Ok(None);
+    };
+    write::replace(request, options, &entry, Value::clone(&object), Wanted::Owned(Value::clone(&object))).await
+}
+
 /// What is applied.
 pub(super) struct Configuration {
     document: Document,
@@ -71,9 +104,8 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
-    /// Reads the body of an apply, and its options.
-    pub(super) fn parse(request: &Request<'_>) -> ApiResult<(Configuration, WriteOptions)> {
-        let options = WriteOptions::of_apply(request.query)?;
+    /// Reads the body of an apply.
+    pub(super) fn parse(request: &Request<'_>) -> ApiResult<Configuration> {
         let body = &request.body.bytes;
         let is_missing = || request.subresource.is_some() && request.cluster.store.get(&request.key()).is_none();
         // What begins like JSON is read once there is something to change.
@@ -82,7 +114,7 @@ impl Configuration {
             true if is_missing() => request.not_found(),
             true => ApiError::bad_request(format!("error decoding patch: error converting YAML to JSON: {why}")),
         })?;
-        Ok((Configuration { document, warned: false, answers: Answers::default() }, options))
+        Ok(Configuration { document, warned: false, answers: Answers::default() })
     }
 
     /// The object that it makes of the stored one, or of none, with the owners of its fields.

@@ -1,12 +1,9 @@
 //! Stored objects as authentication reads them with each request: parsed once per revision.
 
-use super::memo::Memo;
+use crate::memo::{Memo, TREE};
 use crate::store::{Entry, Key};
 use std::sync::Arc;
 use tree::Value;
-
-/// The greatest ratio of a tree's size to that of its JSON: a short value in an array takes 32 bytes.
-const TREE: usize = 16;
 
 /// A cache of parsed objects, with the revision that each was parsed at.
 #[derive(Debug, Default)]

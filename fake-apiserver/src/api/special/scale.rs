@@ -67,7 +67,8 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
 
 async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = expected()?;
-    let (mut configuration, options) = Configuration::parse(request)?;
+    let options = WriteOptions::of_apply(request.query)?;
+    let mut configuration = Configuration::parse(request)?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let (mut new, managers) = configuration.onto_scale(request, &expected, &options, scale, managers)?;
         check_identity(request, &mut new)?;

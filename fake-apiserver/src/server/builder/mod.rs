@@ -28,6 +28,7 @@ use crate::fault::Faults;
 use crate::http::{Limits, Replica};
 use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
+use crate::repeats::Repeats;
 use crate::store::Store;
 use crate::workers::Workers;
 use error::MOST_REPLICAS;
@@ -296,6 +297,7 @@ impl Builder {
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
+            repeats: Repeats::default(),
             catalogs,
         });
         bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");

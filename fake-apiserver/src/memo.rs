@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 /// current generation is full, the previous one is dropped. One is full with [`GENERATION`] values, or with fewer that take
 /// [`GENERATION_BYTES`].
 #[derive(Debug)]
-pub(super) struct Memo<K, V>(Mutex<Generations<K, V>>);
+pub(crate) struct Memo<K, V>(Mutex<Generations<K, V>>);
 
 #[derive(Debug)]
 struct Generations<K, V> {
@@ -19,6 +19,9 @@ struct Generations<K, V> {
     /// The bytes of the current values.
     bytes: usize,
 }
+
+/// The greatest ratio of a tree's size to that of its JSON: a short value in an array takes 32 bytes.
+pub(crate) const TREE: usize = 16;
 
 const GENERATION: usize = 1024;
 const GENERATION_BYTES: usize = 32 * 1024 * 1024;
@@ -31,7 +34,7 @@ impl<K, V> Default for Memo<K, V> {
 
 impl<K: Hash + Eq, V: Clone> Memo<K, V> {
     /// The value under `key`, if it is cached.
-    pub(super) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
@@ -45,7 +48,7 @@ impl<K: Hash + Eq, V: Clone> Memo<K, V> {
     }
 
     /// Caches `value`, in place of any other under that key. Both take about `bytes` bytes.
-    pub(super) fn insert(&self, key: impl Into<K>, value: V, bytes: usize) {
+    pub(crate) fn insert(&self, key: impl Into<K>, value: V, bytes: usize) {
         self.lock().insert(key.into(), value, bytes);
     }
 
