@@ -5,9 +5,11 @@ use super::forms::{Forms, Kind};
 use super::story::{Operation, Owners, Step, Story};
 use fastrand::Rng;
 use serde_json::{Value, json};
+use std::iter;
 
 /// Percentages.
 const APPLIED_FIRST: u32 = 40;
+const REPEATED: u32 = 20;
 const SUBRESOURCE: u32 = 18;
 const DAMAGED: u32 = 5;
 const DRY: u32 = 4;
@@ -37,6 +39,14 @@ impl<'f> Generator<'f> {
         let first = if self.bodies.chance(APPLIED_FIRST) { Operation::Apply } else { Operation::Create };
         let mut story = vec![self.step(kind, first, "")];
         while story.len() < steps {
+            if self.bodies.chance(REPEATED) {
+                let times = self.bodies.rng.usize(1..4);
+                let step = self.bodies.pick(&story).clone();
+                if step.operation == Operation::Apply {
+                    story.extend(iter::repeat_n(step, times));
+                }
+                continue;
+            }
             let operation = self.operation(kind);
             let subresource = self.subresource(kind, operation);
             story.push(self.step(kind, operation, subresource));

@@ -146,10 +146,7 @@ fn body(step: &Step, name: &str, seen: &Value) -> Value {
     {
         body = updated(seen, &body, owners);
     }
-    let is_patch = matches!(step.operation, Operation::JsonPatch | Operation::MergePatch | Operation::StrategicPatch);
-    if body.is_object() && !is_patch && step.operation != Operation::Delete {
-        body["metadata"]["name"] = name.into();
-    }
+    step.set_name(&mut body, name);
     body
 }
 

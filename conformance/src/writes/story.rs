@@ -88,6 +88,15 @@ impl Step {
         }
     }
 
+    /// Names the object in a body, unless it is a patch.
+    pub(super) fn set_name(&self, body: &mut Value, name: &str) {
+        let is_patch =
+            matches!(self.operation, Operation::JsonPatch | Operation::MergePatch | Operation::StrategicPatch);
+        if body.is_object() && !is_patch {
+            body["metadata"]["name"] = name.into();
+        }
+    }
+
     /// The command of a scenario.
     fn command(&self, kind: &Kind) -> String {
         let verb = match self.operation {
@@ -109,8 +118,10 @@ impl Step {
         }
         text += &format!("{verb} {}/a{}{query}\n", kind.resource, self.subresource);
         if !self.body.is_null() {
+            let mut body = self.body.clone();
+            self.set_name(&mut body, "a");
             // A dollar sign would be a name.
-            text += &format!("  {}\n", self.body.to_string().replace('$', "$$"));
+            text += &format!("  {}\n", body.to_string().replace('$', "$$"));
         }
         text
     }

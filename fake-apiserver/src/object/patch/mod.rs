@@ -6,6 +6,7 @@ pub mod json;
 pub mod merge;
 mod ordered_lists;
 mod refusal;
+mod stable_sort;
 pub mod strategic;
 mod tree;
 #[cfg(test)]

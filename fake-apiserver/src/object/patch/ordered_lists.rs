@@ -4,6 +4,7 @@
 //! A port of `normalizeElementOrder` and its like of `pkg/util/strategicpatch/patch.go` (k8s.io/apimachinery v0.37.1), in linear time.
 
 use super::refusal::{Refusal, no_key, not_a_map};
+use super::stable_sort::sort_stable;
 use std::collections::{HashMap, HashSet};
 use tree::Value;
 
@@ -77,7 +78,13 @@ pub(super) fn arrange(
         }
     }
     ordered.sort_by_key(|(place, _, _)| *place);
-    others.sort_by_key(|(was, _)| was.unwrap_or(usize::MAX));
+    match others.iter().all(|(was, _)| was.is_some()) {
+        true => others.sort_by_key(|(was, _)| *was),
+        // To Go an item that has no place is less than all.
+        false => {
+            sort_stable(&mut others, |(one, _), (other, _)| one.zip(*other).is_none_or(|(one, other)| one < other))
+        }
+    }
     let mut arranged = Vec::with_capacity(ordered.len() + others.len());
     let mut others = others.into_iter().peekable();
     for (_, was, item) in ordered {
