@@ -60,7 +60,10 @@ impl Version {
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
     pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, Structural::prune_nulls)
+        self.completed(object, |schema, object| {
+            schema.prune_nulls(object);
+            schema.coerce_embedded(object)
+        })
     }
 
     /// The same of what came of an apply, which keeps nulls.
@@ -68,14 +71,17 @@ impl Version {
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
     pub(crate) fn complete_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, |_, _| {})
+        self.completed(object, Structural::coerce_applied)
     }
 
-    fn completed(&self, object: &mut Value, nulls: fn(&Structural, &mut Value)) -> Result<Vec<String>, FieldError> {
+    fn completed(
+        &self,
+        object: &mut Value,
+        coerce: fn(&Structural, &mut Value) -> Result<Vec<String>, FieldError>,
+    ) -> Result<Vec<String>, FieldError> {
         let Some(Compiled { schema, .. }) = self.compiled() else { return Ok(Vec::new()) };
         let mut unknown = schema.prune(object);
-        nulls(schema, object);
-        unknown.extend(schema.coerce_embedded(object)?);
+        unknown.extend(coerce(schema, object)?);
         schema.set_defaults(object);
         Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())
     }

@@ -19,6 +19,8 @@ const MAX_SUBRESOURCE_NAME_LENGTH: usize = 256;
 pub(super) enum Mode {
     /// It is an error.
     RefuseMalformed,
+    /// The same, but nulls, which an apply leaves, are left to validation.
+    RefuseNoNulls,
     /// It is removed.
     DropMalformed,
 }
@@ -75,7 +77,7 @@ fn coerce_value(
     match value {
         Value::Object(object) => {
             if is_object || node.embedded {
-                coerce_meta(at, object, mode, unknown)?;
+                coerce_meta(node, at, object, mode, unknown)?;
             }
             for (name, value) in object.iter_mut() {
                 match (node.properties.get(name.as_str()), node.field(name)) {
@@ -96,23 +98,33 @@ fn coerce_value(
     Ok(())
 }
 
-fn coerce_meta(at: Path<'_>, object: &mut Map, mode: Mode, unknown: &mut Vec<String>) -> Result<(), FieldError> {
+fn coerce_meta(
+    node: &Node,
+    at: Path<'_>,
+    object: &mut Map,
+    mode: Mode,
+    unknown: &mut Vec<String>,
+) -> Result<(), FieldError> {
+    let is_left = |value: &Value| mode == Mode::RefuseNoNulls && value.is_null();
     for name in ["apiVersion", "kind"] {
-        if let Some(value) = object.get(name).filter(|value| !value.is_string()) {
-            if mode == Mode::RefuseMalformed {
+        if let Some(value) = object.get(name).filter(|value| !value.is_string() && !is_left(value)) {
+            if mode != Mode::DropMalformed {
                 return Err(FieldError::invalid(at.child(name), value, "must be a string"));
             }
             object.remove(name);
         }
     }
-    let Some(metadata) = object.get_mut("metadata") else { return Ok(()) };
+    let is_refused = node.properties.get("metadata").is_some_and(|metadata| !metadata.nullable);
+    let Some(metadata) = object.get_mut("metadata").filter(|metadata| !(is_refused && is_left(metadata))) else {
+        return Ok(());
+    };
     match (normalize(metadata), &metadata) {
         (Ok((written, paths)), _) => {
             let at = at.child("metadata");
             unknown.extend(paths.iter().map(|path| format!("{at}.{path}")));
             *metadata = written;
         }
-        (Err(error), _) if mode == Mode::RefuseMalformed => {
+        (Err(error), _) if mode != Mode::DropMalformed => {
             return Err(FieldError::invalid(at.child("metadata"), metadata, error));
         }
         (Err(_), Value::Object(fields)) => {

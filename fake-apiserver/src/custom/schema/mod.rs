@@ -99,6 +99,14 @@ impl Structural {
         embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed)
     }
 
+    /// The same of what an apply made, in which nulls are left to validation.
+    ///
+    /// # Errors
+    /// If an `apiVersion` or `kind` is neither a string nor null, or `metadata` cannot be decoded.
+    pub fn coerce_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseNoNulls)
+    }
+
     /// Sets missing fields to their defaults.
     pub fn set_defaults(&self, object: &mut Value) {
         defaults::set(&self.root, object);
