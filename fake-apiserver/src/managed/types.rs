@@ -256,10 +256,8 @@ impl<'t> Type<'t> {
                     [CustomKind::Array] => Atom { list: list(items(), element()), ..Atom::default() },
                     [CustomKind::Boolean] => scalar(Scalar::Bool),
                     [CustomKind::Integer | CustomKind::Number] => scalar(Scalar::Number),
-                    [CustomKind::String] => match &node.format {
-                        Some(format) if format.name != "byte" => scalar(Scalar::Any),
-                        _ => scalar(Scalar::Text),
-                    },
+                    [CustomKind::String] if node.any_scalar => scalar(Scalar::Any),
+                    [CustomKind::String] => scalar(Scalar::Text),
                     _ => Atom { scalar: Some(Scalar::Any), list: list(items(), element()), map: object() },
                 }
             }

@@ -18,6 +18,8 @@ pub struct Node {
     pub(super) odd_kind: Option<Box<str>>,
     pub nullable: bool,
     pub format: Option<Format>,
+    /// Whether the owners of fields take the values for any scalars: those of strings with a format, supported or not, but `byte`.
+    pub any_scalar: bool,
     pub bounds: Bounds,
     /// The minimum length in characters, as is `max_length`.
     pub min_length: Option<i64>,
@@ -138,6 +140,7 @@ impl Node {
         };
         Ok(Node {
             odd_kind: Some(fields.text("type")).filter(|name| kinds.is_empty() && !name.is_empty()).map(Box::from),
+            any_scalar: kinds == [Kind::String] && !matches!(fields.text("format"), "" | "byte"),
             kinds,
             nullable: fields.is("nullable"),
             format,
