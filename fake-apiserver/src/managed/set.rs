@@ -136,7 +136,7 @@ impl Set {
         Some(&self.nodes[at].below).filter(|below| !below.is_empty())
     }
 
-    /// The fields that are in either set.
+    /// The fields that are in either set, as the other writes them.
     #[must_use]
     pub fn union(self, other: Set) -> Set {
         if self.is_empty() || other.is_empty() {
@@ -149,6 +149,8 @@ impl Set {
                 nodes.push(other);
             }
             if let Some(other) = others.next_if(|other| other.element == node.element) {
+                // Equal numbers may be written in two ways, one of them rounded.
+                node.element = other.element;
                 node.member |= other.member;
                 node.below = node.below.union(other.below);
             }
