@@ -24,9 +24,10 @@ pub fn with_named(ty: Option<Type<'_>>, set: &Set) -> Set {
     result
 }
 
-/// The set as it is since lists and objects of the type are one value: who owned a part owns all of it.
+/// The set as it is since lists and objects of the type are one value: who owned a part owns all of it. The whole object has no owner, so
+/// that nothing changes where it is one value itself.
 pub fn reconciled(ty: Type<'_>, set: Set) -> Set {
-    match granular_leaf(ty, &set) {
+    match !is_atomic(ty) && granular_leaf(ty, &set) {
         true => reconciled_below(ty, &set),
         false => set,
     }
