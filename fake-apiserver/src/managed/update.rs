@@ -109,15 +109,14 @@ impl Context<'_> {
         }
     }
 
-    /// The managers after an update of `old` to `new` by a manager of that name. They stay as they are where a custom resource does not
-    /// have the form of its schema.
+    /// The managers after an update of `old` to `new` by a manager of that name.
     ///
     /// # Errors
     /// If the objects do not have the form of their type.
     pub fn update(&self, old: &Value, new: &Value, mut managers: Managers, name: &str) -> Result<Managers, String> {
         let ty = self.ty()?;
-        if self.trees == Trees::Complete && [new, old].iter().any(|object| validate(ty, object, true).is_err()) {
-            return Ok(managers);
+        if self.trees == Trees::Complete {
+            [new, old].iter().try_for_each(|object| validate(ty, object, true))?;
         }
         self.reconcile(old, &mut managers)?;
         let changes = self.changes(old, new, self.api_version)?;
