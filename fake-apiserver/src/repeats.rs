@@ -1,7 +1,7 @@
-//! Applies that found all that they apply: what makes their outcome, by which the next one that is the same is known.
+//! Applies that changed nothing, kept so that the same apply is known when it comes again, as those of clients that reconcile do.
 //!
-//! Clients that reconcile apply the same configuration again and again. What an apply makes of an object depends on both alone, so
-//! that one that left the object as it was leaves it so again, as long as neither it nor its types have changed.
+//! What an apply makes of an object depends on the two and on their types alone: one that left the object as it was leaves it so
+//! again, as long as the object has the same revision and its resource is the same.
 
 use crate::memo::{Memo, TREE};
 use crate::registry::{Resource, Version};
