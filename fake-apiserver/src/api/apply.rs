@@ -30,11 +30,15 @@ const BEFORE: &str = "before-first-apply";
 const EXISTS: &str = "AlreadyExists";
 
 pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
-    let expected = Expected::of(request.kind, request.version);
     let options = WriteOptions::of_apply(request.query)?;
-    if let Some(reply) = again(request, &options).await? {
-        return Ok(reply);
+    if let Some((entry, object)) = left(request, &options) {
+        // All that follows an apply happens, but it is not merged.
+        let (mut old, mut new) = (Value::clone(&object), Value::clone(&object));
+        if let Some(reply) = write::replace(request, &options, &entry, &mut old, &mut new, true).await? {
+            return Ok(reply);
+        }
     }
+    let expected = Expected::of(request.kind, request.version);
     let mut configuration = Configuration::parse(request)?;
     let key = request.key();
     loop {
@@ -84,14 +88,12 @@ fn as_made(request: &Request<'_>, options: &WriteOptions, entry: &Entry) -> Appl
     }
 }
 
-/// Answers an apply that is known to leave the object as it is; `None` if it is not known. All that follows it happens.
-async fn again(request: &mut Request<'_>, options: &WriteOptions) -> ApiResult<Option<Reply>> {
-    let Some(entry) = request.cluster.store.get(&request.key()) else { return Ok(None) };
+/// The object of an apply that is known to leave it as it is.
+fn left(request: &Request<'_>, options: &WriteOptions) -> Option<(Arc<Entry>, Arc<Value>)> {
+    let entry = request.cluster.store.get(&request.key())?;
     let apply = as_made(request, options, &entry);
-    let Some(object) = request.cluster.repeats.left(&entry.key, &options.field_manager, &apply) else {
-        return Ok(None);
-    };
-    write::replace(request, options, &entry, Value::clone(&object), Wanted::Owned(Value::clone(&object))).await
+    let object = request.cluster.repeats.left(&entry.key, &options.field_manager, &apply)?;
+    Some((entry, object))
 }
 
 /// What is applied.

@@ -179,66 +179,68 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.worked_on(request.to_change(&entry).await?.object());
+        let mut old = request.version.worked_on(request.to_change(&entry).await?.object());
         let new = wanted(request, &entry, &old)?;
-        if let Some(reply) = replace(request, options, &entry, old, new).await? {
+        let is_owned = matches!(new, Wanted::Owned(_));
+        let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
+        if let Some(reply) = replace(request, options, &entry, &mut old, &mut new, is_owned).await? {
             return Ok(reply);
         }
     }
     Err(request.not_found())
 }
 
-/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile.
+/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile. Whether it
+/// has the owners of its fields already is said by `is_owned`.
 pub(super) async fn replace(
     request: &mut Request<'_>,
     options: &WriteOptions,
     entry: &Arc<Entry>,
-    mut old: Value,
-    new: Wanted,
+    old: &mut Value,
+    new: &mut Value,
+    is_owned: bool,
 ) -> ApiResult<Option<Reply>> {
-    let is_owned = matches!(new, Wanted::Owned(_));
-    let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
-    (request.kind.rules.strategy.default)(&mut new);
+    (request.kind.rules.strategy.default)(new);
     if !is_owned {
-        owners::changed(request, options, &mut new, &old).await;
+        owners::changed(request, options, new, old).await;
     }
-    admission::update(request, &mut new, &old).await?;
-    let warning = validate::dedup_owner_references(&mut new, true);
+    admission::update(request, new, old).await?;
+    let warning = validate::dedup_owner_references(new, true);
     let warning = warning.filter(|warning| !request.warnings.contains(warning));
     request.warnings.extend(warning);
-    escalation::check(request, &new, Some(&old))?;
-    check_version(request, &new, entry)?;
-    meta::set(&mut new, "resourceVersion", entry.revision.to_string());
+    escalation::check(request, new, Some(old))?;
+    check_version(request, new, entry)?;
+    meta::set(new, "resourceVersion", entry.revision.to_string());
     let strategy = request.subresource.map_or(&request.kind.rules.strategy, |subresource| &subresource.strategy);
-    prepare_update(request, strategy, &mut new, &old);
-    owners::settle_times(request, &mut new, &mut old);
+    prepare_update(request, strategy, new, old);
+    owners::settle_times(request, new, old);
     let (kind, subresource) = (request.kind, request.subresource);
-    let findings = kind.validate_update(request.version, subresource, &new, &old, &request.deadline);
+    let findings = kind.validate_update(request.version, subresource, new, old, &request.deadline);
     refuse(request, request.name, findings)?;
-    request.warnings.extend((strategy.warnings)(&new, Some(&old)));
-    admission::validate(request, &new, Some(&old))?;
-    if new == old && is_stored_so(request, entry) && !ends_deletion(request, &new, &old) {
+    request.warnings.extend((strategy.warnings)(new, Some(old)));
+    admission::validate(request, new, Some(old))?;
+    if new == old && is_stored_so(request, entry) && !ends_deletion(request, new, old) {
         let line = request.line_in_version(entry.line().clone()).await?;
         return Ok(Some(Reply::object(200, line, entry.meta.complete_under)));
     }
-    let removes = ends_deletion(request, &new, &old);
-    let mut draft = self::draft(request.kind, &*request.version.stored(&new, options.dry_run).await?)?;
+    let removes = ends_deletion(request, new, old);
+    let mut draft = self::draft(request.kind, &*request.version.stored(new, options.dry_run).await?)?;
     let current = Some(entry.revision);
     if !options.dry_run
         && !removes
         && let Err(refusal) = size::check(request.kind, &draft, current)
     {
-        disown(&mut new, is_owned, refusal)?;
-        draft = self::draft(request.kind, &*request.version.stored(&new, false).await?)?;
+        disown(new, is_owned, refusal)?;
+        draft = self::draft(request.kind, &*request.version.stored(new, false).await?)?;
         size::check(request.kind, &draft, current)?;
     }
     // What is taken over of an object that is stored in another version is not complete in this one.
     let own = entry.json().starts_with(request.version.head.as_bytes());
-    let complete_under = if own { request.version.completes(&new) } else { 0 };
+    let complete_under = if own { request.version.completes(new) } else { 0 };
     draft.meta.complete_under = complete_under;
     // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
     let removed = match removes && !options.dry_run {
-        true => Some(self::draft(request.kind, &new)?.line(Some(entry.revision))),
+        true => Some(self::draft(request.kind, new)?.line(Some(entry.revision))),
         false => None,
     };
     let shown = options.dry_run.then(|| draft.line(Some(entry.revision)));
