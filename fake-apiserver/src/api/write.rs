@@ -190,8 +190,8 @@ pub(super) async fn update(
     Err(request.not_found())
 }
 
-/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile. Whether it
-/// has the owners of its fields already is said by `is_owned`.
+/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile.
+/// `is_owned` says whether `new` has the owners of its fields already.
 pub(super) async fn replace(
     request: &mut Request<'_>,
     options: &WriteOptions,

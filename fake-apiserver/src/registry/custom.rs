@@ -115,16 +115,7 @@ fn nested<'v>(
 
 /// The error about a value of another type at a path such as `.spec.replicas`.
 fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
-    let found = match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
-    };
-    let shown = patch::print(value);
+    let (shown, found) = (patch::print(value), patch::type_name(value));
     format!("{path} accessor error: {shown} is of the type {found}, expected {expected}")
 }
 

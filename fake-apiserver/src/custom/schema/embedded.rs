@@ -19,8 +19,8 @@ const MAX_SUBRESOURCE_NAME_LENGTH: usize = 256;
 pub(super) enum Mode {
     /// It is an error.
     RefuseMalformed,
-    /// The same, but nulls, which an apply leaves, are left to validation.
-    RefuseNoNulls,
+    /// It is an error, unless it is null: the nulls that an apply leaves are for validation to refuse.
+    LeaveNulls,
     /// It is removed.
     DropMalformed,
 }
@@ -105,7 +105,7 @@ fn coerce_meta(
     mode: Mode,
     unknown: &mut Vec<String>,
 ) -> Result<(), FieldError> {
-    let is_left = |value: &Value| mode == Mode::RefuseNoNulls && value.is_null();
+    let is_left = |value: &Value| mode == Mode::LeaveNulls && value.is_null();
     for name in ["apiVersion", "kind"] {
         if let Some(value) = object.get(name).filter(|value| !value.is_string() && !is_left(value)) {
             if mode != Mode::DropMalformed {

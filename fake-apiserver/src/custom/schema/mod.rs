@@ -104,7 +104,7 @@ impl Structural {
     /// # Errors
     /// If an `apiVersion` or `kind` is neither a string nor null, or `metadata` cannot be decoded.
     pub fn coerce_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseNoNulls)
+        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::LeaveNulls)
     }
 
     /// Sets missing fields to their defaults.

@@ -1,4 +1,5 @@
-//! Go's stable sort. Its steps matter where it is given a comparison that is no order, as patches of lists do.
+//! The stable sort of Go's package `sort`. Strategic merge patches sort lists by a comparison that contradicts itself; the result then
+//! depends on the algorithm.
 
 /// Sorts items as `sort.SliceStable` does: insertions into blocks of 20, which are merged in place (Kim and Kutzner's SymMerge).
 ///
