@@ -59,6 +59,12 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Records the OpenAPI documents that a real kube-apiserver publishes of its own resources
+    Openapi {
+        /// Write nothing; fail if the record is not up to date
+        #[arg(long)]
+        check: bool,
+    },
     /// Records the roles and bindings that a real kube-apiserver creates at start
     Policy,
     /// Stresses the real tokens controller with many writes and cut watches, and judges what it did
@@ -194,6 +200,10 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Kinds { check }) => {
             crate::kinds::run(&Real::start(true).await?, root, *check).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Openapi { check }) => {
+            crate::openapi::run(&Real::start(true).await?, root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Policy) => {

@@ -107,6 +107,21 @@ impl Endpoint {
         path: &str,
         body: &Value,
     ) -> Result<Value> {
+        Ok(serde_json::from_slice(&self.bytes_for(token, accept, method, path, body).await?)?)
+    }
+
+    /// The body of the response to a request with that `Accept` header; `Null` is no body.
+    ///
+    /// # Errors
+    /// If there is no response, or its status is not 2xx.
+    pub async fn bytes_for(
+        &self,
+        token: Option<&str>,
+        accept: &str,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Bytes> {
         let body = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
         let mut request = http::Request::builder().method(method).uri(path);
         request = request.header("content-type", "application/json").header("accept", accept);
@@ -117,7 +132,7 @@ impl Endpoint {
         let status = answer.status();
         let body = answer.into_body().collect().await?.to_bytes();
         ensure!(status.is_success(), "{method} {path}: {status} {}", String::from_utf8_lossy(&body));
-        Ok(serde_json::from_slice(&body)?)
+        Ok(body)
     }
 }
 

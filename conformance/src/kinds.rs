@@ -20,13 +20,16 @@ const MANY: usize = 10;
 
 /// The comment at the head of the file.
 const HEAD: &str = "\
-# Written by `cargo xtask conformance kinds`, which asks it, and asks Kubernetes' Go packages for fields and directories.
+# Written by `cargo xtask conformance kinds`, which asks it, and asks Kubernetes' Go packages for the rest.
 # Descriptions are Copyright The Kubernetes Authors, Apache License 2.0. Do not edit.
 #
 # GROUP/VERSION PLURAL SINGULAR KIND SCOPE
 #   stored GROUP/VERSION                  the version that is stored, if it is another one of these
+#   hash HASH                             the hash of the stored kind that discovery shows, if that kind is not one of these
+#   known GROUP/VERSION...                the versions of the kind that are decoded and not served
 #   directory NAME                        the directory in etcd, if it is not the plural
 #   verbs VERB...
+#   update unconditional                  an update without a resourceVersion overwrites
 #   short NAME...
 #   categories NAME...
 #   field LABEL FIELD                     a label of field selectors besides metadata.name, and what the storage version calls
@@ -188,19 +191,32 @@ impl<'a> Served<'a> {
         let (of, plural, kind) = (self.group_version(), self.plural(), self.kind());
         let mut lines = format!("{of} {plural} {} {kind} {scope}\n", text(self.itself, "singularName"));
         let mut line = |words: &str| lines += &format!("  {words}\n");
-        if let Some(stored) = self.stored(all)? {
-            line(&format!("stored {stored}"));
+        match self.stored(all)? {
+            Some(stored) => line(&format!("stored {stored}")),
+            None if self.hash().is_some_and(|hash| hash != self.own_hash()) => {
+                line(&format!("hash {}", self.hash().unwrap_or_default()));
+            }
+            None => {}
         }
         let resource = dotted(plural, self.group);
         if let Some(fact) = facts.iter().find(|fact| fact[0] == "directory" && fact[1] == resource) {
             line(&format!("directory {}", fact[2]));
         }
-        for (word, member) in [("verbs", "verbs"), ("short", "shortNames"), ("categories", "categories")] {
-            let texts = texts(self.itself, member);
-            if !texts.is_empty() {
-                line(&format!("{word} {}", texts.join(" ")));
-            }
-        }
+        let known = |fact: &&Vec<String>| fact[0] == "known" && fact[1] == self.group_version() && fact[2] == kind;
+        let known = facts.iter().filter(known).map(|fact| fact[3].as_str());
+        let served = |version: &&str| all.iter().any(|one| one.group_version() == *version && one.kind() == kind);
+        let known: Vec<&str> = known.filter(|version| !served(version)).collect();
+        let mut list = |word: &str, texts: Vec<&str>| match texts.is_empty() {
+            true => {}
+            false => line(&format!("{word} {}", texts.join(" "))),
+        };
+        list("known", known);
+        list("verbs", self.verbs());
+        let unconditional = ["unconditional", &format!("{plural}.{}", dotted(self.version, self.group))];
+        let overwrites = facts.iter().any(|fact| fact.iter().eq(unconditional));
+        list("update", if overwrites { vec!["unconditional"] } else { Vec::new() });
+        list("short", texts(self.itself, "shortNames"));
+        list("categories", texts(self.itself, "categories"));
         for (label, field) in fields {
             line(&format!("field {label} {field}"));
         }
@@ -215,19 +231,26 @@ impl<'a> Served<'a> {
         Ok(lines)
     }
 
+    /// The hash of the stored kind, as discovery shows it.
+    fn hash(&self) -> Option<&'a str> {
+        self.itself["storageVersionHash"].as_str()
+    }
+
+    /// The hash of this kind.
+    fn own_hash(&self) -> String {
+        let kind = format!("{}/{}/{}", self.group, self.version, self.kind());
+        STANDARD.encode(&digest(&SHA256, kind.as_bytes()).as_ref()[..8])
+    }
+
     /// The storage version, if that is another of `all`: the hash that discovery shows is that of the stored kind
     /// (`StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`, v0.37.1).
     fn stored(&self, all: &[Served<'_>]) -> Result<Option<String>> {
-        let hash = &self.itself["storageVersionHash"];
-        let same: Vec<_> = all.iter().filter(|other| other.itself["storageVersionHash"] == *hash).collect();
-        if hash.is_null() || same.len() == 1 {
+        let Some(hash) = self.hash() else { return Ok(None) };
+        let same: Vec<_> = all.iter().filter(|other| other.hash() == Some(hash)).collect();
+        if same.len() == 1 {
             return Ok(None);
         }
-        let is_stored = |other: &&&Served<'_>| {
-            let kind = format!("{}/{}/{}", other.group, other.version, other.kind());
-            *hash == STANDARD.encode(&digest(&SHA256, kind.as_bytes()).as_ref()[..8])
-        };
-        match same.iter().find(is_stored) {
+        match same.iter().find(|other| other.own_hash() == hash) {
             None => bail!("none of the versions of {} is the one that is stored", self.plural()),
             Some(stored) if stored.group_version() == self.group_version() => Ok(None),
             Some(stored) => Ok(Some(stored.group_version())),

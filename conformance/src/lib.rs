@@ -25,6 +25,7 @@ pub mod endurance;
 pub mod kinds;
 pub mod kubelets;
 mod less;
+pub mod openapi;
 mod pair;
 pub mod play;
 pub mod policy;

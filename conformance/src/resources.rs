@@ -1,9 +1,10 @@
-//! The resources that scenarios call by their plural alone. Everything else is reached with `request METHOD /path`.
+//! The resources that scenarios call by their plural alone: those of the record. Everything else is reached with `request METHOD /path`.
 //!
-//! The list is fixed, not read from discovery: that is part of what is tested. A scenario adds to it with a line `custom`.
+//! They are not read from discovery, which is part of what is tested. A scenario adds to them with a line `custom`.
 
 use conformance_judge::scenario::CustomResource;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// A resource: its path and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,53 +19,52 @@ pub struct Resource {
     pub namespaced: bool,
 }
 
-const fn namespaced(plural: &'static str, api_version: &'static str, kind: &'static str) -> Resource {
-    resource(plural, api_version, kind, true)
+/// The record of a real server's resources, in which the fake finds its own, too.
+const RECORD: &str = include_str!("../../fake-apiserver/src/registry/kinds.txt");
+
+/// A resource of the record, and its subresources that have kinds of their own: name, API version, kind.
+struct Recorded {
+    resource: Resource,
+    subresources: Vec<(&'static str, &'static str, &'static str)>,
 }
 
-const fn cluster(plural: &'static str, api_version: &'static str, kind: &'static str) -> Resource {
-    resource(plural, api_version, kind, false)
-}
+/// The resources of the record; the storage version first, where there are several.
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| {
+    let blocks = RECORD.split("\n\n").filter(|block| !block.starts_with(['#', ' ']) && !block.starts_with("text "));
+    let (stored, others): (Vec<&str>, Vec<&str>) = blocks.partition(|block| !block.contains("\n  stored "));
+    stored.into_iter().chain(others).map(Recorded::read).collect()
+});
 
-const fn resource(plural: &'static str, api_version: &'static str, kind: &'static str, namespaced: bool) -> Resource {
-    Resource {
-        plural: Cow::Borrowed(plural),
-        api_version: Cow::Borrowed(api_version),
-        kind: Cow::Borrowed(kind),
-        namespaced,
+impl Recorded {
+    /// Reads the lines of a resource, which the head of the record describes.
+    fn read(block: &'static str) -> Recorded {
+        let (head, rest) = block.split_once('\n').unwrap_or((block, ""));
+        let [version, plural, _, kind, scope] = words(head);
+        let resource = Resource {
+            plural: plural.into(),
+            api_version: api_version(version).into(),
+            kind: kind.into(),
+            namespaced: scope == "namespaced",
+        };
+        let subresources = rest.lines().filter_map(|line| {
+            let [name, own, written, _] = words(line.strip_prefix("  sub ")?);
+            let version = api_version(if own == "-" { version } else { own });
+            (own != "-" || written != kind).then_some((name, version, written))
+        });
+        Recorded { resource, subresources: subresources.collect() }
     }
 }
 
-static RESOURCES: [Resource; 27] = [
-    namespaced("configmaps", "v1", "ConfigMap"),
-    namespaced("endpoints", "v1", "Endpoints"),
-    namespaced("events", "v1", "Event"),
-    namespaced("pods", "v1", "Pod"),
-    namespaced("podtemplates", "v1", "PodTemplate"),
-    namespaced("secrets", "v1", "Secret"),
-    namespaced("serviceaccounts", "v1", "ServiceAccount"),
-    namespaced("services", "v1", "Service"),
-    namespaced("deployments", "apps/v1", "Deployment"),
-    namespaced("replicasets", "apps/v1", "ReplicaSet"),
-    namespaced("jobs", "batch/v1", "Job"),
-    namespaced("leases", "coordination.k8s.io/v1", "Lease"),
-    namespaced("localsubjectaccessreviews", "authorization.k8s.io/v1", "LocalSubjectAccessReview"),
-    namespaced("rolebindings", "rbac.authorization.k8s.io/v1", "RoleBinding"),
-    namespaced("roles", "rbac.authorization.k8s.io/v1", "Role"),
-    cluster("clusterrolebindings", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
-    cluster("clusterroles", "rbac.authorization.k8s.io/v1", "ClusterRole"),
-    cluster("customresourcedefinitions", "apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-    cluster("namespaces", "v1", "Namespace"),
-    cluster("nodes", "v1", "Node"),
-    cluster("priorityclasses", "scheduling.k8s.io/v1", "PriorityClass"),
-    cluster("selfsubjectaccessreviews", "authorization.k8s.io/v1", "SelfSubjectAccessReview"),
-    cluster("selfsubjectreviews", "authentication.k8s.io/v1", "SelfSubjectReview"),
-    cluster("selfsubjectrulesreviews", "authorization.k8s.io/v1", "SelfSubjectRulesReview"),
-    cluster("subjectaccessreviews", "authorization.k8s.io/v1", "SubjectAccessReview"),
-    cluster("tokenreviews", "authentication.k8s.io/v1", "TokenReview"),
-    // After the core group's, which `events` alone means; this one is `events.events.k8s.io`.
-    namespaced("events", "events.k8s.io/v1", "Event"),
-];
+/// The first `N` words of a line; the last one includes the rest.
+fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
+    let mut words = line.splitn(N, ' ');
+    std::array::from_fn(|_| words.next().unwrap_or_else(|| panic!("too few words in the record: {line:?}")))
+}
+
+/// The API version of a group and a version with a slash, of which the core group has none.
+fn api_version(text: &'static str) -> &'static str {
+    text.strip_prefix('/').unwrap_or(text)
+}
 
 impl From<&CustomResource> for Resource {
     fn from(custom: &CustomResource) -> Resource {
@@ -72,14 +72,6 @@ impl From<&CustomResource> for Resource {
         Resource { plural: plural.into(), api_version: api_version.into(), kind: kind.into(), namespaced }
     }
 }
-
-/// The API version and kind of a subresource's body, where they are not those of its parent.
-const SUBRESOURCES: [(&str, &str, &str); 4] = [
-    ("binding", "v1", "Binding"),
-    ("eviction", "policy/v1", "Eviction"),
-    ("scale", "autoscaling/v1", "Scale"),
-    ("token", "authentication.k8s.io/v1", "TokenRequest"),
-];
 
 /// A resource, one of its objects, or a subresource of one: `pods`, `pods/a`, `pods/a/status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,10 +93,10 @@ impl Reference {
         let is_meant = |resource: &Resource| {
             resource.plural == plural && (part.is_empty() || resource.api_version.split('/').any(|name| name == part))
         };
-        let mut resources = customs.iter().map(Resource::from).chain(RESOURCES.iter().cloned());
+        let mut resources = customs.iter().map(Resource::from).chain(RECORDED.iter().map(|one| one.resource.clone()));
         let resource = resources.find(is_meant).ok_or_else(|| {
             format!(
-                "no resource called {called:?} is listed in resources.rs or by a line `custom`; `request METHOD /path` reaches any"
+                "no resource called {called:?} is recorded or named by a line `custom`; `request METHOD /path` reaches any"
             )
         })?;
         let mut part = || parts.next().map(str::to_owned);
@@ -123,10 +115,10 @@ impl Reference {
 
     /// The API version and kind of the bodies sent here.
     pub fn written_as(&self) -> (&str, &str) {
-        let subresource = self.subresource.as_deref();
-        SUBRESOURCES
-            .iter()
-            .find(|(name, ..)| Some(*name) == subresource)
-            .map_or((&*self.resource.api_version, &*self.resource.kind), |(_, api_version, kind)| (api_version, kind))
+        let own = (&*self.resource.api_version, &*self.resource.kind);
+        let Some(subresource) = &self.subresource else { return own };
+        // The scale of a custom resource is that of any.
+        let mut all = RECORDED.iter().flat_map(|one| &one.subresources);
+        all.find(|(name, ..)| name == subresource).map_or(own, |(_, api_version, kind)| (api_version, kind))
     }
 }

@@ -1,6 +1,7 @@
 //! The state that all replicas of one control plane share.
 
 use crate::admission::Chain;
+use crate::allocation::Allocations;
 use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
@@ -26,14 +27,16 @@ pub(crate) struct Cluster {
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
     pub(crate) admission: Chain,
-    /// The time limit of requests other than watches.
-    pub(crate) request_timeout: Duration,
+    /// The time limit of requests other than watches; `None` if only clients limit theirs.
+    pub(crate) request_timeout: Option<Duration>,
     /// The threads for long computations.
     pub(crate) workers: Arc<Workers>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
     /// The RBAC authorizer, if the mode is on.
     pub(crate) rbac: Option<Arc<Rbac>>,
+    /// The pools of addresses and ports.
+    pub(crate) allocations: Arc<Allocations>,
     /// The reconcilers, which react to writes.
     pub(crate) reconcilers: Arc<Reconcilers>,
     /// The objects that authentication depends on.

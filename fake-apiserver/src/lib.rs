@@ -52,6 +52,7 @@
 
 mod admission;
 mod alarm;
+mod allocation;
 mod api;
 mod audit;
 mod auth;
@@ -80,10 +81,12 @@ mod schema;
 mod server;
 mod store;
 mod sync;
+mod user;
 mod version;
 mod view;
 mod webhook;
 mod workers;
+mod x509;
 mod yaml;
 
 pub use admission::PluginError;

@@ -45,7 +45,6 @@ const header = `# The API types of Kubernetes v1.37 that this server reads and w
 #     default JSON              default
 #     optional, required        optional or required, where omitempty says otherwise
 #     enum JSON                 enum: the values
-#     check TAG                 k8s:..., declarative validation
 `
 
 // leaves are the types with a form of their own, by the name that the server has for it. "any" is a message whose field 1

@@ -155,9 +155,6 @@ func markers(comment *ast.CommentGroup) []string {
 	return found
 }
 
-// unchecked are the tags of declarative validation's namespace that do not validate.
-var unchecked = []string{"k8s:deprecated", "k8s:isSubresource", "k8s:supportsSubresource", "k8s:prerelease-lifecycle-gen"}
-
 // common describes what types and fields may both be marked with.
 func (d *declarations) common(markers []string) string {
 	var out strings.Builder
@@ -174,8 +171,6 @@ func (d *declarations) common(markers []string) string {
 			fmt.Fprintf(&out, "    %s\n", value)
 		case name == "default":
 			fmt.Fprintf(&out, "    default %s\n", d.constant(value))
-		case strings.HasPrefix(name, "k8s:") && !strings.Contains(name, "-gen") && !slices.Contains(unchecked, name):
-			fmt.Fprintf(&out, "    check %s\n", marker)
 		}
 	}
 	switch {

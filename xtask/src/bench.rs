@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
 /// Builds what is needed and prints the table.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
-        return run_in_release();
+        return run_as_distributed();
     }
     let runtime = tokio::runtime::Runtime::new()?;
     let report = runtime.block_on(measure(arguments))?;
@@ -91,20 +91,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the server and this program in release mode, and runs that build in place of this one.
-fn run_in_release() -> anyhow::Result<()> {
+/// Builds the server and this program as they are distributed, and runs that build in place of this one.
+fn run_as_distributed() -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(&cargo)
-        .args(["build", "--release", "--package", "fake-apiserver-cli", "--package", "controller"])
+        .args(["build", "--profile", "dist", "--package", "fake-apiserver-cli", "--package", "controller"])
         .status()?;
     ensure!(built.success(), "the build has failed");
     let built = Command::new(&cargo)
-        .args(["build", "--release", "--package", "kubelet"])
+        .args(["build", "--profile", "dist", "--package", "kubelet"])
         .args(["--example", kubelet::PROGRAM, "--example", rotation::PROGRAM])
         .status()?;
     ensure!(built.success(), "the build has failed");
     let mut run = Command::new(cargo);
-    run.args(["run", "--release", "--quiet", "--package", "xtask", "--"]).args(std::env::args_os().skip(1));
+    run.args(["run", "--profile", "dist", "--quiet", "--package", "xtask", "--"]).args(std::env::args_os().skip(1));
     ensure!(run.status()?.success(), "the bench has failed");
     Ok(())
 }

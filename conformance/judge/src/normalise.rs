@@ -38,6 +38,10 @@ impl Placeholders {
                 placeholders.named.push((BASE64.encode(text), format!("base64(${name})")));
                 placeholders.named.push((text.to_owned(), format!("${name}")));
             }
+            // Of numbers only ports that a server chooses have names; shorter ones match by accident.
+            if value.as_u64().is_some_and(|number| (10_000..=65_535).contains(&number)) {
+                placeholders.named.push((value.to_string(), format!("${name}")));
+            }
         }
         placeholders.named.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         placeholders
@@ -102,8 +106,14 @@ impl Placeholders {
                 _ => self.name(key, text).unwrap_or_else(|| self.substitute(text)).into(),
             },
             Value::Number(_) if SECONDS.contains(&key) => "<seconds>".into(),
+            Value::Number(number) => self.named(&number.to_string()).map_or_else(|| value.clone(), Value::from),
             plain => plain.clone(),
         }
+    }
+
+    /// The name of a value that the scenario has one for.
+    fn named(&self, whole: &str) -> Option<&str> {
+        self.named.iter().find(|(value, _)| value == whole).map(|(_, name)| name.as_str())
     }
 
     fn name(&self, key: &str, text: &str) -> Option<String> {

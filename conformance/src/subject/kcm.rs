@@ -86,6 +86,7 @@ impl Target for Kcm {
 
     fn powers(&self) -> &'static [Power] {
         &[
+            Power::Cache,
             Power::Calls,
             Power::Clock,
             Power::Compaction,

@@ -92,6 +92,7 @@ impl Target for Process {
 
     fn powers(&self) -> &'static [Power] {
         &[
+            Power::Cache,
             Power::Calls,
             Power::Controllers,
             Power::Flags,

@@ -7,6 +7,7 @@ use crate::control_plane::{ControlPlane, Options};
 use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
 use crate::deadline::DEADLINE;
 use anyhow::{Context as _, Result, anyhow, ensure};
+use bytes::Bytes;
 use conformance_judge::history::Call;
 use conformance_judge::scenario::power::Power;
 use futures::future::BoxFuture;
@@ -50,9 +51,9 @@ struct Tenancy {
     log_before: u64,
 }
 
-/// The powers of a control plane that is started here. The first one needs an API server without a watch cache: a cache still
-/// has what etcd has compacted.
-const POWERS: [Power; 9] = [
+/// The powers of a control plane that is started here. The first one needs an API server without a watch cache, which still
+/// has what etcd has compacted; the last one is that cache.
+const POWERS: [Power; 10] = [
     Power::Compaction,
     Power::Calls,
     Power::Controllers,
@@ -62,6 +63,7 @@ const POWERS: [Power; 9] = [
     Power::Signing,
     Power::Steps,
     Power::Webhooks,
+    Power::Cache,
 ];
 /// Pause between two reads of the audit log for the end of a request that has been answered.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -113,6 +115,15 @@ impl Real {
         endpoint.ask_for(Some(self.server.access.administrator()), accept, "GET", path, &Value::Null).await
     }
 
+    /// The body of the response to the administrator's `GET` with that `Accept` header.
+    ///
+    /// # Errors
+    /// If it refuses.
+    pub async fn bytes_for(&self, accept: &str, path: &str) -> Result<Bytes> {
+        let Access { endpoint, .. } = &self.server.access;
+        endpoint.bytes_for(Some(self.server.access.administrator()), accept, "GET", path, &Value::Null).await
+    }
+
     /// The server's version: `v1.37.1`.
     ///
     /// # Errors
@@ -132,7 +143,7 @@ impl Target for Real {
         match (&self.server.plane, self.cached) {
             (None, _) => &[],
             (Some(_), true) => &POWERS[1..],
-            (Some(_), false) => &POWERS,
+            (Some(_), false) => &POWERS[..POWERS.len() - 1],
         }
     }
 

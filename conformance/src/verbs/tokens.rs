@@ -20,7 +20,8 @@
 //! ```
 //!
 //! The claims are those that the server would sign, but for the times given, in seconds from now. Other times are those of a
-//! token of one hour that is issued now. They are exact for a server that is asked within half a second.
+//! token of one hour that is issued now. They are exact for a server whose clock stands still, or that is
+//! asked within half a second.
 
 use super::server::seconds;
 use crate::credentials::ISSUER;

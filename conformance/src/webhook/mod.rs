@@ -1,8 +1,10 @@
 //! The conversion webhook that a scenario starts: a server of this process, over TLS, that API servers on this machine reach.
 
 mod answers;
+mod certificates;
 
 pub use answers::Answer;
+pub use certificates::Manner;
 
 use answers::Asked;
 use anyhow::Result;
@@ -14,9 +16,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
@@ -27,33 +27,30 @@ use tokio_util::task::AbortOnDropHandle;
 /// A running webhook, which ends when this is dropped.
 pub struct Webhook {
     address: SocketAddr,
-    authority: String,
+    /// PEM.
+    bundle: String,
     answer: Arc<Mutex<Answer>>,
     _server: AbortOnDropHandle<()>,
 }
 
 impl Webhook {
-    /// Starts a webhook that converts.
+    /// Starts a webhook that converts, with a certificate of that manner.
     ///
     /// # Errors
     /// If there is no port, or there are no random numbers for keys.
-    pub async fn start() -> Result<Webhook> {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
-        let key = KeyPair::generate()?;
-        let certificate = CertificateParams::new(["127.0.0.1".to_owned()])?.signed_by(&key, &authority)?;
+    pub async fn start(manner: Manner) -> Result<Webhook> {
+        let certificates::Identity { chain, key, bundle } = manner.identity()?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))?;
+            .with_single_cert(chain, key)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let answer = Arc::new(Mutex::new(Answer::CONVERTED));
         let server = tokio::spawn(serve(listener, TlsAcceptor::from(Arc::new(config)), Arc::clone(&answer)));
-        Ok(Webhook { address, authority: authority.pem(), answer, _server: AbortOnDropHandle::new(server) })
+        Ok(Webhook { address, bundle, answer, _server: AbortOnDropHandle::new(server) })
     }
 
     /// The host and port of its URL.
@@ -63,7 +60,7 @@ impl Webhook {
 
     /// The certificates that vouch for it, as a `caBundle`: PEM in base64.
     pub fn ca_bundle(&self) -> String {
-        BASE64.encode(&self.authority)
+        BASE64.encode(&self.bundle)
     }
 
     /// Answers like that from now on.

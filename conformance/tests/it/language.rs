@@ -29,7 +29,7 @@ fn nonsense_is_refused_with_its_line() {
     for (command, error) in [
         (
             "create things/a",
-            "line 3: no resource called \"things\" is listed in resources.rs or by a line `custom`; `request METHOD /path` \
+            "line 3: no resource called \"things\" is recorded or named by a line `custom`; `request METHOD /path` \
              reaches any",
         ),
         ("explode configmaps/a", "line 3: \"explode\" is not a verb; `fixtures/README.md` lists them"),

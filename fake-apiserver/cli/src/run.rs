@@ -22,7 +22,7 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     if let Err(error) = writeln!(io::stdout(), "{}", ready_line(&server)) {
         warn!(%error, "unable to say that the server is ready");
     }
-    if flags.write_kubeconfig.is_none() {
+    if flags.write_kubeconfig.is_none() && !flags.is_bare() {
         let (url, token) = (server.url(), server.admin_token());
         program::say(&format!(
             "Try: kubectl --server {url} --insecure-skip-tls-verify --token {token} get namespaces\n\
@@ -42,7 +42,7 @@ fn ready_line(server: &FakeApiServer) -> String {
 }
 
 /// Listens for Ctrl-C, SIGTERM and, if asked, the end of the standard input. Completes at the first of them.
-fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signals(with_stdin: bool) -> anyhow::Result<impl Future<Output = ()>> {
     const FAILED: &str = "unable to handle signals";
     #[cfg(unix)]
     let mut terminate = {

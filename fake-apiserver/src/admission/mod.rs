@@ -1,7 +1,7 @@
 //! Admission: plugins that change or refuse an authorized write.
 //!
 //! ```text
-//!   default ─▶ Chain::admit ─▶ prepare ─▶ validation ─▶ Chain::validate ─▶ store
+//!   default ─▶ managers ─▶ Chain::mutate ─▶ begin ─▶ prepare ─▶ validate ─▶ Chain::validate ─▶ encode ─▶ commit ─▶ finish
 //! ```
 //! All plugins, also those that are always on, are in one table in upstream's order (`plugins/mod.rs`). The verbs call the
 //! chain in `api/admission.rs`.
@@ -14,17 +14,17 @@ pub use plugins::PluginError;
 pub(crate) use plugins::{Config, Tokens, chain, namespace_missing, namespace_terminating};
 
 use crate::auth::authorizer::Authorizer;
-use crate::auth::{Objects, User};
+use crate::auth::{Notes, Objects};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::{Resource, Version};
-use crate::store::{Key, ResourceId, Scope, Store};
+use crate::store::{Key, ResourceId, Store};
+use crate::user::User;
 use crate::view::View;
-use std::future::poll_fn;
+use futures::future::BoxFuture;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tree::Value;
 
@@ -36,7 +36,17 @@ pub(crate) enum Operation {
     Delete,
 }
 
-/// A write, as plugins see it; the object itself is passed beside it. `Attributes` upstream.
+/// The options of a write: `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
+pub(crate) trait Options: Send + Sync {
+    /// Whether nothing will be stored.
+    fn dry_run(&self) -> bool;
+
+    /// The options as an object, without kind and API version.
+    fn object(&self) -> Value;
+}
+
+/// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.presented` is that of the request.
+/// `Attributes` upstream.
 pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.
     pub(crate) objects: &'a (dyn Objects + Sync),
@@ -57,6 +67,12 @@ pub(crate) struct Attributes<'a> {
     pub(crate) name: &'a str,
     /// The stored object; `None` for a create.
     pub(crate) old: Option<&'a Value>,
+    /// The options of the request.
+    pub(crate) options: &'a dyn Options,
+    /// The deadline of the request.
+    pub(crate) deadline: &'a Deadline,
+    /// The token that is cancelled when the replica stops; a plugin must not wait then.
+    pub(crate) shutdown: &'a CancellationToken,
 }
 
 impl Attributes<'_> {
@@ -67,14 +83,40 @@ impl Attributes<'_> {
 
     /// An object of the core group, in the namespace of the write, as the replica's informers know it.
     pub(crate) fn seen(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
+        self.seen_at(&Key::new(resource, self.namespace, name))
+    }
+
+    /// A cluster-scoped object, as the replica's informers know it.
+    pub(crate) fn seen_cluster_wide(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
+        self.seen_at(&Key::new(resource, "", name))
+    }
+
+    fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {
         let snapshot = self.view.snapshot(self.store);
-        let entry = snapshot.get(&Key::new(resource, self.namespace, name))?;
+        let entry = snapshot.get(key)?;
         Some(Arc::new(entry.object()))
     }
 
     /// 403 in the words of `NewForbidden`.
     pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
         ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)
+    }
+
+    /// Tells operators which plugin refuses the write.
+    fn log_refusal(&self, plugin: &str, refusal: &ApiError) {
+        tracing::debug!(
+            plugin,
+            user = self.user.name,
+            operation = ?self.operation,
+            resource = &*self.version.resource,
+            subresource = self.subresource,
+            namespace = self.namespace,
+            name = self.name,
+            dry_run = self.options.dry_run(),
+            options = %self.options.object(),
+            %refusal,
+            "admission refuses a write"
+        );
     }
 
     /// The object's name in refusals (`extractResourceName`), which may not have one yet.
@@ -84,47 +126,76 @@ impl Attributes<'_> {
     }
 }
 
-/// A plugin of the chain. Both phases see all writes, and ignore those that the plugin is not about.
+/// A plugin of the chain. Both phases see all writes, and ignore those that the plugin is not about. They may wait, write notes for the
+/// client and the audit log, and have to come to an end when the deadline passes.
 pub(crate) trait Plugin: Send + Sync {
-    /// An object that the plugin is about to ask for, if it does not exist and may be about to be created: it is waited for
-    /// before [`Plugin::admit`].
-    fn awaits(&self, _attributes: &Attributes<'_>, _object: &Value) -> Option<Key> {
-        None
-    }
-
     /// The mutating phase: changes the object, or refuses the write. A deletion has no object: it is null.
-    fn admit(&self, _attributes: &Attributes<'_>, _object: &mut Value) -> ApiResult<()> {
-        Ok(())
+    fn mutate<'a>(&'a self, _write: &'a Attributes<'a>, _object: &'a mut Value, _notes: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(Ok(()))
     }
 
     /// The validating phase: sees the object as it will be stored.
-    fn validate(&self, _attributes: &Attributes<'_>, _object: &Value) -> ApiResult<()> {
+    fn validate<'a>(&'a self, _write: &'a Attributes<'a>, _object: &'a Value, _notes: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(Ok(()))
+    }
+}
+
+/// The verdict of a plugin: permission, or a refusal.
+pub(crate) enum Verdict<'a> {
+    Now(ApiResult<()>),
+    /// The plugin has to wait first.
+    Later(BoxFuture<'a, ApiResult<()>>),
+}
+
+impl Verdict<'_> {
+    async fn given(self) -> ApiResult<()> {
+        match self {
+            Verdict::Now(verdict) => verdict,
+            Verdict::Later(verdict) => verdict.await,
+        }
+    }
+}
+
+/// A plugin that never waits and has no notes.
+pub(crate) trait Immediate: Send + Sync {
+    /// [`Plugin::mutate`].
+    fn admit(&self, _write: &Attributes<'_>, _object: &mut Value) -> ApiResult<()> {
+        Ok(())
+    }
+
+    /// [`Plugin::validate`].
+    fn check(&self, _write: &Attributes<'_>, _object: &Value) -> ApiResult<()> {
         Ok(())
     }
 }
 
-/// The plugins of a server, in upstream's order.
-pub(crate) struct Chain(Vec<Box<dyn Plugin>>);
+impl<P: Immediate> Plugin for P {
+    fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(self.admit(write, object))
+    }
+
+    fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(self.check(write, object))
+    }
+}
+
+/// The plugins of a server by name, in upstream's order.
+pub(crate) struct Chain(Vec<(&'static str, Box<dyn Plugin>)>);
 
 impl Chain {
-    /// The mutating phase of all plugins. Waits no longer than until `shutdown`.
+    /// Whether objects are created only in a namespace that exists and is not terminating.
+    pub(crate) fn needs_namespaces(&self) -> bool {
+        self.0.iter().any(|(name, _)| *name == plugins::NAMESPACE_LIFECYCLE)
+    }
+
+    /// The mutating phase of all plugins.
     ///
     /// # Errors
     /// The first plugin's refusal.
-    pub(crate) async fn admit(
-        &self,
-        attributes: &Attributes<'_>,
-        object: &mut Value,
-        shutdown: &CancellationToken,
-    ) -> ApiResult<()> {
-        for plugin in &self.0 {
-            if let Some(key) = plugin.awaits(attributes, object) {
-                let deadline = Instant::now() + creation_timeout();
-                let creation = timeout_at(deadline, wait_until_exists(attributes.store, &key));
-                // The plugin looks for the object itself, whether it was created in time or not.
-                shutdown.run_until_cancelled(creation).await;
-            }
-            plugin.admit(attributes, object)?;
+    pub(crate) async fn mutate(&self, write: &Attributes<'_>, object: &mut Value, notes: &mut Notes) -> ApiResult<()> {
+        for (name, plugin) in &self.0 {
+            let verdict = plugin.mutate(write, object, notes).given().await;
+            verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
         }
         Ok(())
     }
@@ -133,23 +204,11 @@ impl Chain {
     ///
     /// # Errors
     /// The first plugin's refusal.
-    pub(crate) fn validate(&self, attributes: &Attributes<'_>, object: &Value) -> ApiResult<()> {
-        self.0.iter().try_for_each(|plugin| plugin.validate(attributes, object))
-    }
-}
-
-/// Time to wait for an object that may be about to be created: the sum of the pauses in `getServiceAccount`'s 10 attempts.
-fn creation_timeout() -> Duration {
-    9 * Duration::from_millis(fastrand::u64(100..200))
-}
-
-/// Waits until an object with that key exists.
-async fn wait_until_exists(store: &Store, key: &Key) {
-    let scope =
-        Scope { resource: key.resource, namespace: Some(key.namespace().into()), name: Some(key.name().into()) };
-    let (snapshot, mut events) = store.subscribe(scope, None);
-    if snapshot.get(key).is_none() {
-        // The first event can only be its creation; if that event has expired already, it was created as well.
-        poll_fn(|context| events.poll_next(context)).await;
+    pub(crate) async fn validate(&self, write: &Attributes<'_>, object: &Value, notes: &mut Notes) -> ApiResult<()> {
+        for (name, plugin) in &self.0 {
+            let verdict = plugin.validate(write, object, notes).given().await;
+            verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
+        }
+        Ok(())
     }
 }

@@ -1,53 +1,83 @@
 //! Admission of writes: the two phases of the chain, for the objects of a request.
 
 use super::Request;
-use crate::admission::{Attributes, Operation};
+use super::request::options::WriteOptions;
+use crate::admission::{Attributes, Operation, Options};
+use crate::auth::Notes;
+use crate::commit::deletion::DeleteOptions;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use tree::Value;
 
 /// The mutating phase for a new object, or for the body of a POST to a subresource. It precedes name generation.
-pub(super) async fn create(request: &mut Request<'_>, object: &mut Value) -> ApiResult<()> {
+pub(super) async fn create(request: &mut Request<'_>, options: &WriteOptions, object: &mut Value) -> ApiResult<()> {
     if request.kind.terminating && request.subresource.is_none() {
         let name = name(request, object);
         let why = "create not allowed while custom resource definition is terminating";
         return Err(ApiError::forbidden(request.version.qualified(), name, why));
     }
-    mutate(request, Operation::Create, object, None).await
+    mutate(request, options, Operation::Create, object, None).await
 }
 
 /// The mutating phase for a changed object.
-pub(super) async fn update(request: &mut Request<'_>, new: &mut Value, old: &Value) -> ApiResult<()> {
-    mutate(request, Operation::Update, new, Some(old)).await
+pub(super) async fn update(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    new: &mut Value,
+    old: &Value,
+) -> ApiResult<()> {
+    mutate(request, options, Operation::Update, new, Some(old)).await
 }
 
 /// The validating phase, for an object that is valid otherwise; `old` is `None` for a create.
-pub(super) fn validate(request: &Request<'_>, object: &Value, old: Option<&Value>) -> ApiResult<()> {
+pub(super) async fn validate(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    object: &Value,
+    old: Option<&Value>,
+) -> ApiResult<()> {
     let operation = if old.is_some() { Operation::Update } else { Operation::Create };
-    request.cluster.admission.validate(&attributes(request, name(request, object), operation, old), object)
+    let mut notes = Notes::default();
+    let attributes = attributes(request, options, name(request, object), operation, old);
+    let verdict = request.cluster.admission.validate(&attributes, object, &mut notes).await;
+    note(request, notes);
+    verdict
 }
 
 /// Both phases for a deletion of an existing object whose preconditions hold.
-pub(super) async fn delete(request: &Request<'_>, old: &Value) -> ApiResult<()> {
+pub(super) async fn delete(request: &mut Request<'_>, options: &DeleteOptions, old: &Value) -> ApiResult<()> {
     let chain = &request.cluster.admission;
-    let attributes = attributes(request, request.name, Operation::Delete, Some(old));
-    let mut object = Value::Null;
-    chain.admit(&attributes, &mut object, request.shutdown).await?;
-    chain.validate(&attributes, &object)
+    let (mut object, mut notes) = (Value::Null, Notes::default());
+    let attributes = attributes(request, options, request.name, Operation::Delete, Some(old));
+    let mut verdict = chain.mutate(&attributes, &mut object, &mut notes).await;
+    if verdict.is_ok() {
+        verdict = chain.validate(&attributes, &object, &mut notes).await;
+    }
+    note(request, notes);
+    verdict
 }
 
 async fn mutate(
     request: &mut Request<'_>,
+    options: &WriteOptions,
     operation: Operation,
     object: &mut Value,
     old: Option<&Value>,
 ) -> ApiResult<()> {
     let name = name(request, object).to_string();
-    let attributes = attributes(request, &name, operation, old);
-    request.cluster.admission.admit(&attributes, object, request.shutdown).await?;
+    let mut notes = Notes::default();
+    let attributes = attributes(request, options, &name, operation, old);
+    let verdict = request.cluster.admission.mutate(&attributes, object, &mut notes).await;
+    note(request, notes);
     // A plugin may have waited.
     request.now = request.clock.now();
-    Ok(())
+    verdict
+}
+
+/// Adds what plugins noted to the response and the audit event.
+fn note(request: &mut Request<'_>, notes: Notes) {
+    request.warnings.extend(notes.warnings);
+    request.annotations.extend(notes.annotations);
 }
 
 /// The name in the URL or, without one, that of the object.
@@ -57,6 +87,7 @@ fn name<'o>(request: &'o Request<'_>, object: &'o Value) -> &'o str {
 
 fn attributes<'a>(
     request: &'a Request<'_>,
+    options: &'a dyn Options,
     name: &'a str,
     operation: Operation,
     old: Option<&'a Value>,
@@ -76,5 +107,8 @@ fn attributes<'a>(
         namespace: request.namespace,
         name,
         old,
+        options,
+        deadline: &request.deadline,
+        shutdown: request.shutdown,
     }
 }

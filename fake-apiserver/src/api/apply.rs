@@ -33,8 +33,8 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::of_apply(request.query)?;
     if let Some((entry, object)) = left(request, &options) {
         // All that follows an apply happens, but it is not merged.
-        let (mut old, mut new) = (Value::clone(&object), Value::clone(&object));
-        if let Some(reply) = write::replace(request, &options, &entry, &mut old, &mut new, true).await? {
+        let mut new = Value::clone(&object);
+        if let Some(reply) = write::replace(request, &options, &entry, &object, &mut new, true).await? {
             return Ok(reply);
         }
     }

@@ -54,10 +54,8 @@ impl Request<'_> {
         let found: Vec<_> = items.stored().map(|entry| (entry.clone(), forms.of(entry))).collect();
         let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
         let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
-        let corrupt = |entry: &Entry, why: &str| Undecodable::new(entry, why).corrupt(self.kind, entry);
-        let shown = self.version.shown(objects).await;
-        let shown = shown
-            .map_err(|why| missing.first().map_or_else(ApiError::no_such_path, |(entry, _)| corrupt(entry, &why)))?;
+        let unread = |why: String| Undecodable::list(self.kind, missing.iter().map(|(entry, _)| &**entry), &why);
+        let shown = self.version.shown(objects).await.map_err(unread)?;
         for ((entry, form), object) in missing.iter().zip(shown) {
             // Another reader may have been faster.
             form.set(Arc::new(read(self.kind, &object, entry.revision)?)).ok();

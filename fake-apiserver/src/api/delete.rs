@@ -27,7 +27,7 @@ pub(crate) async fn delete(request: &mut Request<'_>) -> ApiResult<Reply> {
 
 /// Deletes one object with `options`; `None` if it does not exist.
 pub(super) async fn delete_key(
-    request: &Request<'_>,
+    request: &mut Request<'_>,
     key: &Key,
     options: &DeleteOptions,
 ) -> ApiResult<Option<Deletion>> {
@@ -35,7 +35,7 @@ pub(super) async fn delete_key(
         request.in_version(current.clone()).await?;
         let plan = deletion::plan(request.kind, &current, options, request.now)?;
         if let Some(old) = &plan.old {
-            admission::delete(request, old).await?;
+            admission::delete(request, options, old).await?;
         }
         if let Ok(entry) = request.cluster.commits.commit(&current, plan.change).await {
             let line = plan.shown.unwrap_or_else(|| entry.line().clone());
@@ -45,8 +45,16 @@ pub(super) async fn delete_key(
     Ok(None)
 }
 
+/// The options of a request. The kind may warn that they do not say what becomes of dependents.
+pub(super) fn options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
+    let options = sent_options(request)?;
+    let warning = request.kind.rules.delete_warning.filter(|_| options.propagation.is_none());
+    request.warnings.extend(warning.map(String::from));
+    Ok(options)
+}
+
 /// The options from the body or, without one, from the query.
-pub(super) fn options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
+fn sent_options(request: &Request<'_>) -> ApiResult<DeleteOptions> {
     let bytes = &request.body.bytes;
     if bytes.is_empty() {
         return DeleteOptions::from_query(request.query);

@@ -7,12 +7,18 @@ use crate::error::{ApiError, ApiResult};
 use crate::store::Entry;
 use std::sync::Arc;
 
+/// Why the parameter `export` is refused.
+const NO_EXPORT: &str = "the export parameter, deprecated since v1.14, is no longer supported";
+
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {
     entry(request).await.map(Reply::Stored)
 }
 
 /// The requested object, at least as new as the request's `resourceVersion`, in its version if a webhook converts it.
 pub(super) async fn entry(request: &Request<'_>) -> ApiResult<Arc<Entry>> {
+    if request.query.flag("export") == Some(true) {
+        return Err(ApiError::bad_request(NO_EXPORT));
+    }
     let key = request.key();
     let entry = match parse_resource_version(request.query.get("resourceVersion")).map_err(ApiError::untyped)? {
         ResourceVersion::Latest => request.cluster.store.get(&key),

@@ -30,11 +30,12 @@ pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::error::{ApiError, ApiResult};
+use crate::registry::Handler;
 use crate::schema;
 use crate::store::Entry;
 use bytes::Bytes;
 use request::decode::Expected;
-use special::{binding, reviews, scale, token};
+use special::{binding, component_statuses, eviction, reviews, scale, token};
 use std::sync::Arc;
 use tree::Value;
 
@@ -55,6 +56,8 @@ pub(crate) enum Reply {
         line: Bytes,
     },
     List(Listing),
+    /// A list of objects that are not stored: each in JSON, with a line feed.
+    Computed(Vec<Bytes>),
     Watch(Watch),
     /// A `Status` about a deleted object.
     Deleted {
@@ -93,21 +96,28 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     request.kind.compile()?;
-    match (verb, request.subresource.map(|subresource| &*subresource.name)) {
-        ("create", None) if request.kind.rules.is_review => reviews::create(request),
-        ("create", None) => create::create(request).await,
-        ("create", Some("token")) => token::create(request).await,
-        ("create", Some("binding")) => binding::create(request).await,
-        ("get", Some("scale")) => scale::get(request).await,
-        ("update", Some("scale")) => scale::update(request).await,
-        ("patch", Some("scale")) => scale::patch(request).await,
-        ("get", _) => get::get(request).await,
-        ("list", None) => list::list(request).await,
-        ("watch", None) => watch::watch(request).await,
-        ("update", _) => update::update(request).await,
-        ("patch", _) => patch::patch(request).await,
-        ("delete", None) => delete::delete(request).await,
-        ("deletecollection", None) => delete_collection::delete_collection(request).await,
+    let handler = request.subresource.map_or(request.kind.rules.handler, |subresource| subresource.handler);
+    // What is rare is boxed, so that the future of each request does not have it in itself.
+    match (handler, verb) {
+        (Handler::Objects, "create") => create::create(request).await,
+        (Handler::Objects, "get") => get::get(request).await,
+        (Handler::Objects, "list") => list::list(request).await,
+        (Handler::Objects, "watch") => watch::watch(request).await,
+        (Handler::Objects, "update") => update::update(request).await,
+        (Handler::Objects, "patch") => patch::patch(request).await,
+        (Handler::Objects, "delete") => delete::delete(request).await,
+        (Handler::Objects, "deletecollection") => delete_collection::delete_collection(request).await,
+        (Handler::Review(review), "create") => reviews::create(request, review),
+        (Handler::Token, "create") => token::create(request).await,
+        (Handler::Binding, "create") => binding::create(request).await,
+        (Handler::Eviction, "create") => Box::pin(eviction::create(request)).await,
+        (Handler::LegacyBinding, "create") => Box::pin(binding::create_legacy(request)).await,
+        (Handler::ComponentStatuses, "get") => component_statuses::get(request).await,
+        (Handler::ComponentStatuses, "list") => component_statuses::list(request).await,
+        (_, "watch") => Err(ApiError::method_not_supported(request.version.qualified(), verb)),
+        (Handler::Scale, "get") => scale::get(request).await,
+        (Handler::Scale, "update") => Box::pin(scale::update(request)).await,
+        (Handler::Scale, "patch") => Box::pin(scale::patch(request)).await,
         _ => Err(ApiError::method_not_routed()),
     }
 }

@@ -214,16 +214,22 @@ fn keep(object: &mut Value, stored: Option<&Value>) {
 }
 
 /// Gives the owners the times that they had, if nothing else is new (`IgnoreManagedFieldsTimestampsTransformer`).
-pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &mut Value) {
-    let (sent, stored) = (take(new), take(old));
-    let ty = match request.version.is_custom() {
-        true => Type::Atomic,
-        false => Type::built_in(request.kind.storage().ty()),
-    };
+pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) {
+    let stored = Metadata::of(old).field(FIELD).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let sent = take(new);
     let same = |(one, other)| timeless(one).eq(timeless(other));
-    let timed_anew = sent != stored && sent.len() == stored.len() && sent.iter().zip(&stored).all(same);
-    put(new, if timed_anew && managed::equal(ty, old, new, Empty::OrNone) { stored.clone() } else { sent });
-    put(old, stored);
+    if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
+        let ty = match request.version.is_custom() {
+            true => Type::Atomic,
+            false => Type::built_in(request.kind.storage().ty()),
+        };
+        put(new, stored.to_vec());
+        if managed::equal(ty, old, new, Empty::OrNone) {
+            return;
+        }
+        meta::remove(new, FIELD);
+    }
+    put(new, sent);
 }
 
 /// The fields of an entry but for its time.

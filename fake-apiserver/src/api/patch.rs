@@ -13,7 +13,7 @@ use tree::{Value, json};
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
-        return apply::apply(request).await;
+        return Box::pin(apply::apply(request)).await;
     }
     let expected = Expected::of(request.kind, request.version);
     let (mut patch, options) = Patch::parse(request, expected)?;
@@ -98,13 +98,35 @@ impl<'k> Patch<'k> {
                 (patched, self.repeated.clone())
             }
         };
+        let echo = |patched: &Value| match &shown {
+            Some(document) => patch::print(document),
+            // Objects without a Go type are maps.
+            None if self.expected.is_custom() => patched.to_string(),
+            None => self.echo(request, old).unwrap_or_else(|_| patched.to_string()),
+        };
         let Decoded { object: mut new, findings } =
-            typed(&self.expected, request.name, self.validation, &patched, shown.as_ref(), findings)?;
+            typed(&self.expected, request.name, self.validation, &patched, &echo, findings)?;
         if !std::mem::replace(&mut self.warned, true) && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
         }
         check_identity(request, &mut new)?;
         Ok(new)
+    }
+
+    /// The patched object as a message shows it: the patch is applied once more, to the object as Go writes it.
+    ///
+    /// # Errors
+    /// If it does not apply to that.
+    fn echo(&self, request: &Request<'_>, old: &Value) -> ApiResult<String> {
+        let current = self.expected.shown(old)?;
+        let ty = self.expected.ty;
+        let current = schema::parse_json(schema::encode_part(&current, ty).as_bytes());
+        let current = current.map_err(|why| ApiError::internal(why.to_string()))?.object;
+        let (document, _) = parse(self.format, &request.body.bytes)?;
+        match self.format {
+            PatchFormat::Json => patch::json::echo(current, &document, ty, &request.deadline),
+            _ => Ok(patch::merge::echo(current, document, ty)),
+        }
     }
 }
 
@@ -120,17 +142,17 @@ fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
 const NO_OBJECT: &str = "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { \
     APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
 
-/// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch. Errors show the
-/// tree, or the strategic patch in `shown`.
+/// Decodes the patched tree as an object of the kind. Findings about the object are added to those about the patch. Errors show what
+/// `echo` makes of the tree.
 fn typed(
     expected: &Expected<'_>,
     name: &str,
     validation: FieldValidation,
     patched: &Value,
-    shown: Option<&Value>,
+    echo: &dyn Fn(&Value) -> String,
     mut findings: Vec<String>,
 ) -> ApiResult<Decoded> {
-    let refused = |why: String| refused(&shown.map_or_else(|| patched.to_string(), patch::print), why);
+    let refused = |why: String| refused(&echo(patched), why);
     let (api_version, kind) = type_meta(patched);
     if patched.is_array() {
         return Err(refused(NO_OBJECT.to_owned()));
@@ -142,7 +164,9 @@ fn typed(
     if expected.is_custom() {
         expected.check_custom_type(&api_version, &kind, name)?;
     } else if let Some(why) = expected.mismatch(&api_version, &kind) {
-        return Err(refused(why));
+        // It is decoded as what it says it is, and converted then.
+        let undecoded = schema::lookup(&api_version, &kind).and_then(|ty| schema::check(patched, ty).err());
+        return Err(refused(undecoded.map_or(why, |error| error.to_string())));
     }
     let Decoded { mut object, findings: more } =
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;

@@ -5,9 +5,9 @@ use super::request::decode::{self, Expected};
 use super::request::options::WriteOptions;
 use super::write::{self, Wanted};
 use super::{Reply, Request, preconditions};
-use crate::error::{ApiError, ApiResult, FieldError};
+use crate::error::ApiResult;
 use crate::object::{meta, validate};
-use tree::{Value, json};
+use tree::Value;
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
@@ -18,16 +18,13 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     if creates && request.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request, &options, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");
-        return write::create(request, Wanted::Plain(body), &options).await;
+        return Box::pin(write::create(request, Wanted::Plain(body), &options)).await;
     }
     request.warnings.extend(validate::dedup_owner_references(&mut body, false));
     let mut first = Some(body);
     let update = write::update(request, &options, |request, entry, _| {
         let body = first.take().map_or_else(|| read_again(request, &expected, &options), Ok)?;
         preconditions::check_uid(request, &options, &entry.key, meta::uid(&body), Some(entry))?;
-        if request.subresource.is_none_or(|subresource| subresource.name == "status") {
-            require_version(request, &body)?;
-        }
         Ok(Wanted::Plain(body))
     });
     update.await
@@ -47,16 +44,4 @@ fn read_again(request: &mut Request<'_>, expected: &Expected<'_>, options: &Writ
     validate::dedup_owner_references(&mut body, false);
     request.warnings.truncate(warnings);
     Ok(body)
-}
-
-/// 422 for an update without a resource version, where the kind requires one.
-pub(super) fn require_version(request: &Request<'_>, body: &Value) -> ApiResult<()> {
-    let blind = matches!(meta::resource_version(body), "" | "0");
-    let built_in_status = request.subresource.is_some() && !request.version.is_custom();
-    if !blind || request.kind.rules.unconditional_update || built_in_status {
-        return Ok(());
-    }
-    let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
-    // The one place where upstream names the resource, not the kind, in an Invalid.
-    Err(ApiError::invalid(request.version.qualified(), request.name, &[error]))
 }

@@ -61,6 +61,12 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
         let subscription = store.subscribe_after(after, selection.scope(), filter(request, &selection));
         (None, None, subscription.map_err(|expired| too_old(after, expired)))
     };
+    // A watch of what a definition said before ends when the definition changes, also if that is right now.
+    if let Ok(events) = &events
+        && !request.is_current()
+    {
+        events.end();
+    }
     let timeout = timeout(&options, request);
     let converting = request.version.forms().is_some().then(|| Converting {
         kind: request.kind.clone(),

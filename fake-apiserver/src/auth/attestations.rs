@@ -2,8 +2,8 @@
 //!
 //! Ports `pkg/apis/authentication/validation` (v1.37.1). The tokens themselves need a feature gate that is off.
 
-use super::user::is_subdomain;
 use crate::error::FieldError;
+use crate::user::is_subdomain;
 use tree::Value;
 
 const PATH: &str = "spec.attestations";

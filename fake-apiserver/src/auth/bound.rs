@@ -5,8 +5,8 @@
 //! gate that is off.
 
 use super::claims::{DEFAULT_LEEWAY, Registered, date, is_after, object, text};
-use super::user::{self, ServiceAccount, User};
 use super::{Notes, Objects, metadata};
+use crate::user::{self, ServiceAccount, User};
 use jiff::Timestamp;
 use tree::{Map, Value};
 

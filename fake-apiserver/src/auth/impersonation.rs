@@ -18,13 +18,13 @@
 
 use super::authorizer::{Attributes, Authorizer, Decision, Target, forbidden};
 use super::modes::SYSTEM_PRIVILEGED_GROUP;
-use super::user::{self, NODE_NAME_KEY, NODES_GROUP};
 use super::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 use crate::error::{ApiError, ApiResult, FieldError, aggregate};
 use crate::memo::Memo;
 use crate::object::name::dns_subdomain;
 use crate::object::validate::invalid_each;
 use crate::schema::quote;
+use crate::user::{self, NODE_NAME_KEY, NODES_GROUP};
 use http::HeaderMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! PKCS #8 EC private keys, SubjectPublicKeyInfo, and certificates; blocks of any other kind are skipped.
 //! Unlike there, RSA keys under 2048 bits are refused, as the cryptographic backend does.
 
-use super::der::{BIT_STRING, INTEGER, SEQUENCE, element};
+use crate::x509::der::{BIT_STRING, INTEGER, SEQUENCE, element};
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::error::Unspecified;

@@ -3,8 +3,8 @@
 //! Ports `pkg/serviceaccount/legacy.go` (v1.37.1), including the tracking of use.
 
 use super::claims::{Registered, text};
-use super::user::{ServiceAccount, split_username};
 use super::{Notes, Objects, metadata};
+use crate::user::{ServiceAccount, split_username};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;

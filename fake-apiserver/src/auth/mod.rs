@@ -14,7 +14,6 @@ pub mod authorizer;
 mod bound;
 mod certificates;
 mod claims;
-mod der;
 pub mod impersonation;
 pub mod jwt;
 pub mod keys;
@@ -31,14 +30,13 @@ mod service_account;
 mod tests;
 pub mod token_file;
 pub(crate) mod token_request;
-mod user;
 
+pub use crate::user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
 pub(crate) use parsed::ParsedObjects;
-pub use user::{ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, ServiceAccount, User};
 
 use crate::error::aggregate;
 use crate::memo::Memo;

@@ -5,11 +5,11 @@
 
 use super::bound::{EXPIRATION_EXTENSION_SECONDS, WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS};
 use super::reviews::{NAMESPACE_MISMATCH, field, strings, text};
-use super::user::credential_id;
 use super::{Authenticator, Notes, Objects, ServiceAccount, attestations, jwt, metadata};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::ids::Ids;
+use crate::user::credential_id;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use tree::{Map, Value, json};

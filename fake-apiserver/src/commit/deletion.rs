@@ -78,7 +78,11 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
     Ok(Plan { old: Some(old), change, shown, removes })
 }
 
-fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+/// Checks that an object meets the preconditions of its deletion.
+///
+/// # Errors
+/// 409 if it does not.
+pub(crate) fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
     if namespace::is_namespace(kind) {
         return check_own_preconditions(kind, entry, options, "Precondition");
     }
@@ -135,7 +139,7 @@ fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timesta
             // The first request only closes a namespace, whatever its finalizers: its content is deleted first.
             namespace::close(&mut object);
             meta::set(&mut object, "deletionTimestamp", format_seconds(now));
-            meta::set_finalizers(&mut object, finalizers(old, options.propagation));
+            meta::set_finalizers(&mut object, finalizers(kind, old, options.propagation));
             return (object, Step::Mark);
         }
         if namespace::awaits_finalizers(kind, old) {
@@ -159,7 +163,7 @@ fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timesta
         }
         Grace::None => None,
     };
-    let finalizers = finalizers(old, options.propagation);
+    let finalizers = finalizers(kind, old, options.propagation);
     let free = finalizers.is_empty();
     meta::set_finalizers(&mut object, finalizers);
     match graceful {
@@ -217,11 +221,12 @@ fn later(time: Timestamp, seconds: i64) -> Timestamp {
 }
 
 /// `deletionFinalizersForGarbageCollection`: the finalizers, with that of the policy.
-fn finalizers(object: &Value, policy: Option<Propagation>) -> Vec<String> {
+fn finalizers(kind: &Resource, object: &Value, policy: Option<Propagation>) -> Vec<String> {
     let has = |wanted| meta::finalizers(object).any(|finalizer| finalizer == wanted);
     let policy = policy.unwrap_or_else(|| match () {
         () if has(ORPHAN) => Propagation::Orphan,
         () if has(FOREGROUND) => Propagation::Foreground,
+        () if kind.rules.orphans_dependents => Propagation::Orphan,
         () => Propagation::Background,
     });
     let others = meta::finalizers(object).filter(|finalizer| !matches!(*finalizer, ORPHAN | FOREGROUND));

@@ -12,6 +12,9 @@ pub(crate) fn read(kind: &Resource, object: &Value, revision: u64) -> ApiResult<
     draft(kind, object).map(|draft| draft.read_at(revision))
 }
 
+/// An object, encoded for the store by [`draft`].
+pub(crate) type Encoded = Draft;
+
 /// Serialises an object for the store; everything but the revision is decided.
 pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
     let encoded = schema::encode(object, kind.storage().ty());

@@ -2,7 +2,7 @@
 //! (`GuaranteedUpdate` of `k8s.io/apiserver/pkg/storage`, v0.37.1).
 //!
 //! ```text
-//!   read ─▶ compute the change ─▶ compare-and-swap ─▶ After::committed ─▶ the new entry
+//!   read ─▶ compute the change ─▶ compare-and-swap ─▶ After ─▶ the new entry
 //!    ▲                               │ conflict
 //!    └───────────────────────────────┘
 //! ```
@@ -13,9 +13,10 @@ pub(crate) mod definition;
 pub(crate) mod deletion;
 mod draft;
 pub(crate) mod namespace;
+pub(crate) mod server;
 pub(crate) mod size;
 
-pub(crate) use draft::{draft, read};
+pub(crate) use draft::{Encoded, draft, read};
 
 use crate::error::ApiResult;
 use crate::store::{Conflict, CreateError, Draft, Entry, Key, Parent, ResourceId, Scope, Store, Updated};
@@ -23,8 +24,11 @@ use std::sync::Arc;
 
 /// An observer of commits.
 pub(crate) trait After: Send + Sync {
-    /// Notes a change; `after` is the new entry, `None` for a removal. It must only note: it runs within the write.
-    fn committed(&self, key: &Key, after: Option<&Entry>);
+    /// Notes that an entry was stored. It must only note: it runs within the write.
+    fn stored(&self, entry: &Entry);
+
+    /// Notes that an entry was removed, as it was at last. It must only note.
+    fn removed(&self, entry: &Entry);
 }
 
 /// A change of an object.
@@ -54,7 +58,7 @@ impl Commits {
     /// Stores a new object.
     pub(crate) async fn create(&self, draft: Draft, parent: Option<&Parent>) -> Result<Arc<Entry>, CreateError> {
         let entry = self.store.create(draft, parent)?;
-        self.note(&entry.key, Some(&entry));
+        self.note_stored(&entry);
         Ok(entry)
     }
 
@@ -108,7 +112,7 @@ impl Commits {
         match self.store.update(draft, current.revision)? {
             Updated::Unchanged(entry) => Ok(entry),
             Updated::Changed(entry) => {
-                self.note(&entry.key, Some(&entry));
+                self.note_stored(&entry);
                 Ok(entry)
             }
         }
@@ -116,13 +120,15 @@ impl Commits {
 
     fn remove(&self, current: &Entry) -> Result<Arc<Entry>, Conflict> {
         let removed = self.store.delete(&current.key, current.revision)?;
-        self.note(&current.key, None);
+        if let Some(follower) = &self.after {
+            follower.removed(&removed);
+        }
         Ok(removed)
     }
 
-    fn note(&self, key: &Key, after: Option<&Entry>) {
+    fn note_stored(&self, entry: &Entry) {
         if let Some(follower) = &self.after {
-            follower.committed(key, after);
+            follower.stored(entry);
         }
     }
 }

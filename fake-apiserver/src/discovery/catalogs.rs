@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The id of the first resource that is added at run time; built-in ones have smaller ids.
 const FIRST_ADDED: u32 = 0x1_0000;
 
+/// The number of versions that were ever described in this process: each has a number of its own, as stored objects, which clusters may share,
+/// keep their forms by it.
+static DESCRIBED: AtomicU32 = AtomicU32::new(0);
+
 /// The catalogs of a cluster, one after the other.
 pub(crate) struct Catalogs {
     current: ArcSwap<Catalog>,
@@ -18,19 +22,14 @@ pub(crate) struct Catalogs {
     hashes: Arc<Hashes>,
     /// The number of resources that were ever added.
     added: AtomicU32,
-    /// The number of versions that were ever described; each has a number of its own.
-    described: AtomicU32,
 }
 
 impl Catalogs {
     /// A cluster's first catalog: the built-in resources.
     pub(crate) fn new() -> Self {
-        Catalogs {
-            current: ArcSwap::from(Catalog::built_in()),
-            hashes: Arc::default(),
-            added: AtomicU32::new(0),
-            described: AtomicU32::new(0),
-        }
+        let built_in = Catalog::built_in();
+        let hashes = Hashes::sharing(&built_in.hashes).into();
+        Catalogs { current: ArcSwap::from(built_in), hashes, added: AtomicU32::new(0) }
     }
 
     /// The catalog of the served resources.
@@ -52,7 +51,7 @@ impl Catalogs {
     /// Serves an added resource as described from now on. False, if another resource is served there.
     pub(crate) fn put(&self, id: ResourceId, description: Description) -> bool {
         let versions = u32::try_from(description.versions.len()).unwrap_or(u32::MAX);
-        let first = self.described.fetch_add(versions, Ordering::Relaxed);
+        let first = DESCRIBED.fetch_add(versions, Ordering::Relaxed);
         let resource = Arc::new(description.resource(id, first));
         let mut taken = false;
         self.current.rcu(|catalog| {

@@ -2,7 +2,7 @@
 
 use super::groups::{self, Group};
 use crate::json::encode;
-use crate::registry::{Served, Str, Version};
+use crate::registry::{Handler, Resource, Served, Str};
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -175,7 +175,7 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
         verbs: resource.discovered_verbs(version),
         short_names: &resource.short_names,
         categories: &resource.categories,
-        storage_version_hash: resource.is_stored().then(|| storage_version_hash(resource.storage())),
+        storage_version_hash: storage_version_hash(resource),
     };
     let below = version.subresources.iter().map(move |subresource| ApiResource {
         name: format!("{}/{}", resource.resource, subresource.name),
@@ -193,9 +193,16 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
 }
 
 /// `StorageVersionHash` of `k8s.io/apiserver/pkg/endpoints/discovery/storageversionhash.go`.
-fn storage_version_hash(version: &Version) -> String {
+fn storage_version_hash(resource: &Resource) -> Option<String> {
+    if resource.rules.handler != Handler::Objects {
+        return None;
+    }
+    if let Some(hash) = &resource.storage_hash {
+        return Some(hash.to_string());
+    }
+    let version = resource.storage();
     let text = format!("{}/{}/{}", version.group, version.name, version.kind);
-    STANDARD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..8])
+    Some(STANDARD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..8]))
 }
 
 #[cfg(test)]

@@ -3,18 +3,20 @@
 //! Constructors are named after the reasons of `metav1.StatusReason`; their messages are the real server's,
 //! since clients match on them. Validation findings are [`FieldError`]s, gathered and sent as one `Invalid`.
 
+mod aggregate;
 mod apply;
 mod errors;
 mod field;
 mod path;
+mod storage;
 
+pub use aggregate::aggregate;
 pub use errors::Errors;
 pub use field::FieldError;
 pub use path::Path;
 
 use crate::schema::quote;
 use serde::Serialize;
-use std::collections::HashSet;
 use std::fmt;
 
 /// The outcome of an API operation.
@@ -261,6 +263,11 @@ impl ApiError {
         Self::new(415, "UnsupportedMediaType", message)
     }
 
+    /// 429: the request may be made again later.
+    pub fn too_many_requests(message: impl Into<String>) -> Self {
+        Self::new(429, "TooManyRequests", message)
+    }
+
     /// 500 with a reason.
     pub fn internal(why: impl fmt::Display) -> Self {
         let mut error = Self::new(500, "InternalError", format!("Internal error occurred: {why}"));
@@ -391,36 +398,11 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// Several messages as Go's error aggregate prints them: one bare, more in brackets, repetitions dropped.
-pub fn aggregate(messages: impl IntoIterator<Item = String>) -> String {
-    let mut messages: Vec<String> = messages.into_iter().collect();
-    let mut seen = HashSet::new();
-    let first: Vec<bool> = messages.iter().map(|message| seen.insert(message.as_str())).collect();
-    let mut first = first.into_iter();
-    messages.retain(|_| first.next().unwrap_or_default());
-    match messages.as_slice() {
-        [one] => one.clone(),
-        many => format!("[{}]", many.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
     use tree::Value;
-
-    /// It would not end in our time if each were compared with all before it.
-    #[test]
-    fn many_messages_are_aggregated() {
-        let messages = || (0..400_000).map(|number| (number % 300_000).to_string());
-        assert_eq!(
-            aggregate(messages()).len(),
-            "[]".len() + (0..300_000).map(|n: u32| n.to_string().len() + 2).sum::<usize>() - 2
-        );
-        assert_eq!(aggregate(["b", "a", "b"].map(String::from)), "[b, a]");
-        assert_eq!(aggregate(["b", "b"].map(String::from)), "b");
-    }
 
     /// Each shows all of them.
     #[test]

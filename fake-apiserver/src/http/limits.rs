@@ -7,6 +7,7 @@ use crate::auth::User;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The default limit of streams; client-go has all its watches on one connection. Upstream's is 100, and 250 before 1.27.
@@ -42,14 +43,37 @@ pub(crate) fn places(limit: usize) -> Option<Semaphore> {
 pub(crate) struct InFlight {
     requests: Option<Semaphore>,
     mutating_requests: Option<Semaphore>,
+    /// The numbers of those that only read, and of others.
+    now: [AtomicUsize; 2],
+}
+
+/// A request in flight, until it is dropped.
+pub(super) struct Place<'f> {
+    _permit: Option<SemaphorePermit<'f>>,
+    now: &'f AtomicUsize,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.now.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl InFlight {
     pub(super) fn new(limits: &Limits) -> Self {
-        InFlight { requests: places(limits.requests), mutating_requests: places(limits.mutating_requests) }
+        InFlight {
+            requests: places(limits.requests),
+            mutating_requests: places(limits.mutating_requests),
+            now: Default::default(),
+        }
     }
 
-    /// A permit for a request; `None` if it needs none.
+    /// The numbers of requests in flight that only read, and of others.
+    pub(super) fn now(&self) -> [usize; 2] {
+        self.now.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// The place of a request; `None` if it needs none.
     ///
     /// # Errors
     /// 429, if all permits are taken, except for members of `system:masters`.
@@ -58,17 +82,23 @@ impl InFlight {
         verb: &str,
         subresource: &str,
         user: &User,
-    ) -> Result<Option<SemaphorePermit<'_>>, Box<Response<ReplyBody>>> {
+    ) -> Result<Option<Place<'_>>, Box<Response<ReplyBody>>> {
         if matches!(verb, "watch" | "proxy") || LONG_RUNNING.contains(&subresource) {
             return Ok(None);
         }
-        let places = if matches!(verb, "get" | "list") { &self.requests } else { &self.mutating_requests };
-        let Some(places) = places else { return Ok(None) };
-        match places.try_acquire() {
-            Ok(place) => Ok(Some(place)),
-            Err(_) if user.groups.iter().any(|group| group == SYSTEM_PRIVILEGED_GROUP) => Ok(None),
-            Err(_) => Err(Box::new(too_many())),
-        }
+        let [read_only, mutating] = &self.now;
+        let (places, now) = match verb {
+            "get" | "list" => (&self.requests, read_only),
+            _ => (&self.mutating_requests, mutating),
+        };
+        let permit = match places.as_ref().map(Semaphore::try_acquire) {
+            Some(Err(_)) if !user.groups.iter().any(|group| group == SYSTEM_PRIVILEGED_GROUP) => {
+                return Err(Box::new(too_many()));
+            }
+            permit => permit.and_then(Result::ok),
+        };
+        now.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Place { _permit: permit, now }))
     }
 }
 

@@ -10,6 +10,7 @@ mod issuer;
 mod items;
 mod limits;
 mod list;
+mod metrics;
 mod negotiate;
 mod offload;
 mod openapi;

@@ -188,10 +188,17 @@ impl<'a> Preferences<'a> {
         self.first_acceptable(aggregated).map(|((), encoding)| encoding)
     }
 
-    /// Whether the client accepts JSON, in any form.
-    pub(crate) fn takes_json(&self) -> bool {
-        let json = |encoding, _| matches!(encoding, Encoding::Json { .. }).then_some(());
-        self.accept.is_empty() || self.first_acceptable(json).is_some()
+    /// The place of the media type that the client prefers of some, whatever parameters it asks for; a wildcard means the first.
+    pub(crate) fn preferred(&self, media_types: &[&str]) -> Option<usize> {
+        if self.accept.is_empty() {
+            return Some(0);
+        }
+        self.clauses().iter().find_map(|clause| {
+            media_types.iter().position(|media_type| {
+                let (main, sub) = media_type.split_once('/').unwrap_or((media_type, ""));
+                [main, "*"].contains(&clause.main) && [sub, "*"].contains(&clause.sub)
+            })
+        })
     }
 
     /// The encoding of a `Status`; indented JSON if the client accepts no encoding without a conversion.
@@ -217,12 +224,17 @@ impl<'a> Preferences<'a> {
         &self,
         select: impl Fn(Encoding, Option<Conversion<'a>>) -> Option<T>,
     ) -> Option<(T, Encoding)> {
-        let mut clauses: Vec<Clause<'_>> = self.accept.split(',').filter_map(Clause::parse).collect();
-        sort_by_preference(&mut clauses);
-        clauses.iter().find_map(|clause| {
+        self.clauses().iter().find_map(|clause| {
             let encoding = clause.encoding(self.is_pretty()).filter(|encoding| clause.is_available(*encoding))?;
             Some((select(encoding, clause.conversion())?, encoding))
         })
+    }
+
+    /// The clauses of the `Accept` header, by preference.
+    fn clauses(&self) -> Vec<Clause<'a>> {
+        let mut clauses: Vec<Clause<'_>> = self.accept.split(',').filter_map(Clause::parse).collect();
+        sort_by_preference(&mut clauses);
+        clauses
     }
 
     /// Whether JSON is indented: by `?pretty`, or else for a User-Agent such as curl.

@@ -1,12 +1,24 @@
 //! Responses with OpenAPI documents, which have hashes so that clients can cache them.
 
+use super::negotiate::Preferences;
 use crate::discovery::{Hashed, OpenApi};
 use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, LOCATION, VARY};
 use http::{Response, StatusCode};
 use jiff::{Timestamp, ToSpan, tz::TimeZone};
 
-const JSON: &str = "application/json";
+/// The media types of version 2, by preference; the first ones of JSON and protobuf are the types of responses.
+pub(super) const V2: [&str; 3] = [
+    "application/json",
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+];
+/// The media types of version 3.
+pub(super) const V3: [&str; 3] = [
+    "application/json",
+    "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+    "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
+];
 /// What upstream's file server offers. A client that asks for a part is sent the whole, as HTTP allows.
 const RANGES: &str = "bytes";
 
@@ -22,25 +34,26 @@ pub(super) fn v3(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'_>) ->
         return empty(Response::builder().status(StatusCode::NOT_FOUND));
     };
     let mut response = Response::builder().header(VARY, "Accept");
-    if !request.takes_json {
+    let Some(media_type) = request.preferences.preferred(&V3) else {
         return empty(response.status(StatusCode::NOT_ACCEPTABLE));
-    }
+    };
+    let content_type = V3[media_type.min(1)];
     if request.hash == document.hash {
         response = response.header(CACHE_CONTROL, "public, immutable").header(EXPIRES, in_a_year(request.now));
     } else if !request.hash.is_empty() {
         let location = format!("/openapi/v3/{path}?hash={}", document.hash);
-        let response = response.status(StatusCode::MOVED_PERMANENTLY).header(CONTENT_TYPE, JSON);
+        let response = response.status(StatusCode::MOVED_PERMANENTLY).header(CONTENT_TYPE, content_type);
         return empty(response.header(ETAG, tag(&document)).header(LOCATION, location));
     }
-    answer(response, document, request)
+    answer(response, document, content_type, request)
 }
 
 /// `/openapi/v2`.
 pub(super) fn v2(openapi: &OpenApi, request: &OpenApiRequest<'_>) -> Response<Bytes> {
     let response = Response::builder().header(VARY, "Accept-Encoding").header(VARY, "Accept");
-    match request.takes_json {
-        true => answer(response, openapi.v2(), request),
-        false => empty(response.status(StatusCode::NOT_ACCEPTABLE)),
+    match request.preferences.preferred(&V2) {
+        Some(media_type) => answer(response, openapi.v2(), V2[media_type.min(1)], request),
+        None => empty(response.status(StatusCode::NOT_ACCEPTABLE)),
     }
 }
 
@@ -50,19 +63,34 @@ pub(super) struct OpenApiRequest<'r> {
     pub(super) hash: &'r str,
     /// The `If-None-Match` header.
     pub(super) if_none_match: &'r str,
-    /// Whether the client accepts JSON.
-    pub(super) takes_json: bool,
+    /// Which encoding the client prefers.
+    pub(super) preferences: Preferences<'r>,
     /// The current time, for `Expires`.
     pub(super) now: Timestamp,
 }
 
 /// The document, unless the client has it.
-fn answer(response: http::response::Builder, document: Hashed<'_>, request: &OpenApiRequest<'_>) -> Response<Bytes> {
+fn answer(
+    response: http::response::Builder,
+    document: Hashed<'_>,
+    content_type: &str,
+    request: &OpenApiRequest<'_>,
+) -> Response<Bytes> {
     let response = response.header(ETAG, tag(&document));
     if request.if_none_match == tag(&document) {
         return empty(response.status(StatusCode::NOT_MODIFIED));
     }
-    response.header(CONTENT_TYPE, JSON).header(ACCEPT_RANGES, RANGES).body((document.json)()).expect("headers in ASCII")
+    let body = match content_type == V2[0] {
+        true => (document.json)(),
+        false => match document.protobuf() {
+            Ok(body) => body,
+            Err(why) => {
+                tracing::error!("OpenAPI in protobuf: {why}");
+                return empty(Response::builder().status(StatusCode::SERVICE_UNAVAILABLE));
+            }
+        },
+    };
+    response.header(CONTENT_TYPE, content_type).header(ACCEPT_RANGES, RANGES).body(body).expect("headers in ASCII")
 }
 
 fn tag(document: &Hashed<'_>) -> String {

@@ -11,6 +11,7 @@ use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
 use super::issuer;
+use super::metrics::{self, Labels, Series};
 use super::negotiate::Preferences;
 use super::offload::{self, Answer, Late, Offload};
 use super::replica::Replica;
@@ -21,9 +22,7 @@ use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
 use crate::api;
-use crate::api::request::decode::readable;
 use crate::api::request::{Body, Query};
-use crate::audit::RequestRecord;
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::auth::impersonation::{self, Impersonated};
 use crate::auth::{ClientCertificate, User};
@@ -42,7 +41,7 @@ use jiff::Timestamp;
 use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// A request with its parsed path.
 struct Exchange<'r> {
@@ -70,6 +69,8 @@ struct Trace {
     warnings: Vec<String>,
     annotations: Vec<(&'static str, String)>,
     body: Bytes,
+    /// Where the request is counted.
+    counted: Option<Arc<Series>>,
     /// Whether a refusal has `nosniff`, whatever its reason.
     nosniff: bool,
 }
@@ -99,16 +100,21 @@ async fn exchange(
     incoming: Incoming,
     offload: Offload,
 ) -> Response<ReplyBody> {
+    let since = Instant::now();
     let mut incoming = RequestBody::new(&parts.headers, incoming);
     let path = decoded(parts.uri.path());
     let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
+    let answer = answer.map(|response| notes::counted(response, &mut trace, since));
     let sent = answer.and_then(|response| gzip::sent(response, &parts, &replica.cluster.workers));
     let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
     response = websocket::switched(&parts, exchange.with_common_headers(response));
+    if let Some(series) = trace.counted.take() {
+        series.count(response.status().as_u16(), since.elapsed());
+    }
     if replica.cluster.log.is_on() {
         exchange.record(trace, response.status().as_u16());
     }
@@ -213,7 +219,9 @@ impl<'r> Exchange<'r> {
         let catalog = self.replica.cluster.catalog();
         // Slashes before a path matter to what serves it, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
-            if catalog.takes_long(self.path) {
+            let labels = Labels::of_path(self.path, &self.parts.method);
+            trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));
+            if Catalog::takes_long(self.path) {
                 self.leave(offload, limit).await;
             }
             return self.document(&catalog);
@@ -228,6 +236,7 @@ impl<'r> Exchange<'r> {
         if self.parts.method == Method::HEAD && !version.is_custom() {
             return Err(ApiError::method_not_routed());
         }
+        trace.counted = Some(self.replica.metrics.series(self.labels(target, path), Some(target)));
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
@@ -254,8 +263,8 @@ impl<'r> Exchange<'r> {
             self.leave(offload, limit).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;
-        let include_object = self.query.get("includeObject");
-        let rendering = Rendering { replica: self.replica, version, output, include_object, now: self.now };
+        let rendering =
+            Rendering { replica: self.replica, version, subresource, output, query: &self.query, now: self.now };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),
@@ -288,6 +297,9 @@ impl<'r> Exchange<'r> {
 
     fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.path);
+        if path == metrics::PATH {
+            return Ok(metrics::answer(self.replica, method).map(ReplyBody::whole));
+        }
         if let Some(answer) = issuer::answer(self.replica, method, path, &self.preferences()) {
             return Ok(answer?.map(ReplyBody::whole));
         }
@@ -308,6 +320,7 @@ impl<'r> Exchange<'r> {
         let cluster = &*self.replica.cluster;
         match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
             Ok(authentication) => {
+                self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);
                 trace.annotations.clone_from(&authentication.notes.annotations);
                 trace.user = Some(authentication.user.clone());
@@ -317,6 +330,7 @@ impl<'r> Exchange<'r> {
                 trace.warnings = refusal.notes.warnings;
                 trace.annotations = refusal.notes.annotations;
                 let error = refusal.reason;
+                self.replica.metrics.authenticated(if error.is_empty() { "failure" } else { "error" });
                 if !error.is_empty() {
                     tracing::warn!(replica = self.replica.index, err = %error, "Unable to authenticate the request");
                 }
@@ -404,37 +418,12 @@ impl<'r> Exchange<'r> {
         };
         Ok(Body { content_type, bytes })
     }
-
-    fn record(&self, trace: Trace, code: u16) {
-        let path = self.resource.clone().unwrap_or_default();
-        let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
-        self.replica.cluster.log.add(RequestRecord {
-            replica: self.replica.index,
-            audit_id: self.audit_id.to_str().unwrap_or_default().into(),
-            received: self.now,
-            user: trace.user,
-            impersonated: trace.impersonated,
-            user_agent: header(self.parts, USER_AGENT).into(),
-            method: self.parts.method.to_string(),
-            uri: self.parts.uri.to_string(),
-            verb: self.audited_verb().into_owned(),
-            group: path.group.into(),
-            version: path.version.into(),
-            resource: path.resource.into(),
-            subresource: path.subresource.into(),
-            namespace: path.namespace().into(),
-            name: self.name().into(),
-            body: body.map(Into::into),
-            code,
-            authentication_error: trace.authentication_error,
-            annotations: trace.annotations,
-        });
-    }
 }
 
 fn header(parts: &Parts, name: HeaderName) -> &str {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
+mod notes;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Replicas: the state of one server of a control plane, which the other servers do not share.
 
 use super::limits::{InFlight, Limits};
+use super::metrics::Metrics;
 use crate::auth::impersonation::Impersonation;
 use crate::auth::oidc;
 use crate::clock::{Clock, OffsetClock};
@@ -20,6 +21,7 @@ pub(crate) struct Replica {
     pub(crate) shutdown: CancellationToken,
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
+    pub(super) metrics: Metrics,
     /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) max_streams: u32,
     /// The most concurrent connections of each port; 0 is no limit.
@@ -46,6 +48,7 @@ impl Replica {
             index,
             cluster: cluster.clone(),
             in_flight: InFlight::new(limits),
+            metrics: Metrics::new(clock.now()),
             max_streams: limits.streams,
             max_connections: limits.connections,
             clock: Arc::new(clock.clone()),

@@ -9,9 +9,10 @@ use super::protobuf;
 use super::replica::Replica;
 use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
+use crate::api::request::Query;
 use crate::api::{Listing, Reply};
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Version;
+use crate::registry::{Subresource, Version};
 use crate::yaml;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -29,9 +30,9 @@ const PROTOBUF_STREAM: HeaderValue = HeaderValue::from_static("application/vnd.k
 pub(super) struct Rendering<'r> {
     pub(super) replica: &'r Arc<Replica>,
     pub(super) version: &'r Arc<Version>,
+    pub(super) subresource: Option<&'r Subresource>,
     pub(super) output: Output,
-    /// The query parameter `includeObject`, for tables only.
-    pub(super) include_object: &'r str,
+    pub(super) query: &'r Query<'r>,
     pub(super) now: Timestamp,
 }
 
@@ -53,6 +54,7 @@ impl Rendering<'_> {
                 self.document(code, transformed.map_or(line, end_line))
             }
             Reply::List(listing) => self.list(listing),
+            Reply::Computed(lines) => self.document(200, self.computed(&lines)?),
             Reply::Watch(_) if self.output.encoding == Encoding::Yaml => Err(negotiate::no_stream()),
             Reply::Watch(watch) => {
                 let version = self.version.clone();
@@ -81,9 +83,33 @@ impl Rendering<'_> {
         Ok(with_headers(200, content_type(self.output.encoding), body))
     }
 
+    /// A list of objects that are not stored.
+    fn computed(&self, lines: &[Bytes]) -> ApiResult<Bytes> {
+        let metadata = ListMeta::default();
+        let (empty, items) = match self.transformation()? {
+            Some(form) => {
+                let items = lines.iter().map(|line| form.item(line, self.now)).collect::<ApiResult<Vec<_>>>()?;
+                (form.empty_list(&metadata)?, items)
+            }
+            None => {
+                let head = self.version.head.len();
+                let items = lines.iter().map(|line| [b"{", &line[head..line.len() - 1]].concat()).collect();
+                let (kind, api_version) = (&self.version.list_kind, &self.version.api_version);
+                let list = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{{}},"items":[]}}"#);
+                (list.into_bytes(), items)
+            }
+        };
+        // The items are last, an empty list or, in Go, none.
+        let start = empty.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon + 1);
+        Ok([&empty[..start], b"[", &items.join(&b','), b"]}\n"].concat().into())
+    }
+
     /// The transformation; `None` for the plain form.
     fn transformation(&self) -> ApiResult<Option<Transformation>> {
-        self.output.form.map(|form| Transformation::new(self.version.clone(), form, self.include_object)).transpose()
+        let Some(form) = self.output.form else { return Ok(None) };
+        let transformation = Transformation::new(self.version.clone(), form, self.query.get("includeObject"))?;
+        let scales = self.subresource.is_some_and(|subresource| subresource.name == "scale");
+        Ok(Some(if scales { transformation.of_scales() } else { transformation }))
     }
 
     /// An object of the resource in the form that is asked for, from the stored one: JSON and a line feed.

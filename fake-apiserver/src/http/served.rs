@@ -55,7 +55,9 @@ fn check_route(
         "deletecollection" => !everywhere,
         _ => true,
     };
-    if !routed || !answers(version, subresource, verb) {
+    // A watch is a list with a parameter, which is read behind the route.
+    let route = if verb == "watch" { "list" } else { verb };
+    if !routed || !answers(version, subresource, route) {
         return Err(ApiError::method_not_routed());
     }
     if on_item && namespaced && path.namespace.is_empty() {
@@ -99,10 +101,10 @@ fn no_such_subresource(version: &Version, path: &ResourcePath<'_>) -> ApiError {
 
 /// The kind of endpoint for `verb`.
 pub(super) fn endpoint(target: Served<'_>, verb: &str) -> Endpoint {
-    // `TableConvertor` is implemented upstream by stored resources, and by their status.
+    // `TableConvertor` is implemented upstream by stored resources, and by their status and scale.
     let has_table = match target.subresource {
         None => !target.version.columns.is_empty(),
-        Some(subresource) => subresource.name == "status",
+        Some(subresource) => matches!(&*subresource.name, "status" | "scale"),
     };
     match (verb, has_table) {
         ("list" | "watch", _) => Endpoint::Collection,

@@ -8,6 +8,7 @@
 //! ```
 
 use super::json;
+use super::metrics::OpenWatch;
 use super::negotiate::{Encoding, Output};
 use super::protobuf;
 use super::replica::Replica;
@@ -66,6 +67,8 @@ pub(crate) struct WatchBody {
     end: Pin<Box<WaitForCancellationFutureOwned>>,
     /// The alarm of these two.
     alarm: Alarm,
+    /// The watch among those that are counted.
+    pub(super) counted: Option<OpenWatch>,
 }
 
 impl WatchBody {
@@ -99,6 +102,7 @@ impl WatchBody {
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
             // It starts ringing, so that the timers are polled once and know its waker.
             alarm: Alarm::new(true),
+            counted: None,
         }
     }
 
@@ -110,7 +114,15 @@ impl WatchBody {
     /// The next frame alone; `None` at the end.
     pub(super) fn poll_one(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         self.alarm.wakes(context);
-        self.poll_frame(context)
+        self.poll_counted(context)
+    }
+
+    fn poll_counted(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let frame = self.poll_frame(context);
+        if let (Poll::Ready(Some(_)), Some(counted)) = (&frame, &self.counted) {
+            counted.event();
+        }
+        frame
     }
 
     /// The next chunk of the stream; `None` at its end.
@@ -118,7 +130,7 @@ impl WatchBody {
         self.alarm.wakes(context);
         let mut chunk = Chunk::default();
         while chunk.has_room() {
-            match self.poll_frame(context) {
+            match self.poll_counted(context) {
                 Poll::Ready(Some(frame)) => chunk.push(frame),
                 Poll::Ready(None) => return Poll::Ready(chunk.take()),
                 Poll::Pending => break,

@@ -9,7 +9,7 @@ use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::api::Listing;
 use crate::error::{ApiError, ApiResult, FieldError};
-use crate::registry::{PrinterColumn, RowCondition, Version};
+use crate::registry::{PrinterColumn, RowCondition, Version, scale_columns};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -77,6 +77,8 @@ pub(crate) struct Transformation {
     form: Form,
     include_object: IncludeObject,
     columns_sent: bool,
+    /// Whether the objects are scales of those of that version.
+    scales: bool,
 }
 
 impl Transformation {
@@ -90,7 +92,16 @@ impl Transformation {
             Form::Table(_) => IncludeObject::parse(include_object)?,
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
-        Ok(Transformation { served, form, include_object, columns_sent: false })
+        Ok(Transformation { served, form, include_object, columns_sent: false, scales: false })
+    }
+
+    /// A transformation of scales.
+    pub(crate) fn of_scales(self) -> Self {
+        Transformation { scales: true, ..self }
+    }
+
+    fn columns(&self) -> &[PrinterColumn] {
+        if self.scales { scale_columns(self.served.is_custom()) } else { &self.served.columns }
     }
 
     /// Converts one object, or that of one event of a watch, bookmarks included. `object` is its JSON with `kind` and
@@ -146,17 +157,17 @@ impl Transformation {
             kind: "Table",
             api_version: version.api_version(),
             metadata,
-            column_definitions: (!self.columns_sent)
-                .then(|| self.served.columns.iter().map(ColumnDefinition::of).collect()),
+            column_definitions: (!self.columns_sent).then(|| self.columns().iter().map(ColumnDefinition::of).collect()),
             rows,
         }
     }
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
         // The cells of other kinds are computed from the storage version.
-        let converted = if self.served.is_custom() { self.served.converted(object, 0)? } else { None };
+        let converted = if self.served.is_custom() && !self.scales { self.served.converted(object, 0)? } else { None };
         let value: Value = parse(converted.as_deref().unwrap_or(object))?;
-        let cells = self.served.columns.iter().map(|column| column.cell(&value, now)).collect();
+        let more = if self.scales { Vec::new() } else { self.served.more_cells(&value, now) };
+        let cells = self.columns().iter().map(|column| column.cell(&value, now)).chain(more).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
             IncludeObject::Object => RowObject::Whole(self.whole(object)?),
@@ -170,14 +181,18 @@ impl Transformation {
 
     /// The object in the version of the request.
     fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
-        match self.served.converted(object, 0)? {
+        let converted = if self.scales { None } else { self.served.converted(object, 0)? };
+        match converted {
             None => Ok(Cow::Borrowed(parse(object)?)),
             Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
         }
     }
 
     fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
-        let go_type = format!("*{}.{}{suffix}", self.served.go_package(), self.served.kind);
+        let go_type = match self.scales {
+            true => "*v1.Scale".to_owned(),
+            false => format!("*{}.{}{suffix}", self.served.go_package(), self.served.kind),
+        };
         ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
     }
 }

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// The limit of handlers that write (`requestTimeoutUpperBound`).
 const LONGEST_WRITE: Duration = Duration::from_secs(34);
+/// The limit of what has none: a year, for which no timer overflows.
+const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The shortest limit that is not over at once.
 const SHORTEST: Duration = Duration::from_millis(1);
 /// The body of the response when the limit around handlers has passed, encoded as by Go without a kind.
@@ -30,11 +32,11 @@ pub(super) struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// The limit of a request, given the server's, the client's `timeout` (or "") and whether it writes.
+    /// The limit of a request, given the server's, if it has one, the client's `timeout` (or "") and whether it writes.
     ///
     /// # Errors
     /// 400, if `timeout` is not a Go duration.
-    pub(super) fn of(longest: Duration, timeout: &str, writes: bool) -> ApiResult<TimeLimit> {
+    pub(super) fn of(longest: Option<Duration>, timeout: &str, writes: bool) -> ApiResult<TimeLimit> {
         let refusal = |why| ApiError::bad_request(format!("invalid timeout specified in the request URL - {why}"));
         let wanted = match timeout {
             "" => None,
@@ -42,8 +44,8 @@ impl TimeLimit {
         };
         // Zero is no limit.
         let wanted = wanted.filter(|wanted| !wanted.is_zero());
-        let duration = wanted.map_or(longest, |wanted| wanted.min(longest));
-        Ok(match writes && duration > LONGEST_WRITE {
+        let duration = wanted.into_iter().chain(longest).min().unwrap_or(UNLIMITED);
+        Ok(match longest.is_some() && writes && duration > LONGEST_WRITE {
             true => TimeLimit { duration: LONGEST_WRITE, of_handler: true },
             false => TimeLimit { duration, of_handler: false },
         })
@@ -84,7 +86,7 @@ mod tests {
             (60, "250ms", false, 250, false),
         ];
         for (longest, timeout, writes, millis, of_handler) in table {
-            let limit = TimeLimit::of(Duration::from_secs(longest), timeout, writes).unwrap();
+            let limit = TimeLimit::of(Some(Duration::from_secs(longest)), timeout, writes).unwrap();
             assert_eq!(
                 (limit.duration.as_millis(), limit.of_handler),
                 (millis, of_handler),
@@ -92,13 +94,15 @@ mod tests {
             );
             assert!(!limit.is_over());
         }
-        assert!(TimeLimit::of(Duration::from_secs(60), "1us", false).unwrap().is_over());
+        assert!(TimeLimit::of(Some(Duration::from_secs(60)), "1us", false).unwrap().is_over());
+        let patient = |timeout| TimeLimit::of(None, timeout, true).unwrap().duration;
+        assert_eq!((patient(""), patient("40s")), (UNLIMITED, Duration::from_secs(40)));
     }
 
     /// The handler's own refusal is a `Status` in the encoding that the client accepts.
     #[test]
     fn what_is_told() {
-        let of = |timeout| TimeLimit::of(Duration::from_secs(60), timeout, true).unwrap();
+        let of = |timeout| TimeLimit::of(Some(Duration::from_secs(60)), timeout, true).unwrap();
         let content_type = |limit: TimeLimit| {
             let response = limit.exceeded(Encoding::Json { pretty: false });
             (response.status().as_u16(), response.headers()[CONTENT_TYPE].to_str().unwrap().to_string())

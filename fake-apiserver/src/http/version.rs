@@ -23,9 +23,14 @@ struct Info {
     platform: String,
 }
 
-/// The document. The facts about the build are those of unstamped builds of Kubernetes.
+/// The document.
 pub(crate) fn document() -> Vec<u8> {
-    encode(&Info {
+    encode(&info())
+}
+
+/// The facts about the build are those of unstamped builds of Kubernetes.
+fn info() -> Info {
+    Info {
         major: MAJOR.to_string(),
         minor: MINOR.to_string(),
         emulation_major: MAJOR.to_string(),
@@ -39,7 +44,23 @@ pub(crate) fn document() -> Vec<u8> {
         go_version: "",
         compiler: "rustc",
         platform: format!("{}/{}", std::env::consts::OS, go_architecture(std::env::consts::ARCH)),
-    })
+    }
+}
+
+/// The labels of the metric of the version, sorted.
+pub(super) fn labels() -> [(&'static str, String); 9] {
+    let info = info();
+    [
+        ("build_date", info.build_date.to_owned()),
+        ("compiler", info.compiler.to_owned()),
+        ("git_commit", info.git_commit.to_owned()),
+        ("git_tree_state", info.git_tree_state.to_owned()),
+        ("git_version", info.git_version),
+        ("go_version", info.go_version.to_owned()),
+        ("major", info.major),
+        ("minor", info.minor),
+        ("platform", info.platform),
+    ]
 }
 
 fn go_architecture(architecture: &str) -> &str {

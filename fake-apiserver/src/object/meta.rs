@@ -203,6 +203,16 @@ pub fn wipe_system_fields(object: &mut Value) {
     }
 }
 
+/// Keeps the metadata of the old object, but for the managers of fields (`ResetObjectMetaForStatus`).
+pub fn keep_all_but_managers(new: &mut Value, old: &Value) {
+    let managers = new["metadata"]["managedFields"].take();
+    new["metadata"] = old["metadata"].clone();
+    match managers {
+        Value::Null => remove(new, "managedFields"),
+        managers => set(new, "managedFields", managers),
+    }
+}
+
 /// Restores the fields that an update cannot change or clear (`BeforeUpdate`).
 pub fn keep_system_fields(new: &mut Value, old: &Value) {
     let (new, old) = (metadata_mut(new), Metadata::of(old));

@@ -1,6 +1,7 @@
 //! The common parts of all objects: metadata, names, selectors and patches, over untyped trees.
 
 pub mod generation;
+pub(crate) mod ip;
 pub mod meta;
 pub mod name;
 pub mod patch;

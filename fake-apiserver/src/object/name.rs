@@ -20,6 +20,12 @@ const DNS1035_LABEL_TEXT: &str = "a DNS-1035 label must consist of lower case al
 const SUBDOMAIN_TEXT: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, \
     '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', \
     regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const CASELESS_SUBDOMAIN_TEXT: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must \
+    start and end with an alphanumeric character (e.g. 'Example.com', \
+    regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const C_IDENTIFIER_TEXT: &str = "a valid C identifier must start with alphabetic character or '_', followed by a string of \
+    alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', \
+    regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 const KEY_TEXT: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', \
     regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -69,6 +75,41 @@ pub fn dns_label(text: &str) -> Vec<String> {
         objections.push(if is_subdomain(text) { "must not contain dots" } else { LABEL_TEXT }.into());
     }
     objections
+}
+
+/// `IsDNS1123Label` of package `content`, which counts bytes.
+pub fn short_name(text: &str) -> Vec<String> {
+    in_bytes(dns_label(text))
+}
+
+/// `IsDNS1123Subdomain` of package `content`, which counts bytes.
+pub fn long_name(text: &str) -> Vec<String> {
+    subdomain(text, "bytes")
+}
+
+/// `IsDNS1123SubdomainCaseless`.
+pub fn long_name_caseless(text: &str) -> Vec<String> {
+    let objections = subdomain(&text.to_ascii_lowercase(), "bytes").into_iter();
+    let caseless =
+        |objection: String| if objection == SUBDOMAIN_TEXT { CASELESS_SUBDOMAIN_TEXT.into() } else { objection };
+    objections.map(caseless).collect()
+}
+
+/// `IsCIdentifier`.
+pub fn c_identifier(text: &str) -> Vec<String> {
+    let starts = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    match starts && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        true => Vec::new(),
+        false => vec![C_IDENTIFIER_TEXT.into()],
+    }
+}
+
+fn in_bytes(objections: Vec<String>) -> Vec<String> {
+    let in_bytes = |objection: String| match objection.strip_suffix(" characters") {
+        Some(rest) if rest.starts_with("must be no more than ") => format!("{rest} bytes"),
+        _ => objection,
+    };
+    objections.into_iter().map(in_bytes).collect()
 }
 
 /// `IsDNS1035Label`.

@@ -8,9 +8,9 @@ use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
 use crate::cluster::Cluster;
 use crate::commit::draft;
+use crate::commit::server::{self, MANAGER};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::reconcile::MANAGER;
 use crate::registry::ids;
 use crate::registry::owners::Writer;
 use crate::store::Draft;
@@ -54,14 +54,8 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
-        let mut object = json!({
-            "apiVersion": "v1", "kind": "Namespace",
-            "metadata": {"name": name, "uid": cluster.ids.uid(), "creationTimestamp": format_seconds(now)},
-        });
-        (kind.rules.strategy.default)(&mut object);
-        kind.own(writer(&format_seconds(now)), None, &mut object);
-        (kind.rules.strategy.prepare_create)(&mut object);
-        store(cluster, draft(kind, &object)?).await?;
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        store(cluster, server::created(kind, object, &cluster.ids, now)?).await?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::owners::Writer;
-use crate::registry::{Resource, child, ids, text};
+use crate::registry::{Context, Resource, child, ids, text};
 use crate::store::{CreateError, Key};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -139,7 +139,8 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let errors = kind.validate_update(kind.storage(), None, &new, &old, &Deadline::default()).errors;
+        let context = Context::of_server(kind.storage(), now);
+        let errors = kind.validate(&context, &new, Some(&old), &Deadline::default()).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
         }

@@ -1,7 +1,7 @@
 //! The reconcilers: built-in controllers that react to writes, because clients take them for granted.
 //!
 //! ```text
-//!   commit ── After::committed ──▶ noted ── settle, before the writer is answered ──▶ done, or an error in the log
+//!   commit ── After ──▶ noted ── settle, before the writer is answered ──▶ done, or an error in the log
 //! ```
 //! A stored write has succeeded: errors here are logged, and do not change the response. The reconcilers' own writes are not
 //! noted, so that settling ends.
@@ -9,9 +9,12 @@
 pub(crate) mod bootstrap;
 mod cluster_roles;
 mod definitions;
+mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
 
+use crate::allocation::{Access, Allocations, Release, addresses_of};
+pub(crate) use crate::commit::server::MANAGER;
 use crate::commit::{After, Commits, namespace};
 use crate::discovery::{Catalog, Catalogs};
 use crate::error::ApiResult;
@@ -24,12 +27,10 @@ use definitions::Definitions;
 use jiff::Timestamp;
 use legacy_tokens::{LegacyTokens, Use};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tree::Value;
-
-/// The manager of what the server itself writes.
-const MANAGER: &str = "kube-apiserver";
 
 /// The optional reconcilers of a server.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) namespaces: bool,
     /// Cluster roles with an `aggregationRule` are filled.
     pub(crate) cluster_roles: bool,
+    /// The address and port by which the service `kubernetes` reaches the server.
+    pub(crate) advertised: SocketAddr,
 }
 
 /// The reconcilers of a cluster, with their outstanding work.
@@ -47,6 +50,7 @@ pub(crate) struct Reconcilers {
     commits: Commits,
     ids: Arc<Ids>,
     catalogs: Arc<Catalogs>,
+    allocations: Arc<Allocations>,
     noted: Mutex<BTreeSet<Work>>,
     /// The number of works that are noted or in progress.
     outstanding: AtomicUsize,
@@ -76,17 +80,28 @@ enum Work {
     CloseNamespace(Box<str>),
     /// An object in that namespace was removed.
     LeaveNamespace(Box<str>),
+    /// A service that had the address was removed.
+    ReleaseAddress(Box<str>),
+    /// The service `kubernetes`, or what belongs to it, was changed.
+    KubernetesService,
 }
 
 impl Reconcilers {
     /// Reconcilers of the objects in `store`.
-    pub(crate) fn new(store: Store, ids: Arc<Ids>, catalogs: Arc<Catalogs>, options: Options) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        ids: Arc<Ids>,
+        catalogs: Arc<Catalogs>,
+        allocations: Arc<Allocations>,
+        options: Options,
+    ) -> Self {
         Reconcilers {
             options,
             commits: Commits::new(store.clone(), None),
             store,
             ids,
             catalogs,
+            allocations,
             noted: Mutex::default(),
             outstanding: AtomicUsize::new(0),
             worker: tokio::sync::Mutex::default(),
@@ -102,6 +117,7 @@ impl Reconcilers {
     /// Does the work of a new cluster.
     async fn begin(&self, now: Timestamp) {
         self.note(Work::TokenTracking);
+        self.note(Work::KubernetesService);
         self.settle(now).await;
     }
 
@@ -146,6 +162,40 @@ impl Reconcilers {
             Work::LeaveDefinition(id) => worker.definitions.leave(self, *id, now).await,
             Work::CloseNamespace(name) => namespaces::close(self, name, now).await,
             Work::LeaveNamespace(name) => namespaces::leave(self, name, now).await,
+            Work::ReleaseAddress(address) => {
+                Release::new(self.access(&self.catalog(), now)).all(&[address.to_string()]).await;
+                Ok(())
+            }
+            Work::KubernetesService => kubernetes_service::sync(self, now).await,
+        }
+    }
+
+    /// Notes what follows from a change of any kind.
+    fn changed(&self, key: &Key) {
+        let resource = key.resource;
+        if resource == ids::CLUSTER_ROLES && self.options.cluster_roles {
+            self.note(Work::ClusterRoles);
+        }
+        if resource == ids::CUSTOM_RESOURCE_DEFINITIONS {
+            self.note(Work::Definition(key.name().into()));
+        }
+        if resource == ids::CONFIG_MAPS && legacy_tokens::is_tracking(key) {
+            self.note(Work::TokenTracking);
+        }
+        if kubernetes_service::is_about(key) {
+            self.note(Work::KubernetesService);
+        }
+    }
+
+    /// What allocations read and write.
+    fn access<'a>(&'a self, catalog: &'a Catalog, now: Timestamp) -> Access<'a> {
+        Access {
+            store: &self.store,
+            commits: &self.commits,
+            ids: &self.ids,
+            registry: &catalog.registry,
+            now,
+            dry_run: false,
         }
     }
 
@@ -162,26 +212,26 @@ impl Reconcilers {
 }
 
 impl After for Reconcilers {
-    fn committed(&self, key: &Key, after: Option<&Entry>) {
-        let resource = key.resource;
-        let closes = |entry: &Entry| resource == ids::NAMESPACES && namespace::is_terminating(entry);
-        match after {
-            _ if !self.options.namespaces => {}
-            Some(entry) if closes(entry) => self.note(Work::CloseNamespace(key.name().into())),
-            None if !key.namespace().is_empty() => self.note(Work::LeaveNamespace(key.namespace().into())),
-            _ => {}
+    fn stored(&self, entry: &Entry) {
+        let (key, resource) = (&entry.key, entry.key.resource);
+        if self.options.namespaces && resource == ids::NAMESPACES && namespace::is_terminating(entry) {
+            self.note(Work::CloseNamespace(key.name().into()));
         }
-        if resource == ids::CLUSTER_ROLES && self.options.cluster_roles {
-            self.note(Work::ClusterRoles);
+        self.changed(key);
+    }
+
+    fn removed(&self, entry: &Entry) {
+        let (key, resource) = (&entry.key, entry.key.resource);
+        if resource == ids::SERVICES {
+            let addresses = addresses_of(&entry.object());
+            addresses.into_iter().for_each(|address| self.note(Work::ReleaseAddress(address.into())));
         }
-        if resource == ids::CUSTOM_RESOURCE_DEFINITIONS {
-            self.note(Work::Definition(key.name().into()));
+        if self.options.namespaces && !key.namespace().is_empty() {
+            self.note(Work::LeaveNamespace(key.namespace().into()));
         }
-        if after.is_none() && Catalogs::is_added(resource) {
+        if Catalogs::is_added(resource) {
             self.note(Work::LeaveDefinition(resource));
         }
-        if resource == ids::CONFIG_MAPS && legacy_tokens::is_tracking(key) {
-            self.note(Work::TokenTracking);
-        }
+        self.changed(key);
     }
 }

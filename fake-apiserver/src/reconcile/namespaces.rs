@@ -9,6 +9,7 @@
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
 use super::Reconcilers;
+use crate::allocation::{Release, addresses_of};
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
@@ -112,8 +113,13 @@ async fn empty(
             let plan = deletion::plan(kind, entry, &options, now)?;
             Ok((plan.change, plan.removes))
         });
-        if let Some((entry, false)) = deletion.await? {
-            remaining.count(kind, &entry.object());
+        match deletion.await? {
+            Some((entry, false)) => remaining.count(kind, &entry.object()),
+            Some((entry, true)) if kind.id == ids::SERVICES => {
+                let catalog = cluster.catalog();
+                Release::new(cluster.access(&catalog, now)).all(&addresses_of(&entry.object())).await;
+            }
+            _ => {}
         }
     }
     Ok(())

@@ -5,8 +5,10 @@
 
 use super::conversion::{Conversion, Functions, Schemas, Webhook};
 use super::custom::{self, ScalePaths};
-use super::resource::{CellSource, PrinterColumn, Resource, StoredField, Str, Subresource, Version, api_version};
+use super::resource::{CellSource, PrinterColumn, Resource, Str, Subresource, Version, api_version};
 use super::rules::{NameRule, Rules, Strategy};
+use super::stored_field::StoredField;
+use super::subresources::{Meaning, meaning};
 use super::webhook_conversion::{Converter, Forms};
 use crate::custom::compiled::Place;
 use crate::custom::json_path::JsonPath;
@@ -130,19 +132,22 @@ impl Description {
                 qualified_finalizers: false,
             },
             fields,
+            resets: Vec::new(),
             rules: Rules {
                 owns_generation: true,
-                unconditional_update: false,
+                status_keeps_metadata: true,
                 strategy: Strategy { warnings: custom::warnings, ..Strategy::NONE },
                 ..Rules::ORDINARY
             },
             versions,
+            storage_hash: None,
             terminating: self.terminating,
             group: self.group.into(),
             resource: self.resource.into(),
             singular: self.singular.into(),
             kind: self.kind.into(),
             short_names: owned(self.short_names),
+            known_versions: Vec::new(),
             categories: owned(self.categories),
         }
     }
@@ -172,6 +177,7 @@ impl Description {
         Version {
             number,
             protobuf: false,
+            unconditional_update: false,
             served: version.served,
             group: self.group.clone().into(),
             name: version.name.clone().into(),
@@ -185,6 +191,7 @@ impl Description {
             verbs: owned(version.verbs.clone()),
             selectable: self.selectable(version),
             columns: columns(&version.columns),
+            more_cells: &[],
             row_condition: |_| None,
             subresources: self.subresources(version),
             conversion,
@@ -197,15 +204,20 @@ impl Description {
     }
 
     fn subresources(&self, version: &VersionDescription) -> Vec<Subresource> {
-        let sub = |name: &'static str, [group, version]: [&'static str; 2], kind: Str, strategy| Subresource {
-            name: name.into(),
-            group: group.into(),
-            version: version.into(),
-            kind,
-            verbs: ["get", "patch", "update"].map(Into::into).into(),
-            strategy,
+        let sub = |name: &'static str, [group, version]: [&'static str; 2], kind: Str, strategy| {
+            let Meaning { handler, owns, .. } = *meaning(name).expect("custom resources have known subresources");
+            Subresource {
+                name: name.into(),
+                group: group.into(),
+                version: version.into(),
+                kind,
+                verbs: ["get", "patch", "update"].map(Into::into).into(),
+                handler,
+                owns,
+                strategy,
+            }
         };
-        let status = version.status.then(|| sub("status", ["", ""], self.kind.clone().into(), custom::STATUS));
+        let status = version.status.then(|| sub("status", ["", ""], self.kind.clone().into(), Strategy::STATUS));
         let scale = version.scale.is_some();
         let scale = scale.then(|| sub("scale", ["autoscaling", "v1"], "Scale".into(), Strategy::NONE));
         status.into_iter().chain(scale).collect()

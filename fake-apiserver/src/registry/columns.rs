@@ -4,7 +4,9 @@
 
 use super::rules::Cell;
 use crate::object::meta;
+use crate::object::selector::LabelSelector;
 use jiff::Timestamp;
+use tree::Value;
 
 /// The cells that all kinds have in the columns of these headings.
 pub(super) const COMMON: &[(&str, Cell)] = &[
@@ -18,6 +20,33 @@ pub(super) fn or<'a>(text: &'a str, stand_in: &'a str) -> &'a str {
     match text {
         "" => stand_in,
         text => text,
+    }
+}
+
+/// A map of texts, such as labels, as one text (`FormatLabels`).
+pub(super) fn text_map(map: &Value) -> String {
+    let entries = map.as_object().into_iter().flatten();
+    let texts: Vec<String> =
+        entries.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
+    if texts.is_empty() { "<none>".into() } else { texts.join(",") }
+}
+
+/// A label selector in one text (`FormatLabelSelector`).
+pub(super) fn label_selector(selector: Option<&Value>) -> String {
+    let text = selector.map(|selector| LabelSelector::structured(selector).map(|selector| selector.to_string()));
+    match text {
+        None => "<none>".into(),
+        Some(None) => "<error>".into(),
+        Some(Some(text)) => or(&text, "<none>").into(),
+    }
+}
+
+/// A boolean that may be unset (`printBoolPtr`).
+pub(super) fn flag(value: Option<&Value>) -> &'static str {
+    match value.and_then(Value::as_bool) {
+        None => "<unset>",
+        Some(true) => "True",
+        Some(false) => "False",
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Follows `ValidateConfigMap` and `ValidateConfigMapUpdate` of `pkg/apis/core/validation` (v1.37.1).
 
+use super::context::Context;
 use super::rules::{Rules, Strategy};
 use super::secrets::{MAX_DATA_SIZE, decoded_length, immutable, key_errors, map_differs};
-use crate::error::FieldError;
+use crate::error::{Errors, FieldError};
 use crate::object::generation::equal;
 use tree::{Map, Text, Value};
 
@@ -13,7 +14,7 @@ pub(super) const RULES: Rules = Rules {
         let count = |field| entries(config_map, field).count();
         (count("data") + count("binaryData")).into()
     })],
-    strategy: Strategy { validate, validate_update, ..Strategy::NONE },
+    strategy: Strategy { validate, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -21,8 +22,13 @@ fn entries<'a>(config_map: &'a Value, field: &str) -> impl Iterator<Item = (&'a 
     config_map.get(field).and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 
-fn validate(config_map: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+fn validate(_: &Context<'_>, config_map: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if let Some(old) = old {
+        // Only of `data` none is an empty map, by default.
+        let data = !equal(config_map.get("data"), old.get("data"));
+        let binary = map_differs(config_map, old, "binaryData");
+        errors.extend(immutable(config_map, old, &[("data", data), ("binaryData", binary)]));
+    }
     let mut size = 0;
     for (key, value) in entries(config_map, "data") {
         errors.extend(key_errors("data", key));
@@ -40,13 +46,4 @@ fn validate(config_map: &Value) -> Vec<FieldError> {
         // The whole object is meant.
         errors.push(FieldError::too_long("[]", MAX_DATA_SIZE));
     }
-    errors
-}
-
-fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    // Only of `data` none is an empty map, by default.
-    let data = !equal(new.get("data"), old.get("data"));
-    let mut errors = immutable(new, old, &[("data", data), ("binaryData", map_differs(new, old, "binaryData"))]);
-    errors.extend(validate(new));
-    errors
 }

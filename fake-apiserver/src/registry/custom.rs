@@ -2,12 +2,11 @@
 //!
 //! Follows `pkg/registry/customresource` of k8s.io/apiextensions-apiserver (v0.37.1).
 
-use super::carry_over;
 use super::columns::since;
+use super::context::Context;
 use super::ids;
 use super::lookup::Registry;
 use super::resource::PrinterColumn;
-use super::rules::Strategy;
 use crate::error::FieldError;
 use crate::object::validate::qualified_finalizer;
 use crate::object::{meta, name, patch};
@@ -17,19 +16,6 @@ use tree::Value;
 
 /// Where finalizers are.
 const FINALIZERS: &str = "metadata.finalizers";
-
-/// The strategy of `status`: only the status comes from the client.
-pub(super) const STATUS: Strategy = Strategy { prepare_update: keep_metadata, ..Strategy::NONE };
-
-/// Metadata stay, but for the owners of fields.
-fn keep_metadata(new: &mut Value, old: &Value) {
-    let owners = new["metadata"]["managedFields"].take();
-    carry_over(new, old, "metadata");
-    match owners {
-        Value::Null => meta::remove(new, "managedFields"),
-        owners => meta::set(new, "managedFields", owners),
-    }
-}
 
 /// Paths of the fields that a scale shows.
 #[derive(Debug, Clone)]
@@ -120,7 +106,7 @@ fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
 }
 
 /// Warnings about finalizers that are new.
-pub(super) fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
+pub(super) fn warnings(_: &Context<'_>, object: &Value, old: Option<&Value>) -> Vec<String> {
     let mut added: Vec<&str> = meta::finalizers(object).collect();
     if let Some(old) = old {
         added.retain(|finalizer| meta::finalizers(old).all(|other| other != *finalizer));

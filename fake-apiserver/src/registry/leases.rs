@@ -9,14 +9,11 @@ use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
     qualified_finalizers: false,
-    unconditional_update: false,
     create_on_update: true,
     cells: &[("Holder", |lease, _| text(lease, "/spec/holderIdentity").into())],
     strategy: Strategy {
-        prepare_create: drop_coordination,
-        prepare_update: |new, _| drop_coordination(new),
-        validate,
-        validate_update: |new, _| validate(new),
+        prepare: |_, lease, _| drop_coordination(lease),
+        validate: |_, lease, _, errors| errors.extend(validate(lease)),
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
@@ -30,7 +27,7 @@ fn drop_coordination(lease: &mut Value) {
     }
 }
 
-fn validate(lease: &Value) -> Vec<FieldError> {
+fn validate(lease: &Value) -> impl Iterator<Item = FieldError> {
     let at_least = |field: &str, least: i64, detail: &str| {
         let value = lease.get("spec")?.get(field)?;
         let broken = value.as_i64().is_some_and(|number| number < least);
@@ -42,5 +39,4 @@ fn validate(lease: &Value) -> Vec<FieldError> {
     ]
     .into_iter()
     .flatten()
-    .collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Follows `pkg/registry/core/namespace/strategy.go` and `pkg/apis/core/validation` (v1.37.1).
 
+use super::context::Context;
 use super::rules::{NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, items, text};
 use crate::error::FieldError;
@@ -19,33 +20,25 @@ pub(super) const RULES: Rules = Rules {
             "finalize",
             Strategy {
                 default,
-                prepare_update: |new, old| carry_over(new, old, "status"),
-                validate_update: |new, _| {
+                validate: |_, new, _, errors| {
                     let path = |index| format!("spec.finalizers[{index}]");
-                    spec_finalizers(new).enumerate().flat_map(|(index, one)| finalizer(&path(index), one)).collect()
+                    let all = spec_finalizers(new).enumerate();
+                    errors.extend(all.flat_map(|(index, one)| finalizer(&path(index), one)));
                 },
                 ..Strategy::NONE
             },
         ),
-        (
-            "status",
-            Strategy {
-                default,
-                prepare_update: |new, old| carry_over(new, old, "spec"),
-                validate_update: |new, _| phase(new).into_iter().collect(),
-                ..Strategy::NONE
-            },
-        ),
+        ("status", Strategy { default, validate: |_, new, _, errors| errors.extend(phase(new)), ..Strategy::NONE }),
     ],
     name_rule: NameRule::Label,
     delete_returns_object: true,
     cells: &[("Status", |namespace, _| text(namespace, "/status/phase").into())],
     strategy: Strategy {
         default,
-        prepare_create,
-        prepare_update,
-        validate,
-        validate_update: |new, _| validate(new),
+        prepare,
+        validate: |_, new, _, errors| {
+            errors.extend(spec_finalizers(new).flat_map(|one| finalizer("spec.finalizers", one)));
+        },
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
@@ -64,7 +57,10 @@ fn spec_finalizers(namespace: &Value) -> impl Iterator<Item = &str> {
     items(namespace, "/spec/finalizers").iter().filter_map(Value::as_str)
 }
 
-fn prepare_create(namespace: &mut Value) {
+fn prepare(_: &Context<'_>, namespace: &mut Value, old: Option<&Value>) {
+    if let Some(old) = old {
+        return carry_over(namespace, old, "spec");
+    }
     let mut finalizers: Vec<String> = spec_finalizers(namespace).map(String::from).collect();
     if !finalizers.iter().any(|finalizer| finalizer == KUBERNETES) {
         finalizers.push(KUBERNETES.into());
@@ -74,15 +70,6 @@ fn prepare_create(namespace: &mut Value) {
         fields.insert("status".into(), json!({ "phase": "Active" }));
     }
     default(namespace);
-}
-
-fn prepare_update(new: &mut Value, old: &Value) {
-    carry_over(new, old, "spec");
-    carry_over(new, old, "status");
-}
-
-fn validate(namespace: &Value) -> Vec<FieldError> {
-    spec_finalizers(namespace).flat_map(|one| finalizer("spec.finalizers", one)).collect()
 }
 
 /// `validateFinalizerName`.

@@ -5,9 +5,11 @@
 //! swap status, and the long removed `spec.configSource`.
 
 use super::columns::or;
+use super::context::Context;
+use super::cursor::At;
 use super::rules::{Cell, Rules, Strategy};
-use super::{carry_over, default_to, items, quantity, sync_first, text};
-use crate::error::{Errors, FieldError, Path};
+use super::{default_to, items, quantity, sync_first, text};
+use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -18,26 +20,19 @@ pub(super) const RULES: Rules = Rules {
         "status",
         Strategy {
             default,
-            prepare_update: |new, old| carry_over(new, old, "spec"),
-            validate_update: |new, old| Errors::of(|errors| changes(new, old, errors)),
+            validate: |_, new, old, errors| old.into_iter().for_each(|old| changes(new, old, errors)),
             ..Strategy::NONE
         },
     )],
+    keeps_status: true,
     fields: &[("spec.unschedulable", |node| unschedulable(node).to_string().into())],
     cells: CELLS,
     strategy: Strategy {
         default,
-        prepare_create: drop_config,
-        prepare_update: |new, old| {
-            carry_over(new, old, "status");
-            drop_config(new);
-        },
-        validate: |node| Errors::of(|errors| validate(node, errors)),
-        validate_update: |new, old| {
-            Errors::of(|errors| {
-                validate(new, errors);
-                changes(new, old, errors);
-            })
+        prepare: |_, node, _| drop_config(node),
+        validate: |_, new, old, errors| {
+            validate(new, errors);
+            old.into_iter().for_each(|old| changes(new, old, errors));
         },
         warnings,
         ..Strategy::NONE
@@ -68,32 +63,29 @@ fn drop_config(node: &mut Value) {
     }
 }
 
+fn cursor(node: &Value) -> At<'static, '_> {
+    At::object(node, "v1", "Node")
+}
+
 fn validate(node: &Value, errors: &mut Errors) {
-    taints(node, errors);
+    taints(cursor(node).field("spec.taints").shown_at(Path::new("metadata.taints")), errors);
     resources(node, errors);
     pod_cidrs(node, errors);
 }
 
 /// `validateNodeTaints`, which reports them below `metadata`.
-fn taints(node: &Value, errors: &mut Errors) {
+fn taints(taints: At<'_, '_>, errors: &mut Errors) {
     let mut seen = HashSet::new();
-    for (index, taint) in items(node, "/spec/taints").iter().enumerate() {
-        let at = Path::new("metadata.taints");
-        let at = at.index(index);
-        let (key, value, effect) = (text(taint, "/key"), text(taint, "/value"), text(taint, "/effect"));
-        errors.invalid_each(at.child("key"), key, name::label_key(key));
-        let bad_value = name::label_value(value);
+    for taint in taints.items() {
+        let (key, value, effect) = (taint.field("key"), taint.field("value"), taint.field("effect"));
+        key.follows(name::label_key, errors);
+        let bad_value = name::label_value(value.text());
         if !bad_value.is_empty() {
-            errors.invalid(at.child("value"), value, bad_value.join(";"));
+            value.invalid(bad_value.join(";"), errors);
         }
-        errors.one_of(at.child("effect"), effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
-        if !seen.insert((key, effect)) {
-            // The internal type prints its Go names.
-            let added = taint.get("timeAdded").unwrap_or(&Value::Null);
-            let printed =
-                format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
-            let duplicate = FieldError::duplicate(at, taint).printed_as(printed);
-            errors.push(duplicate.with_detail("taints must be unique by key and effect pair"));
+        effect.one_of(&["NoSchedule", "PreferNoSchedule", "NoExecute"], errors);
+        if !seen.insert((key.text(), effect.text())) {
+            taint.duplicate_because("taints must be unique by key and effect pair", errors);
         }
     }
 }
@@ -141,35 +133,34 @@ fn pod_cidrs(node: &Value, errors: &mut Errors) {
 /// `ValidateNodeUpdate`, without the findings of [`validate`].
 fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     resources(new, errors);
+    let (at, old) = (cursor(new), cursor(old));
     let mut seen = HashSet::new();
-    for (index, address) in items(new, "/status/addresses").iter().enumerate() {
-        if !seen.insert(address) {
-            let (type_, text) = (text(address, "/type"), text(address, "/address"));
-            let printed = format!("{{\"Type\":{type_:?},\"Address\":{text:?}}}");
-            let at = Path::new("status.addresses");
-            errors.push(FieldError::duplicate(at.index(index), address).printed_as(printed));
+    for address in at.field("status.addresses").items() {
+        if !seen.insert(address.value()) {
+            address.duplicate(errors);
         }
     }
-    let cidrs = items(old, "/spec/podCIDRs");
-    if !cidrs.is_empty() && cidrs != items(new, "/spec/podCIDRs") {
-        let detail = "node updates may not change podCIDR except from \"\" to valid";
-        errors.forbidden(Path::new("spec.podCIDRs"), detail);
+    let (cidrs, before) = (at.field("spec.podCIDRs"), old.field("spec.podCIDRs"));
+    if !before.is_empty() && !cidrs.equals(&before) {
+        cidrs.forbidden("node updates may not change podCIDR except from \"\" to valid", errors);
     }
-    let detail = match (text(old, "/spec/providerID"), text(new, "/spec/providerID")) {
+    let provider = at.field("spec.providerID");
+    let detail = match (old.field("spec.providerID").text(), provider.text()) {
         ("", _) => None,
         (_, "") => Some("field cannot be cleared once set"),
         (before, after) => (before != after).then_some("field cannot be modified once set"),
     };
     if let Some(detail) = detail {
-        errors.invalid(Path::new("spec.providerID"), Value::Null, detail);
+        provider.invalid_value(Value::Null, detail, errors);
     }
-    taints(new, errors);
-    if text(old, "/spec/externalID") != text(new, "/spec/externalID") {
-        errors.forbidden(Path::new("spec.externalID"), "may not be updated");
+    taints(at.field("spec.taints").shown_at(Path::new("metadata.taints")), errors);
+    let external = at.field("spec.externalID");
+    if !external.equals(&old.field("spec.externalID")) {
+        external.forbidden("may not be updated", errors);
     }
 }
 
-fn warnings(node: &Value, _: Option<&Value>) -> Vec<String> {
+fn warnings(_: &Context<'_>, node: &Value, _: Option<&Value>) -> Vec<String> {
     match text(node, "/spec/externalID") {
         "" => Vec::new(),
         _ => vec!["spec.externalID: this field is deprecated, and is unused by Kubernetes".into()],

@@ -20,11 +20,11 @@ pub(crate) struct Endpoint<'r> {
 
 impl Versions for Endpoint<'_> {
     fn ty(&self, api_version: &str) -> Option<Type<'_>> {
-        // The models of a built-in group have no other versions.
-        if !self.version.is_custom() {
-            return (*self.version.api_version == *api_version).then(|| Type::built_in(self.version.ty()));
-        }
         let version = self.resource.versions.iter().find(|version| *version.api_version == *api_version)?;
+        if !self.version.is_custom() {
+            // The models of a built-in group are those of its own versions.
+            return (version.group == self.version.group).then(|| Type::built_in(version.ty()));
+        }
         Some(version.structural().map_or(Type::Deduced, |schema| Type::custom(schema.root())))
     }
 
@@ -33,6 +33,9 @@ impl Versions for Endpoint<'_> {
             return Err(format!("fake-apiserver asks no webhook for {api_version} to find the owners of fields"));
         }
         let mut object = object.clone();
+        if !self.version.is_custom() {
+            return self.converted(object, api_version);
+        }
         object["apiVersion"] = api_version.into();
         Ok(object)
     }
@@ -43,6 +46,16 @@ impl Versions for Endpoint<'_> {
 }
 
 impl<'r> Endpoint<'r> {
+    /// An object of a built-in kind in another version of its group, with all that Go shows of it.
+    fn converted(&self, mut object: Value, api_version: &str) -> Result<Value, String> {
+        let named = |api_version: &str| self.resource.versions.iter().find(|own| *own.api_version == *api_version);
+        let (from, to) = (object["apiVersion"].as_str().and_then(named), named(api_version));
+        let (Some(from), Some(to)) = (from, to) else { return Err(format!("no version {api_version}")) };
+        from.store(&mut object);
+        let object = to.presented(&object).unwrap_or(object);
+        serde_json::from_slice(&schema::encode(&object, to.ty()).json).map_err(|why| why.to_string())
+    }
+
     /// What `managed/` has to know of a write at a time.
     pub(crate) fn context<'c>(&'c self, trees: Trees, now: &'c str) -> Context<'c> {
         let (api_version, subresource) = (&*self.version.api_version, self.subresource);

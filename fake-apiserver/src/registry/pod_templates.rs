@@ -4,9 +4,12 @@
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::child;
+use super::columns::text_map;
+use super::context::Context;
+use super::cursor::At;
 use super::rules::{Rules, Strategy};
 use super::types::{default_pod_template_spec, pod_template_spec, pod_warnings};
-use crate::error::{Errors, FieldError, Path};
+use crate::error::Path;
 use crate::object::meta;
 use tree::Value;
 
@@ -19,23 +22,20 @@ pub(super) const RULES: Rules = Rules {
     cells: &[
         ("Containers", |object, _| each_container(&object["template"], "name").into()),
         ("Images", |object, _| each_container(&object["template"], "image").into()),
-        ("Pod Labels", |object, _| pod_labels(object).into()),
+        ("Pod Labels", |object, _| text_map(&object["template"]["metadata"]["labels"]).into()),
     ],
     strategy: Strategy {
         default: |object| default_pod_template_spec(child(object, "template")),
-        validate,
-        validate_update: |new, _| validate(new),
+        validate: |_, object, _, errors| {
+            pod_template_spec(At::object(object, "v1", "PodTemplate").field("template"), errors);
+        },
         warnings,
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
 };
 
-fn validate(object: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| pod_template_spec(TEMPLATE, &object["template"], errors))
-}
-
-fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
+fn warnings(_: &Context<'_>, object: &Value, old: Option<&Value>) -> Vec<String> {
     match old {
         Some(old) if meta::generation(old) == meta::generation(object) => Vec::new(),
         _ => pod_warnings(TEMPLATE, &object["template"]),
@@ -46,11 +46,4 @@ fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
 pub(super) fn each_container(template: &Value, field: &str) -> String {
     let containers = template["spec"]["containers"].as_array().into_iter().flatten();
     containers.map(|container| container[field].as_str().unwrap_or_default()).collect::<Vec<_>>().join(",")
-}
-
-/// The labels of a template's pods (`FormatLabels`).
-fn pod_labels(object: &Value) -> String {
-    let labels = meta::labels(&object["template"]);
-    let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    if labels.is_empty() { "<none>".into() } else { labels.join(",") }
 }

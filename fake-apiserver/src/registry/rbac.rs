@@ -1,15 +1,14 @@
 //! Roles and bindings: well-formed rules and subjects, and a roleRef that never changes.
 //!
-//! Follows `pkg/apis/rbac/validation`, `pkg/apis/rbac/v1/defaults.go` and `pkg/registry/rbac/*/strategy.go` (v1.37.1). Findings
-//! of declarative validation, generated from markers there, come last and are shorter. `api/escalation.rs` prevents users from
-//! granting permissions that they lack.
+//! Follows `pkg/apis/rbac/validation`, `pkg/apis/rbac/v1/defaults.go` and `pkg/registry/rbac/*/strategy.go` (v1.37.1).
+//! `api/escalation.rs` prevents users from granting permissions that they lack.
 
+use super::cursor::At;
 use super::rules::{Cell, NameRule, Rules, Strategy};
 use super::{default_to, items, text};
-use crate::error::{Errors, FieldError, Path};
+use crate::error::Errors;
 use crate::object::name;
 use crate::object::selector::validate_structured;
-use crate::object::validate::{IMMUTABLE, invalid_each};
 use tree::Value;
 
 /// The API group, which is also that of roles, users and groups in references.
@@ -18,11 +17,20 @@ pub const GROUP: &str = "rbac.authorization.k8s.io";
 /// The common rules of all four kinds.
 const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };
 
-pub(super) const ROLE: Rules =
-    Rules { strategy: Strategy { validate: role, validate_update: |new, _| role(new), ..Strategy::NONE }, ..ORDINARY };
+pub(super) const ROLE: Rules = Rules {
+    strategy: Strategy { validate: |_, new, _, errors| role(at(new, "Role"), true, errors), ..Strategy::NONE },
+    ..ORDINARY
+};
 
 pub(super) const CLUSTER_ROLE: Rules = Rules {
-    strategy: Strategy { validate: cluster_role, validate_update: |new, _| cluster_role(new), ..Strategy::NONE },
+    strategy: Strategy {
+        validate: |_, new, _, errors| {
+            let new = at(new, "ClusterRole");
+            role(new, false, errors);
+            aggregation(new, errors);
+        },
+        ..Strategy::NONE
+    },
     ..ORDINARY
 };
 
@@ -30,8 +38,10 @@ pub(super) const ROLE_BINDING: Rules = Rules {
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
-        validate: |binding| binding_errors(binding, true),
-        validate_update: |new, old| binding_update_errors(new, old, true),
+        validate: |_, new, old, errors| {
+            let at = |object| at(object, "RoleBinding");
+            binding(at(new), old.map(at), true, errors);
+        },
         ..Strategy::NONE
     },
     ..ORDINARY
@@ -41,8 +51,10 @@ pub(super) const CLUSTER_ROLE_BINDING: Rules = Rules {
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
-        validate: |binding| binding_errors(binding, false),
-        validate_update: |new, old| binding_update_errors(new, old, false),
+        validate: |_, new, old, errors| {
+            let at = |object| at(object, "ClusterRoleBinding");
+            binding(at(new), old.map(at), false, errors);
+        },
         ..Strategy::NONE
     },
     ..ORDINARY
@@ -83,150 +95,95 @@ fn default_binding(binding: &mut Value) {
     }
 }
 
-/// `ValidateRole`.
-fn role(role: &Value) -> Vec<FieldError> {
-    rules(role, true).chain(without_verbs(role)).collect()
+/// The cursor of an object of that kind.
+fn at<'v>(object: &'v Value, kind: &str) -> At<'static, 'v> {
+    At::object(object, "rbac.authorization.k8s.io/v1", kind)
 }
 
-/// `ValidateClusterRole`.
-fn cluster_role(role: &Value) -> Vec<FieldError> {
-    rules(role, false).chain(aggregation(role)).chain(without_verbs(role)).collect()
+/// `ValidateRole` and `ValidateClusterRole`.
+fn role(role: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
+    for rule in role.field("rules").items() {
+        policy_rule(rule, namespaced, errors);
+    }
 }
 
-/// `ValidatePolicyRule` for each rule, but for declarative validation.
-fn rules(role: &Value, namespaced: bool) -> impl Iterator<Item = FieldError> {
-    items(role, "/rules").iter().enumerate().flat_map(move |(index, rule)| rule_errors(index, rule, namespaced))
-}
-
-/// Findings of declarative validation: verbs are required.
-fn without_verbs(role: &Value) -> impl Iterator<Item = FieldError> {
-    let without = items(role, "/rules").iter().enumerate().filter(|(_, rule)| items(rule, "/verbs").is_empty());
-    without.map(|(index, _)| FieldError::required(format!("rules[{index}].verbs"), ""))
-}
-
-fn rule_errors(index: usize, rule: &Value, namespaced: bool) -> Vec<FieldError> {
-    let path = |field: &str| format!("rules[{index}].{field}");
-    let empty = |field: &str| items(rule, &format!("/{field}")).is_empty();
-    let mut errors = Vec::new();
-    if !empty("nonResourceURLs") {
-        let mut refuse =
-            |detail| errors.push(FieldError::invalid(path("nonResourceURLs"), &rule["nonResourceURLs"], detail));
+/// `ValidatePolicyRule`.
+fn policy_rule(rule: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
+    let verbs = rule.field("verbs");
+    if verbs.is_empty() {
+        errors.covered("", |errors| verbs.required("verbs must contain at least one value", errors));
+    }
+    let urls = rule.field("nonResourceURLs");
+    let (groups, resources) = (rule.field("apiGroups"), rule.field("resources"));
+    if !urls.is_empty() {
         if namespaced {
-            refuse("namespaced rules cannot apply to non-resource URLs");
+            urls.invalid("namespaced rules cannot apply to non-resource URLs", errors);
         }
-        if !["apiGroups", "resources", "resourceNames"].into_iter().all(empty) {
-            refuse("rules cannot apply to both regular resources and non-resource URLs");
+        if !(groups.is_empty() && resources.is_empty() && rule.field("resourceNames").is_empty()) {
+            urls.invalid("rules cannot apply to both regular resources and non-resource URLs", errors);
         }
-        return errors;
+        return;
     }
-    for (field, what) in [("apiGroups", "api group"), ("resources", "resource")] {
-        if empty(field) {
-            errors.push(FieldError::required(path(field), format!("resource rules must supply at least one {what}")));
-        }
+    if groups.is_empty() {
+        groups.required("resource rules must supply at least one api group", errors);
     }
-    errors
+    if resources.is_empty() {
+        resources.required("resource rules must supply at least one resource", errors);
+    }
 }
 
-/// Findings about the selectors of roles whose rules are gathered.
-fn aggregation(role: &Value) -> Vec<FieldError> {
-    if role.get("aggregationRule").is_none_or(Value::is_null) {
-        return Vec::new();
+/// Rules for the selectors of roles whose rules are gathered.
+fn aggregation(role: At<'_, '_>, errors: &mut Errors) {
+    let selectors = role.field("aggregationRule.clusterRoleSelectors");
+    if !role.field("aggregationRule").is_set() {
+        return;
     }
-    let at = Path::new("aggregationRule.clusterRoleSelectors");
-    Errors::of(|errors| {
-        let selectors = items(role, "/aggregationRule/clusterRoleSelectors");
-        if selectors.is_empty() {
-            errors.required(at, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+    if selectors.is_empty() {
+        selectors.required("at least one clusterRoleSelector required if aggregationRule is non-nil", errors);
+    }
+    for selector in selectors.items() {
+        let before = errors.len();
+        validate_structured(selector.path(), selector.value(), errors);
+        if errors.len() > before {
+            selector.invalid_value(Value::Null, "invalid label selector.", errors);
         }
-        for (index, selector) in selectors.iter().enumerate() {
-            let before = errors.len();
-            validate_structured(at.index(index), selector, errors);
-            if errors.len() > before {
-                errors.invalid(at.index(index), Value::Null, "invalid label selector.");
-            }
-        }
-    })
+    }
 }
 
-/// Findings about the roleRef by itself, but for declarative validation.
-fn role_ref_errors(binding: &Value, namespaced: bool) -> Vec<FieldError> {
-    let role = |field: &str| binding["roleRef"].get(field).cloned().unwrap_or_else(|| "".into());
-    let mut errors = Vec::new();
-    if role("apiGroup") != GROUP {
-        errors.push(FieldError::unsupported("roleRef.apiGroup", &role("apiGroup"), &[GROUP]));
-    }
+/// `ValidateRoleBinding`, `ValidateClusterRoleBinding`, and the same for updates.
+fn binding(binding: At<'_, '_>, old: Option<At<'_, '_>>, namespaced: bool, errors: &mut Errors) {
+    let role = binding.field("roleRef");
+    role.field("apiGroup").supported(&[GROUP], errors);
     let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
-    if !kinds.iter().any(|kind| role("kind") == *kind) {
-        errors.push(FieldError::unsupported("roleRef.kind", &role("kind"), kinds));
+    role.field("kind").supported(kinds, errors);
+    let name = role.field("name");
+    match name.text() {
+        "" => errors.covered("", |errors| name.required("", errors)),
+        _ => name.follows(name::path_segment, errors),
     }
-    let name = role("name");
-    let name = name.as_str().unwrap_or_default();
-    errors.extend(invalid_each("roleRef.name", name, name::path_segment(name)));
-    errors
-}
-
-fn subjects_errors(binding: &Value, namespaced: bool) -> impl Iterator<Item = FieldError> {
-    let subjects = items(binding, "/subjects").iter().enumerate();
-    subjects.flat_map(move |(index, subject)| subject_errors(index, subject, namespaced))
+    for subject in binding.field("subjects").items() {
+        role_binding_subject(subject, namespaced, errors);
+    }
+    if let Some(old) = old {
+        errors.covered("immutable", |errors| role.immutable(&old.field("roleRef"), errors));
+    }
 }
 
 /// `ValidateRoleBindingSubject`.
-fn subject_errors(index: usize, subject: &Value, namespaced: bool) -> Vec<FieldError> {
-    let path = |field: &str| format!("subjects[{index}].{field}");
-    let (kind, group, name) = (text(subject, "/kind"), text(subject, "/apiGroup"), text(subject, "/name"));
-    let mut errors = Vec::new();
-    match kind {
+fn role_binding_subject(subject: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
+    let (kind, group, name) = (subject.field("kind"), subject.field("apiGroup"), subject.field("name"));
+    if name.is_empty() {
+        errors.covered("", |errors| name.required("", errors));
+    }
+    match kind.text() {
         "ServiceAccount" => {
-            if !name.is_empty() {
-                errors.extend(invalid_each(&path("name"), name, name::dns_subdomain(name)));
-            }
-            if !group.is_empty() {
-                errors.push(FieldError::unsupported(path("apiGroup"), &group.into(), &[""]));
-            }
-            if !namespaced && text(subject, "/namespace").is_empty() {
-                errors.push(FieldError::required(path("namespace"), ""));
+            name.optional(name::dns_subdomain, errors);
+            group.supported(&[""], errors);
+            if !namespaced {
+                subject.field("namespace").set(errors);
             }
         }
-        "User" | "Group" => {
-            if group != GROUP {
-                errors.push(FieldError::unsupported(path("apiGroup"), &group.into(), &[GROUP]));
-            }
-        }
-        _ => errors.push(FieldError::unsupported(path("kind"), &kind.into(), &["ServiceAccount", "User", "Group"])),
+        "User" | "Group" => group.supported(&[GROUP], errors),
+        _ => kind.unsupported(&["ServiceAccount", "User", "Group"], errors),
     }
-    errors
-}
-
-/// Findings of declarative validation: names of subjects are required.
-fn nameless_subjects(binding: &Value) -> impl Iterator<Item = FieldError> {
-    let nameless = items(binding, "/subjects").iter().enumerate().filter(|(_, one)| text(one, "/name").is_empty());
-    nameless.map(|(index, _)| FieldError::required(format!("subjects[{index}].name"), ""))
-}
-
-fn nameless_role(binding: &Value) -> Option<FieldError> {
-    text(binding, "/roleRef/name").is_empty().then(|| FieldError::required("roleRef.name", ""))
-}
-
-/// `ValidateRoleBinding` and `ValidateClusterRoleBinding`.
-fn binding_errors(object: &Value, namespaced: bool) -> Vec<FieldError> {
-    let mut errors = role_ref_errors(object, namespaced);
-    errors.extend(subjects_errors(object, namespaced));
-    errors.extend(nameless_subjects(object));
-    errors.extend(nameless_role(object));
-    errors
-}
-
-/// `ValidateRoleBindingUpdate` and `ValidateClusterRoleBindingUpdate`; declarative validation does not look into a changed roleRef.
-fn binding_update_errors(new: &Value, old: &Value, namespaced: bool) -> Vec<FieldError> {
-    let mut errors = role_ref_errors(new, namespaced);
-    errors.extend(nameless_role(new));
-    errors.extend(subjects_errors(new, namespaced));
-    if new["roleRef"] != old["roleRef"] {
-        let role = |field: &str| Value::from(text(&new["roleRef"], field));
-        let (group, kind, name) = (role("/apiGroup"), role("/kind"), role("/name"));
-        let printed = format!("{{\"APIGroup\":{group},\"Kind\":{kind},\"Name\":{name}}}");
-        errors.push(FieldError::invalid_printed("roleRef", printed, IMMUTABLE));
-    }
-    errors.extend(nameless_subjects(new));
-    errors
 }

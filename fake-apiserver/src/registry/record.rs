@@ -1,8 +1,8 @@
-//! The record of the real server's resources (`kinds.txt`, whose head describes its lines). It also has resources that are not
-//! served here, for lack of rules.
+//! The record of the real server's resources (`kinds.txt`, whose head describes its lines).
 
 use super::resource::{CellSource, PrinterColumn, Str, Subresource, find};
 use super::rules::{Cell, Strategy};
+use super::subresources::{Meaning, meaning};
 use crate::object::selector::SelectableField;
 use memchr::memmem;
 
@@ -89,9 +89,24 @@ impl Recorded {
         self.lines("stored").next().map(group_version)
     }
 
+    /// The hash of the stored kind that discovery shows, where that kind is not served.
+    pub(super) fn storage_hash(&self) -> Option<&'static str> {
+        self.lines("hash").next()
+    }
+
     /// Directory of the objects in etcd.
     pub(super) fn directory(&self) -> &'static str {
         self.lines("directory").next().unwrap_or(self.plural)
+    }
+
+    /// `apiVersion`s of the kind that the server decodes and does not serve.
+    pub(super) fn known_versions(&self) -> impl Iterator<Item = &'static str> {
+        self.words("known").map(|version| version.trim_start_matches("/"))
+    }
+
+    /// Whether an update without a resourceVersion overwrites.
+    pub(super) fn unconditional_update(&self) -> bool {
+        self.lines("update").next().is_some()
     }
 
     /// Verbs of the resource itself, sorted.
@@ -125,13 +140,17 @@ impl Recorded {
         self.lines("sub").filter_map(move |line| {
             let [name, version, kind, verbs] = words(line);
             let (group, version) = if version == "-" { ("", "") } else { group_version(version) };
+            let strategy = strategy(name)?;
+            let Meaning { handler, owns, .. } = meaning(name)?;
             Some(Subresource {
                 name: name.into(),
                 group: group.into(),
                 version: version.into(),
                 kind: kind.into(),
                 verbs: verbs.split(' ').map(Str::Borrowed).collect(),
-                strategy: strategy(name)?,
+                handler: *handler,
+                owns,
+                strategy,
             })
         })
     }
@@ -193,14 +212,14 @@ mod tests {
         let record = Record::read();
         assert!(record.versions.len() > 60);
         for one in &record.versions {
-            let known = ["stored", "directory", "verbs", "short", "categories", "field", "sub"];
+            let known =
+                ["stored", "hash", "directory", "verbs", "update", "known", "short", "categories", "field", "sub"];
             for line in one.lines.lines() {
                 assert!(known.iter().any(|word| line.starts_with(&format!("  {word} "))), "{line}");
             }
             let columns = one.columns.lines().filter(|line| line.starts_with("  column ")).count();
             assert_eq!(one.columns(&record, |_| |_, _| Value::Null).count(), columns, "{one:?}");
             let subresources: Vec<_> = one.subresources(|_| Some(Strategy::NONE)).collect();
-            assert_eq!(subresources.len(), one.lines("sub").count(), "{one:?}");
             assert!(subresources.is_sorted_by_key(|sub| sub.name.clone()), "{one:?}");
             assert!(one.fields().all(|field| !field.label.is_empty() && !field.stored_as.is_empty()), "{one:?}");
             assert!(one.verbs().next().is_some(), "{one:?}");

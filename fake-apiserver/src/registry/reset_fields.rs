@@ -1,17 +1,12 @@
 //! The fields that a write through an endpoint resets, so that it cannot own them (`GetResetFields` of the strategies in `pkg/registry` of Kubernetes v1.37.1, and of `pkg/registry/customresource` of k8s.io/apiextensions-apiserver).
 
-use super::ids;
 use super::resource::Resource;
 use crate::managed::Set;
 use std::sync::LazyLock;
 
 static STATUS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
 static SPEC: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
-static SPEC_AND_LABELS: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["metadata", "labels"]]));
 static SPEC_AND_METADATA: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["spec"], &["metadata"]]));
-static SPEC_AND_OWNERS: LazyLock<Set> = LazyLock::new(|| {
-    Set::of_fields(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])
-});
 
 impl Resource {
     /// The fields of a set that a write through the resource, or a subresource of it, can change.
@@ -22,15 +17,16 @@ impl Resource {
         }
     }
 
-    fn reset(&self, api_version: &str, subresource: &str) -> Option<&'static Set> {
+    fn reset(&self, api_version: &str, subresource: &str) -> Option<&Set> {
         let version = self.versions.iter().find(|version| *version.api_version == *api_version)?;
-        match (self.id, subresource) {
-            (_, "status") if version.is_custom() => Some(&SPEC_AND_METADATA),
-            (ids::PODS, "status") => Some(&SPEC_AND_OWNERS),
-            (ids::DEPLOYMENTS, "status") => Some(&SPEC_AND_LABELS),
-            (_, "status") => Some(&SPEC),
-            (_, "finalize") => Some(&STATUS),
-            (_, "") if version.has_status() => Some(&STATUS),
+        if let Some((_, own)) = self.resets.iter().find(|(endpoint, _)| *endpoint == subresource) {
+            return Some(own);
+        }
+        match subresource {
+            "status" if self.rules.status_keeps_metadata => Some(&SPEC_AND_METADATA),
+            "status" => Some(&SPEC),
+            "finalize" => Some(&STATUS),
+            "" if version.has_status() => Some(&STATUS),
             _ => None,
         }
     }

@@ -3,14 +3,19 @@
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 
 use super::columns;
+use super::context::Context;
 use super::conversion::Conversion;
 use super::custom::{self, ScalePaths};
+use super::declarative;
 use super::record::{Record, Recorded};
-use super::rules::{Cell, FieldText, RowCondition, Rules, Strategy, Validate};
+use super::rules::{Cell, RowCondition, Rules, Strategy, Validate};
+use super::stored_field::{StoredField, stored_fields};
+use super::subresources::Handler;
 use crate::custom::compiled::Place;
 use crate::custom::json_path::JsonPath;
 use crate::deadline::Deadline;
-use crate::error::{FieldError, Qualified};
+use crate::error::{Errors, FieldError, Qualified};
+use crate::managed::Set;
 use crate::object::selector::SelectableField;
 use crate::object::validate::{self, MetaRules};
 use crate::schema::{ObjectType, TypeRef};
@@ -38,6 +43,8 @@ pub struct Resource {
     pub singular: Str,
     /// CamelCase kind.
     pub kind: Str,
+    /// `apiVersion`s of the kind that are decoded and not served.
+    pub known_versions: Vec<&'static str>,
     /// `kubectl`'s abbreviations.
     pub short_names: Vec<Str>,
     /// Groups of resources such as `all`.
@@ -50,8 +57,13 @@ pub struct Resource {
     pub fields: Vec<StoredField>,
     /// Rules of the kind.
     pub rules: Rules,
+    /// The fields that writes through the resource ("") or a subresource reset, where they are not those of most kinds.
+    pub(super) resets: Vec<(&'static str, Set)>,
     /// Versions by which it is served; the first is the one that is stored.
     pub versions: Vec<Arc<Version>>,
+    /// The hash that discovery shows, where it is not that of the storage version: the real server stores some kinds in versions that it does
+    /// not serve.
+    pub storage_hash: Option<Str>,
     /// Whether its definition is being deleted, so that no object can be created.
     pub terminating: bool,
 }
@@ -66,6 +78,8 @@ pub struct Version {
     pub served: bool,
     /// Whether objects can be written in protobuf. The real server does not do that for custom resources.
     pub protobuf: bool,
+    /// Whether an update without a resourceVersion overwrites (`AllowUnconditionalUpdate`).
+    pub unconditional_update: bool,
     /// API group, empty for core.
     pub group: Str,
     /// Name of the version, such as `v1`.
@@ -89,6 +103,8 @@ pub struct Version {
     pub selectable: Vec<SelectableField>,
     /// Columns of `kubectl get`.
     pub columns: Vec<PrinterColumn>,
+    /// The cells of a row beyond those of its columns.
+    pub(super) more_cells: &'static [Cell],
     /// The condition of an object's row in a table.
     pub row_condition: fn(&Value) -> Option<RowCondition>,
     /// The subresources.
@@ -116,24 +132,6 @@ pub struct Findings {
     pub warnings: Vec<String>,
 }
 
-/// A field of stored objects that selectors may ask for.
-#[derive(Debug)]
-pub struct StoredField {
-    /// Name, as the storage version's selectors write it: `spec.nodeName`.
-    pub name: Str,
-    text: TextSource,
-}
-
-/// The source of the text to select by.
-#[derive(Debug)]
-enum TextSource {
-    /// The field of that name.
-    Field,
-    Rule(FieldText),
-    /// The value at a path, if it is one.
-    Path(Option<JsonPath>),
-}
-
 /// A subresource: the status of an object, or an action on it.
 #[derive(Debug)]
 pub struct Subresource {
@@ -147,6 +145,10 @@ pub struct Subresource {
     pub kind: Str,
     /// Verbs, sorted.
     pub verbs: Vec<Str>,
+    /// The way requests are served.
+    pub(crate) handler: Handler,
+    /// The field that clients write through it, besides metadata; "" if they write another kind.
+    pub(crate) owns: &'static str,
     /// Strategy of an update through it.
     pub strategy: Strategy,
 }
@@ -173,28 +175,6 @@ pub(super) enum CellSource {
     Rule(Cell),
     /// The value at a path, if it is one, as that type.
     Path(Option<JsonPath>, String),
-}
-
-impl StoredField {
-    /// The field of that name at a path.
-    pub(super) fn at(name: String, path: Option<JsonPath>) -> Self {
-        StoredField { name: name.into(), text: TextSource::Path(path) }
-    }
-
-    /// The object's text for it; "" when unset.
-    pub fn value<'a>(&self, object: &'a Value) -> Cow<'a, str> {
-        match &self.text {
-            TextSource::Rule(text) => text(object),
-            TextSource::Field => {
-                let value = self.name.split('.').try_fold(object, |value, field| value.get(field));
-                value.and_then(Value::as_str).unwrap_or_default().into()
-            }
-            TextSource::Path(path) => {
-                let value = path.as_ref().and_then(|path| path.first(object)).filter(|value| !value.is_null());
-                value.map_or_else(Cow::default, |value| custom::go_text(&value).into())
-            }
-        }
-    }
 }
 
 impl PrinterColumn {
@@ -240,6 +220,7 @@ impl Resource {
             singular: storage.singular.into(),
             kind: storage.kind.into(),
             short_names: storage.short_names().map(Str::Borrowed).collect(),
+            known_versions: storage.known_versions().collect(),
             categories: storage.categories().map(Str::Borrowed).collect(),
             meta: MetaRules {
                 namespaced: storage.namespaced,
@@ -247,8 +228,10 @@ impl Resource {
                 qualified_finalizers: rules.qualified_finalizers,
             },
             storage_prefix: storage.directory().into(),
-            fields: stored_fields(&versions, &rules),
+            storage_hash: storage.storage_hash().map(Str::Borrowed),
+            fields: stored_fields(versions.iter().flat_map(|version| &version.selectable), &rules),
             rules,
+            resets: rules.resets.iter().map(|(endpoint, paths)| (*endpoint, Set::of_fields(paths))).collect(),
             versions: versions.into_iter().map(Arc::new).collect(),
             terminating: false,
         }
@@ -275,45 +258,32 @@ impl Resource {
         Qualified { group: &self.group, resource: &self.kind }
     }
 
-    /// Findings about a new object that came in `version`, in the real server's order. If the time is up they may be too few.
-    pub fn validate_create(&self, version: &Version, object: &Value, deadline: &Deadline) -> Findings {
-        let own = match version.validate {
-            Some(validate) => validate(object, None),
-            None => (self.rules.strategy.validate)(object),
-        };
-        let metadata = validate::metadata(object, &self.meta);
-        let Some(mut own) = version.validate_custom(object, None, false) else {
-            return Findings { errors: unique([metadata, own]), warnings: Vec::new() };
-        };
-        let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
-        let warnings = version.check_rules(object, None, blocked, deadline, &mut own);
-        Findings { errors: [metadata, own].concat(), warnings }
-    }
-
-    /// Findings about a change that came in `version`, through the object itself or a subresource. If the time is up they may be too
-    /// few.
-    pub fn validate_update(
-        &self,
-        version: &Version,
-        subresource: Option<&Subresource>,
-        new: &Value,
-        old: &Value,
-        deadline: &Deadline,
-    ) -> Findings {
-        let own = match (subresource, version.validate) {
-            (Some(subresource), _) => (subresource.strategy.validate_update)(new, old),
-            (None, Some(validate)) => validate(new, Some(old)),
-            (None, None) => (self.rules.strategy.validate_update)(new, old),
-        };
+    /// Findings about an object and, unless it is created, about its change, in the real server's order. If the time is up they may be
+    /// too few.
+    pub fn validate(&self, context: &Context<'_>, new: &Value, old: Option<&Value>, deadline: &Deadline) -> Findings {
+        let Context { version, subresource, .. } = context;
         let is_status = subresource.is_some_and(|subresource| subresource.name == "status");
-        if let Some(mut own) = version.validate_custom(new, Some(old), is_status) {
-            let metadata = validate::custom_metadata_update(new, old, &self.meta);
+        if let Some(mut own) = version.validate_custom(new, old, is_status) {
+            let metadata = match old {
+                Some(old) => validate::custom_metadata_update(new, old, &self.meta),
+                None => validate::metadata(new, &self.meta),
+            };
             let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
-            let warnings = version.check_rules(new, Some(old), blocked, deadline, &mut own);
+            let warnings = version.check_rules(new, old, blocked, deadline, &mut own);
             return Findings { errors: [metadata, own].concat(), warnings };
         }
-        let errors = unique([validate::metadata_update(new, old, &self.meta), own]);
-        Findings { errors, warnings: Vec::new() }
+        let rule = match (subresource, version.validate) {
+            (Some(subresource), _) => subresource.strategy.validate,
+            (None, Some(validate)) => validate,
+            (None, None) => self.rules.strategy.validate,
+        };
+        let own = Errors::of(|errors| rule(context, new, old, errors));
+        let metadata = match old {
+            Some(old) => validate::metadata_update(new, old, &self.meta),
+            None => validate::metadata(new, &self.meta),
+        };
+        let errors = declarative::validate(self.storage().ty(), new, old, [metadata, own].concat());
+        Findings { errors: unique(errors), warnings: Vec::new() }
     }
 
     /// An object's text for a field, "" when unset. It is computed when the object is stored; if its definition did not have the field
@@ -330,6 +300,11 @@ impl Resource {
     pub fn is_served_in(&self, api_version: &str) -> bool {
         self.versions.iter().any(|version| version.api_version == api_version)
     }
+
+    /// Whether objects of that version can be decoded, be it served or not.
+    pub fn is_known_in(&self, api_version: &str) -> bool {
+        self.is_served_in(api_version) || self.known_versions.contains(&api_version)
+    }
 }
 
 impl Version {
@@ -343,6 +318,7 @@ impl Version {
         Version {
             number: 0,
             protobuf: true,
+            unconditional_update: recorded.unconditional_update(),
             served: true,
             group: recorded.group.into(),
             name: recorded.version.into(),
@@ -355,20 +331,26 @@ impl Version {
             verbs: recorded.verbs().map(Str::Borrowed).collect(),
             selectable: recorded.fields().collect(),
             columns: recorded.columns(record, cell).collect(),
+            more_cells: rules.more_cells,
             row_condition: rules.row_condition,
-            subresources: recorded.subresources(|name| find(rules.subresources, name)).collect(),
+            subresources: recorded.subresources(|name| rules.subresource(name)).collect(),
             conversion: None,
             validate: None,
             schema: None,
             definition: None,
             scale: None,
-            deprecation: None,
+            deprecation: rules.deprecation.map(str::to_owned),
         }
     }
 
     /// The Go type of objects.
     pub fn ty(&self) -> TypeRef<'_> {
         self.ty.get()
+    }
+
+    /// The cells of a stored object's row beyond those of its columns, at a time (for ages).
+    pub fn more_cells(&self, object: &Value, now: Timestamp) -> Vec<Value> {
+        self.more_cells.iter().map(|cell| cell(object, now)).collect()
     }
 
     /// The resource as messages about requests to this version name it.
@@ -404,24 +386,8 @@ pub(super) fn find<T: Clone>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
 }
 
-/// The fields that the selectors of all versions use, each once, without those in the key.
-fn stored_fields(versions: &[Version], rules: &Rules) -> Vec<StoredField> {
-    let mut fields: Vec<StoredField> = Vec::new();
-    for SelectableField { stored_as: name, .. } in versions.iter().flat_map(|version| &version.selectable) {
-        if name != "metadata.namespace" && fields.iter().all(|field| field.name != *name) {
-            fields.push(StoredField {
-                name: name.clone(),
-                text: find(rules.fields, name).map_or(TextSource::Field, TextSource::Rule),
-            });
-        }
-    }
-    fields
-}
-
-fn unique(findings: [Vec<FieldError>; 2]) -> Vec<FieldError> {
-    if findings.iter().all(Vec::is_empty) {
-        return Vec::new();
-    }
+fn unique(mut findings: Vec<FieldError>) -> Vec<FieldError> {
     let mut seen = HashSet::new();
-    findings.into_iter().flatten().filter(|finding| seen.insert(finding.clone())).collect()
+    findings.retain(|finding| seen.insert(finding.clone()));
+    findings
 }

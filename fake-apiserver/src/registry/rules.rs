@@ -1,8 +1,12 @@
 //! The rules of a kind: its parts in upstream's Go code, which the real server's answers do not show. The rest is in the
 //! [record](super::record).
 
+use super::context::Context;
 use super::conversion::Functions;
-use crate::error::FieldError;
+use super::resource::find;
+use super::subresources::{Handler, Review};
+use crate::error::Errors;
+use crate::object::meta;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use tree::Value;
@@ -20,14 +24,31 @@ pub struct Rules {
     pub owns_generation: bool,
     /// `metadata.generation` counts changes of annotations, too.
     pub annotations_count: bool,
-    /// An update without a resourceVersion overwrites (`AllowUnconditionalUpdate`).
-    pub unconditional_update: bool,
+    /// `metadata.generation` counts changes of labels, too.
+    pub labels_count: bool,
+    /// `metadata.generation` begins with the number that was sent.
+    pub keeps_generation: bool,
     /// An update of a missing object creates it (`AllowCreateOnUpdate`).
     pub create_on_update: bool,
     /// A delete that removes the object answers with it rather than with a `Status` (`ReturnDeletedObject`).
     pub delete_returns_object: bool,
-    /// Objects are questions, answered on creation and not stored.
-    pub is_review: bool,
+    /// A delete that does not say what becomes of dependents leaves them (`DefaultGarbageCollectionPolicy`).
+    pub orphans_dependents: bool,
+    /// The warning about such a delete.
+    pub delete_warning: Option<&'static str>,
+    /// A create keeps the status that was sent.
+    pub keeps_status: bool,
+    /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
+    pub status_keeps_metadata: bool,
+    /// The fields that writes through the resource ("") or a subresource reset, so that they cannot own them (`GetResetFields`),
+    /// where they are not those of most kinds.
+    pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
+    /// The allocator of what its objects get from pools, before they are prepared (`BeginCreate`, `BeginUpdate`).
+    pub(crate) allocates: Option<Allocator>,
+    /// The way requests are served.
+    pub(crate) handler: Handler,
+    /// The warning about all requests (`APILifecycleDeprecated`).
+    pub(super) deprecation: Option<&'static str>,
     /// Strategy of writes.
     pub strategy: Strategy,
     /// The served subresources, with the strategy of writes through them.
@@ -36,10 +57,19 @@ pub struct Rules {
     pub(super) fields: &'static [(&'static str, FieldText)],
     /// The cells of columns, by heading, but for those of all kinds.
     pub(super) cells: &'static [(&'static str, Cell)],
+    /// The cells of a row beyond those of its columns.
+    pub(super) more_cells: &'static [Cell],
     /// The condition of an object's row in a table.
     pub(super) row_condition: fn(&Value) -> Option<RowCondition>,
     /// Versions by which the same objects are served besides the one that is stored.
     pub(super) versions: &'static [VersionRules],
+}
+
+/// The allocators of addresses, ports and the like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allocator {
+    /// Cluster IPs and node ports.
+    Service,
 }
 
 /// The rules of a version that is not the stored one.
@@ -55,8 +85,14 @@ pub(super) struct VersionRules {
     pub(super) validate: Validate,
 }
 
-/// Findings about an object; arguments: new, old unless created.
-pub(super) type Validate = fn(&Value, Option<&Value>) -> Vec<FieldError>;
+/// A rule that changes an object before it is validated; arguments: the write, the new object, the old one unless it is created.
+pub type Prepare = fn(&Context<'_>, &mut Value, Option<&Value>);
+
+/// A rule that finds errors in an object; arguments: the write, the new object, the old one unless it is created.
+pub type Validate = fn(&Context<'_>, &Value, Option<&Value>, &mut Errors);
+
+/// A rule that warns about an object; arguments: the write, the new object, the old one unless it is created.
+pub type Warnings = fn(&Context<'_>, &Value, Option<&Value>) -> Vec<String>;
 
 /// The text by which an object is selected.
 pub(super) type FieldText = for<'a> fn(&'a Value) -> Cow<'a, str>;
@@ -83,31 +119,35 @@ pub struct RowCondition {
 pub struct Strategy {
     /// Fills in defaults, on create, update and patch (`SetDefaults_*` upstream).
     pub default: fn(&mut Value),
-    /// Resets what a client cannot set at creation (`PrepareForCreate`); name and system metadata are set by then.
-    pub prepare_create: fn(&mut Value),
-    /// Carries over what a client cannot change (`PrepareForUpdate`); arguments: new, old.
-    pub prepare_update: fn(&mut Value, &Value),
-    /// Findings about an object by itself (`Validate`), metadata excepted.
-    pub validate: fn(&Value) -> Vec<FieldError>,
-    /// Findings about a change (`ValidateUpdate`), metadata excepted, `validate`'s included; arguments: new, old.
-    pub validate_update: fn(&Value, &Value) -> Vec<FieldError>,
+    /// Fills in the present time where it is the default.
+    pub default_times: fn(&mut Value, Timestamp),
+    /// Resets and fills in fields that clients do not set (`PrepareForCreate`, `PrepareForUpdate`). Name and system metadata
+    /// are set by then, and the status is as the pipeline leaves it.
+    pub prepare: Prepare,
+    /// Findings about the object and its change (`Validate`, `ValidateUpdate`), metadata excepted.
+    pub validate: Validate,
     /// Seconds that a deletion leaves the object, given those asked for; `None` where deletion is never graceful
     /// (`CheckGracefulDelete`).
     pub grace_period: fn(&Value, Option<i64>) -> Option<i64>,
-    /// Warnings about an accepted object; arguments: new, old unless created.
-    pub warnings: fn(&Value, Option<&Value>) -> Vec<String>,
+    /// Warnings about an accepted object (`WarningsOnCreate`, `WarningsOnUpdate`).
+    pub warnings: Warnings,
 }
 
 impl Strategy {
+    /// The strategy of a status whose writes leave the metadata.
+    pub(super) const STATUS: Strategy = Strategy {
+        prepare: |_, new, old| old.into_iter().for_each(|old| meta::keep_all_but_managers(new, old)),
+        ..Strategy::NONE
+    };
+
     /// No rules of its own.
     pub const NONE: Strategy = Strategy {
         default: |_| {},
-        prepare_create: |_| {},
-        prepare_update: |_, _| {},
-        validate: |_| Vec::new(),
-        validate_update: |_, _| Vec::new(),
+        default_times: |_, _| {},
+        prepare: |_, _, _| {},
+        validate: |_, _, _, _| {},
         grace_period: |_, _| None,
-        warnings: |_, _| Vec::new(),
+        warnings: |_, _, _| Vec::new(),
     };
 }
 
@@ -118,18 +158,38 @@ impl Rules {
         qualified_finalizers: true,
         owns_generation: false,
         annotations_count: false,
-        unconditional_update: true,
+        labels_count: false,
+        keeps_generation: false,
         create_on_update: false,
         delete_returns_object: false,
-        is_review: false,
+        orphans_dependents: false,
+        delete_warning: None,
+        keeps_status: false,
+        status_keeps_metadata: false,
+        resets: &[],
+        allocates: None,
+        handler: Handler::Objects,
+        deprecation: None,
         strategy: Strategy::NONE,
         subresources: &[],
         fields: &[],
         cells: &[],
+        more_cells: &[],
         row_condition: |_| None,
         versions: &[],
     };
 
-    /// The rules of reviews.
-    pub(super) const REVIEW: Rules = Rules { is_review: true, ..Rules::ORDINARY };
+    /// The strategy of a subresource, if it is served. The status has an ordinary one where there is no other.
+    pub(super) fn subresource(&self, name: &str) -> Option<Strategy> {
+        let status = match self.status_keeps_metadata {
+            true => Strategy::STATUS,
+            false => Strategy::NONE,
+        };
+        find(self.subresources, name).or_else(|| (name == "status").then_some(status))
+    }
+
+    /// The rules of a kind of questions.
+    pub(super) const fn review(review: Review) -> Rules {
+        Rules { handler: Handler::Review(review), ..Rules::ORDINARY }
+    }
 }

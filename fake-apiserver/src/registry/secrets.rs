@@ -3,9 +3,10 @@
 //! Follows `ValidateSecret` and `ValidateSecretUpdate` of `pkg/apis/core/validation` and
 //! `pkg/registry/core/secret/strategy.go` (v1.37.1).
 
+use super::context::Context;
 use super::rules::{Rules, Strategy};
 use super::{carry_over, default_to, text};
-use crate::error::FieldError;
+use crate::error::{Errors, FieldError};
 use crate::object::validate::invalid_each;
 use crate::object::{meta, name, validate as object};
 use crate::schema::parse_json;
@@ -25,7 +26,7 @@ const TLS: &str = "kubernetes.io/tls";
 
 pub(super) const RULES: Rules = Rules {
     cells: &[("Type", |secret, _| text(secret, "/type").into()), ("Data", |secret, _| data(secret).count().into())],
-    strategy: Strategy { default, prepare_update, validate, validate_update, warnings, ..Strategy::NONE },
+    strategy: Strategy { default, prepare, validate, warnings, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -47,8 +48,8 @@ fn default(secret: &mut Value) {
     }
 }
 
-fn prepare_update(new: &mut Value, old: &Value) {
-    if text(new, "/type").is_empty() {
+fn prepare(_: &Context<'_>, new: &mut Value, old: Option<&Value>) {
+    if let Some(old) = old.filter(|_| text(new, "/type").is_empty()) {
         carry_over(new, old, "type");
     }
 }
@@ -67,8 +68,11 @@ pub(super) fn key_errors(field: &str, key: &str) -> Vec<FieldError> {
     }
 }
 
-fn validate(secret: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
+fn validate(_: &Context<'_>, secret: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if let Some(old) = old {
+        errors.extend(object::immutable(secret, old, "type"));
+        errors.extend(immutable(secret, old, &[("data", map_differs(secret, old, "data"))]));
+    }
     let mut size = 0;
     for (key, value) in data(secret) {
         errors.extend(key_errors("data", key));
@@ -78,7 +82,6 @@ fn validate(secret: &Value) -> Vec<FieldError> {
         errors.push(FieldError::too_long("data", MAX_DATA_SIZE));
     }
     errors.extend(type_errors(secret));
-    errors
 }
 
 /// Findings about the secret's type.
@@ -145,15 +148,8 @@ pub(super) fn map_differs(new: &Value, old: &Value, field: &str) -> bool {
     new != old
 }
 
-fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    let mut errors: Vec<FieldError> = object::immutable(new, old, "type").into_iter().collect();
-    errors.extend(immutable(new, old, &[("data", map_differs(new, old, "data"))]));
-    errors.extend(validate(new));
-    errors
-}
-
 /// Warnings about a TLS key pair. The real server parses it; here only text that is not PEM is warned about.
-fn warnings(secret: &Value, _: Option<&Value>) -> Vec<String> {
+fn warnings(_: &Context<'_>, secret: &Value, _: Option<&Value>) -> Vec<String> {
     let has_pem = |key: &str| {
         let encoded = secret.get("data").and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
         let bytes = STANDARD.decode(encoded).unwrap_or_default();

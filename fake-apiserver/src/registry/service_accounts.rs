@@ -2,6 +2,7 @@
 //!
 //! Follows `pkg/registry/core/serviceaccount/strategy.go` (v1.37.1).
 
+use super::context::Context;
 use super::rules::{Rules, Strategy};
 use crate::object::meta;
 use tree::{Map, Value};
@@ -12,12 +13,7 @@ const ENFORCE_MOUNTABLE_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets
 pub(super) const RULES: Rules = Rules {
     subresources: &[("token", Strategy::NONE)],
     delete_returns_object: true,
-    strategy: Strategy {
-        prepare_create: clean_secret_references,
-        prepare_update: |new, _| clean_secret_references(new),
-        warnings,
-        ..Strategy::NONE
-    },
+    strategy: Strategy { prepare: |_, account, _| clean_secret_references(account), warnings, ..Strategy::NONE },
     ..Rules::ORDINARY
 };
 
@@ -30,7 +26,7 @@ fn clean_secret_references(account: &mut Value) {
     }
 }
 
-fn warnings(account: &Value, old: Option<&Value>) -> Vec<String> {
+fn warnings(_: &Context<'_>, account: &Value, old: Option<&Value>) -> Vec<String> {
     let annotated = |account: &Value| meta::annotations(account).get(ENFORCE_MOUNTABLE_SECRETS).is_some();
     match annotated(account) && !old.is_some_and(annotated) {
         true => vec![format!(

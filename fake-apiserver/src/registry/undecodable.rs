@@ -15,11 +15,26 @@ impl Undecodable {
 
     /// The error of a read or a deletion (`NewCorruptObjError` of `k8s.io/apiserver/pkg/storage`).
     pub(crate) fn corrupt(&self, kind: &Resource, entry: &Entry) -> ApiError {
-        let Resource { storage_prefix, .. } = kind;
-        ApiError::internal(format!(
-            "StorageError: corrupt object, Code: 7, Key: /{storage_prefix}/{}, ResourceVersion: 0, AdditionalErrorMsg: {}",
-            entry.key.path(),
-            self.0
-        ))
+        ApiError::internal(self.of_key(&key(kind, entry)))
     }
+
+    /// The error of a list of objects that cannot be read, for the same reason.
+    pub(crate) fn list<'e>(kind: &Resource, entries: impl Iterator<Item = &'e Entry>, why: &str) -> ApiError {
+        // Other than a read of a single object, a list knows keys as etcd has them.
+        let unread = |entry: &Entry| {
+            let key = format!("/registry{}", key(kind, entry));
+            let why = Undecodable::new(entry, why).of_key(&key);
+            (key, why)
+        };
+        ApiError::storage_read(kind.storage().qualified(), &entries.map(unread).collect::<Vec<_>>())
+    }
+
+    fn of_key(&self, key: &str) -> String {
+        format!("StorageError: corrupt object, Code: 7, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {}", self.0)
+    }
+}
+
+/// The key of an object in the directory of the server's objects.
+fn key(kind: &Resource, entry: &Entry) -> String {
+    format!("/{}/{}", kind.storage_prefix, entry.key.path())
 }

@@ -252,9 +252,9 @@ impl<'d> Linker<'d> {
                     omit_empty |= option == "omitempty";
                     omit_zero |= option == "omitzero";
                 }
-                let (owner, context) = (owner.clone(), name.clone());
+                let (go_name, owner, context) = (self.text(go_name), owner.clone(), name.clone());
                 let facets = facets.map(Arc::from);
-                fields.push(Field { name: name.into(), ty, omit_empty, omit_zero, owner, context, facets });
+                fields.push(Field { name: name.into(), go_name, ty, omit_empty, omit_zero, owner, context, facets });
                 Content::Field(fields.len() - 1)
             };
             if let Some(number) = number {

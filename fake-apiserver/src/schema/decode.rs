@@ -67,16 +67,26 @@ pub(super) struct Decoder<'a> {
 
 /// The maps and lists that are kept where they are empty, by their paths, in which an item of a list is `""`: of these upstream asks whether
 /// they are nil.
-pub const KEPT_EMPTY: [&[&str]; 10] = [
+pub const KEPT_EMPTY: [&[&str]; 20] = [
     &["binaryData"],
     &["data"],
-    &["rules"],
+    &["endpoints"],
+    &["ports"],
     &["rules", "", "apiGroups"],
     &["rules", "", "nonResourceURLs"],
     &["rules", "", "resourceNames"],
     &["rules", "", "resources"],
+    &["rules"],
+    &["spec", "behavior", "scaleDown", "policies"],
+    &["spec", "behavior", "scaleUp", "policies"],
+    &["spec", "devices", "requests"],
+    &["spec", "drivers", "", "topologyKeys"],
+    &["spec", "drivers"],
     &["spec", "nodeSelector"],
     &["spec", "overhead"],
+    &["spec", "podFailurePolicy", "rules", "", "onExitCodes", "values"],
+    &["spec", "podFailurePolicy", "rules"],
+    &["spec", "successPolicy", "rules"],
     &["spec", "template", "metadata", "labels"],
 ];
 

@@ -56,6 +56,13 @@ pub fn encode(object: &Value, ty: TypeRef) -> Encoded {
     Encoded { json: encoder.json, slot: encoder.slot }
 }
 
+/// Writes a part of an object as Go writes a value of the type.
+pub(crate) fn encode_part(value: &Value, ty: TypeRef) -> String {
+    let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };
+    encoder.value(ty, Some(value));
+    String::from_utf8(encoder.json).expect("JSON of texts is UTF-8")
+}
+
 /// Writes an untyped value as `json.Marshal` does.
 pub(crate) fn encode_any(value: &Value) -> String {
     let mut encoder = Encoder { json: Vec::new(), slot: None, present: Vec::new(), sorts: false };

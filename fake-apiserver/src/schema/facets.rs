@@ -18,8 +18,6 @@ pub struct Facets {
     pub required: Option<bool>,
     /// All values of an enumeration, in alphabetical order.
     pub values: Vec<Box<str>>,
-    /// Tags of declarative validation in their order, without the leading `+`: `k8s:maxItems=32`.
-    pub checks: Vec<Box<str>>,
 }
 
 /// `patchStrategy` and `patchMergeKey`.
@@ -45,15 +43,8 @@ pub enum ListType {
 }
 
 /// The facets of a declaration without tags and markers.
-pub(super) static NO_FACETS: Facets = Facets {
-    patch: None,
-    list: None,
-    atomic: None,
-    default: None,
-    required: None,
-    values: Vec::new(),
-    checks: Vec::new(),
-};
+pub(super) static NO_FACETS: Facets =
+    Facets { patch: None, list: None, atomic: None, default: None, required: None, values: Vec::new() };
 
 impl Facets {
     /// Adds a facet from a line of the data; false if the line is not a facet.
@@ -84,7 +75,6 @@ impl Facets {
                 Ok(values) => self.values = values,
                 Err(_) => return false,
             },
-            "check" => self.checks.push(rest.into()),
             _ => return false,
         }
         true

@@ -25,6 +25,7 @@ mod encode;
 mod facets;
 mod float;
 mod forms;
+mod internal;
 mod lexer;
 mod marshal;
 mod names;
@@ -39,13 +40,15 @@ mod unstructured;
 mod untyped;
 mod wire;
 
+#[cfg(test)]
+pub(crate) use built_in::every_type;
 pub(crate) use built_in::knows;
 pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
 pub use decode::{KEPT_EMPTY, decode_json};
-pub(crate) use encode::encode_any;
 pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
+pub(crate) use encode::{encode_any, encode_part};
 pub use facets::{Facets, ListType, PatchStrategy};
 pub(crate) use float::{number as float, print as print_float};
 pub use marshal::{
@@ -71,6 +74,11 @@ pub const MAX_FINDINGS: usize = 100;
 /// The error for deeper nesting.
 fn too_deep() -> String {
     format!("exceeded max depth of {MAX_DEPTH}")
+}
+
+/// A quantity, rounded up to thousandths; `None` if it has nothing finer.
+pub(crate) fn rounded_quantity(text: &str) -> Option<String> {
+    quantity::rounded_to_milli(text)
 }
 
 /// The canonical form of a quantity.

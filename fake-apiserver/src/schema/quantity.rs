@@ -16,6 +16,8 @@ const SUFFIX: &str = "unable to parse quantity's suffix";
 const MAX_INT64_FACTORS: i64 = 18;
 /// `Nano`: the finest scale.
 const NANO: i64 = -9;
+/// `Milli`: the finest scale of resources.
+const MILLI: i64 = -3;
 
 /// `quantitySuffixer`'s decimal suffixes and their powers of ten.
 const DECIMAL_SUFFIXES: [(&str, i64); 10] =
@@ -42,6 +44,24 @@ pub(super) fn canonical(text: &str) -> Result<String, &'static str> {
         Some(done) => Ok(done),
         None => slow_path(&parts, exponent, format),
     }
+}
+
+/// A canonical quantity rounded up to thousandths (`RoundUp`); `None` if it has nothing finer.
+pub(super) fn rounded_to_milli(text: &str) -> Option<String> {
+    if !text.ends_with(['n', 'u']) && !text.contains(['e', 'E', '.']) {
+        return None;
+    }
+    let parts = Parts::split(text).ok()?;
+    let (exponent, format) = interpret(parts.suffix)?;
+    let digits = format!("{}{}", parts.numerator, parts.denominator);
+    let scale = -i64::try_from(parts.denominator.len()).ok()?;
+    let exponent = if format == Format::BinarySi { return None } else { exponent };
+    let mut amount = Decimal::new(parts.negative, &digits, scale + exponent);
+    if amount.digits.is_empty() || amount.exponent >= MILLI {
+        return None;
+    }
+    amount.round_up(MILLI);
+    Some(amount.canonical(format))
 }
 
 /// The pieces of a quantity.

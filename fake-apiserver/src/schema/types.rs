@@ -100,6 +100,8 @@ pub(super) struct Struct {
 #[derive(Debug, Clone)]
 pub struct Field {
     pub(super) name: Text,
+    /// The name in Go: `ObjectMeta`.
+    pub(super) go_name: Arc<str>,
     pub(super) ty: TypeId,
     pub(super) omit_empty: bool,
     pub(super) omit_zero: bool,
@@ -203,6 +205,12 @@ impl<'t> TypeRef<'t> {
     /// Another type of the same arena.
     pub(super) fn at(self, id: TypeId) -> TypeRef<'t> {
         self.types.at(id)
+    }
+
+    /// All types of the same arena.
+    #[cfg(test)]
+    pub(super) fn arena(self) -> impl Iterator<Item = TypeRef<'t>> {
+        self.types.arena.iter().map(move |ty| TypeRef { ty, ..self })
     }
 
     pub(super) fn shape(self) -> &'t Shape {

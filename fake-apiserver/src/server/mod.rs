@@ -1,6 +1,7 @@
 //! A running server: started by its builder, stopped by a call or when it is dropped.
 
 mod builder;
+mod cert_dir;
 mod connection;
 mod gathered;
 mod kubeconfig;

@@ -6,6 +6,7 @@
 //! Generated certificates are valid from 1975 to 4096 (rcgen's defaults), as tests move clocks. Keys are ECDSA P-256, which
 //! take well under a millisecond to make.
 
+use super::cert_dir::Pair;
 use crate::auth::ClientAuthorities;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -16,7 +17,9 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use std::io;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The names in a generated certificate, besides addresses: those that clients on the host and in a cluster use.
@@ -47,6 +50,20 @@ pub enum IdentityError {
     /// The certificate and the key do not match, or TLS cannot use them.
     #[error("the certificate and the private key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
+    /// The folder of the pair has one file of it, but not this one.
+    #[error("error reading {path}, certificate and key must be supplied as a pair")]
+    NoPair {
+        /// The missing file.
+        path: PathBuf,
+    },
+    /// The folder for the pair cannot be written to.
+    #[error("unable to write the serving certificate to {path}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
 }
 
 /// A serving certificate, its key, and the certificates for clients to trust.
@@ -57,11 +74,15 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// A new authority and a certificate signed by it, for this host under all its usual names and for `bind_address`.
+    /// A new authority and a certificate signed by it, for this host under all its usual names and for `bind_address`; and both as a
+    /// pair of files.
     ///
     /// # Errors
     /// If the operating system has no randomness.
-    pub(super) fn generate(bind_address: IpAddr, clients: Option<&ClientAuthorities>) -> Result<Self, IdentityError> {
+    pub(super) fn generate(
+        bind_address: IpAddr,
+        clients: Option<&ClientAuthorities>,
+    ) -> Result<(Self, Pair), IdentityError> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
@@ -81,9 +102,10 @@ impl Identity {
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &authority)?;
 
+        let pair = Pair { certificate: certificate.pem() + &authority.pem(), key: key.serialize_pem() };
         let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(|what| rustls::Error::General(what.into()))?;
         let config = server_config(vec![certificate.der().clone()], key, clients)?;
-        Ok(Identity { authority_pem: authority.pem(), config })
+        Ok((Identity { authority_pem: authority.pem(), config }, pair))
     }
 
     /// A certificate (with its chain, if any, behind it) and its key, both PEM. Clients are to trust the same PEM, which
@@ -218,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_made_certificate_serves_every_name() {
-        let identity = Identity::generate("192.0.2.7".parse().unwrap(), None).unwrap();
+        let (identity, _) = Identity::generate("192.0.2.7".parse().unwrap(), None).unwrap();
         for name in ["localhost", "127.0.0.1", "::1", "192.0.2.7", "kubernetes.default.svc"] {
             assert_eq!(handshake(&identity, name), Ok(b"h2".to_vec()), "{name}");
         }

@@ -248,15 +248,30 @@ impl Store {
     /// # Errors
     /// The present content, if the resource is not empty; then nothing changes.
     pub fn close(&self, resource: ResourceId) -> Result<(), Snapshot> {
-        let mut wakers = Vec::new();
         let watchers = self.watchers();
-        self.state().close(resource)?;
-        // By now all events of the resource are in the outbox, or delivered.
+        let mut state = self.state();
+        state.close(resource)?;
+        let revision = state.revision();
+        drop(state);
+        self.end(resource, revision, watchers);
+        Ok(())
+    }
+
+    /// Begins a resource anew: its subscriptions end after their last events, and none begins before this instant any more.
+    pub fn begin(&self, resource: ResourceId) {
+        let watchers = self.watchers();
+        let revision = self.state().begin(resource);
+        self.end(resource, revision, watchers);
+    }
+
+    /// Ends the subscriptions of a resource after the events up to `revision`, which is in the past.
+    fn end(&self, resource: ResourceId, revision: u64, watchers: MutexGuard<'_, Watchers>) {
+        let mut wakers = Vec::new();
+        // By now all these events are in the outbox, or delivered.
         self.hand_out(&watchers, &mut wakers);
-        watchers.end(resource, &mut wakers);
+        watchers.end(resource, revision, &mut wakers);
         drop(watchers);
         wakers.into_iter().for_each(Waker::wake);
-        Ok(())
     }
 
     /// Forgets all events up to and including `revision`.
@@ -281,24 +296,31 @@ impl Store {
     /// Subscribes to the events of `scope` after `revision`, which may lie in the future.
     ///
     /// # Errors
-    /// [`Expired`] if the window of events does not reach back that far.
+    /// [`Expired`] if the window of events does not reach back that far, or the resource has [begun anew](Self::begin) since.
     pub fn subscribe_after(
         &self,
         revision: u64,
         scope: Scope,
         filter: Option<Filter>,
     ) -> Result<Subscription, Expired> {
+        let mut watchers = self.watchers();
+        if let Some(oldest) = self.state().begun(scope.resource).filter(|begun| revision < *begun) {
+            return Err(Expired { oldest });
+        }
         let watcher = Watcher::behind(scope, filter, revision, self.0.queue);
-        let subscription = self.enlist(&mut self.watchers(), watcher);
+        let subscription = self.enlist(&mut watchers, watcher);
+        drop(watchers);
         subscription.catch_up()?;
         Ok(subscription)
     }
 
     fn enlist(&self, watchers: &mut Watchers, watcher: Watcher) -> Subscription {
         let watcher = Arc::new(watcher);
-        if self.state().is_closed(watcher.scope.resource) {
-            watcher.end();
+        let state = self.state();
+        if state.is_closed(watcher.scope.resource) {
+            watcher.end(state.revision());
         }
+        drop(state);
         Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher)
     }
 

@@ -21,6 +21,8 @@ pub(super) struct State {
     last_changes: HashMap<ResourceId, LastChange>,
     /// The closed resources. Their ids are not used again, so four bytes of each stay.
     closed: HashSet<ResourceId>,
+    /// The revisions at which resources began anew, of those that did.
+    begun: HashMap<ResourceId, u64>,
 }
 
 /// The events since the last call.
@@ -41,6 +43,7 @@ impl State {
             outbox: Vec::new(),
             last_changes: HashMap::new(),
             closed: HashSet::new(),
+            begun: HashMap::new(),
         }
     }
 
@@ -77,7 +80,19 @@ impl State {
         }
         self.closed.insert(resource);
         self.last_changes.remove(&resource);
+        self.begun.remove(&resource);
         Ok(())
+    }
+
+    /// Begins a resource anew; returns the revision at which it does.
+    pub(super) fn begin(&mut self, resource: ResourceId) -> u64 {
+        self.begun.insert(resource, self.revision);
+        self.revision
+    }
+
+    /// The revision at which the resource began anew.
+    pub(super) fn begun(&self, resource: ResourceId) -> Option<u64> {
+        self.begun.get(&resource).copied()
     }
 
     pub(super) fn is_closed(&self, resource: ResourceId) -> bool {

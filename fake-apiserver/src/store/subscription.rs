@@ -15,7 +15,7 @@
 //!                   │ expired │ ───▶ Delivery::Expired, and nothing more
 //!                   └─────────┘
 //! ```
-//! When its resource is closed, a watcher that owes nothing yields [`Delivery::Ended`].
+//! When its resource is closed or begins anew, a watcher owes no later events, and one that owes nothing yields [`Delivery::Ended`].
 //!
 //! A level watcher owes no events, so it cannot expire, however far other writes move the window. Owed events are kept by
 //! the window alone: a queue only points to them, and its length is bounded.
@@ -37,7 +37,7 @@ pub enum Delivery {
     Event(Arc<Event>, Change),
     /// Events were forgotten before they could be delivered. Nothing follows.
     Expired(Expired),
-    /// The resource is closed. Nothing follows.
+    /// The resource is closed, or began anew. Nothing follows.
     Ended,
 }
 
@@ -56,7 +56,8 @@ struct Queue {
     /// If not all owed events are in the queue: the revision after which the rest follows.
     behind: Option<u64>,
     expired: Option<Expired>,
-    ended: bool,
+    /// The revision of the last event that can be owed, once the subscription is to end.
+    ended: Option<u64>,
     waker: Option<Waker>,
 }
 
@@ -64,7 +65,7 @@ impl Watcher {
     /// A watcher of the events after `after`, with room for that many.
     pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64, room: usize) -> Self {
         let owed = VecDeque::new();
-        let queue = Queue { owed, room, after, behind: None, expired: None, ended: false, waker: None };
+        let queue = Queue { owed, room, after, behind: None, expired: None, ended: None, waker: None };
         Watcher { scope, filter, queue: Mutex::new(queue) }
     }
 
@@ -79,7 +80,7 @@ impl Watcher {
     pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64) -> Option<Waker> {
         let change = event.classify(self.filter.as_ref())?;
         let mut queue = self.lock();
-        if event.revision <= queue.after {
+        if event.revision <= queue.after || queue.ended.is_some_and(|last| last < event.revision) {
             return None;
         }
         queue.expire(compacted);
@@ -100,7 +101,10 @@ impl Watcher {
         let Some(behind) = queue.behind.take() else { return Ok(()) };
         let (now, history) = store.past();
         queue.after = now.max(behind);
-        for event in history.after(behind)?.iter().filter(|event| self.scope.contains(event.key())) {
+        let last = queue.ended.unwrap_or(u64::MAX);
+        let owed = history.after(behind)?;
+        let owed = owed.iter().take_while(|event| event.revision <= last);
+        for event in owed.filter(|event| self.scope.contains(event.key())) {
             let Some(change) = event.classify(self.filter.as_ref()) else { continue };
             if queue.owed.len() == queue.room {
                 queue.behind = Some(event.revision - 1);
@@ -118,10 +122,10 @@ impl Watcher {
         queue.expired.and_then(|_| queue.waker.take())
     }
 
-    /// Ends after the owed events. Returns the task to wake.
-    pub(super) fn end(&self) -> Option<Waker> {
+    /// Ends after the owed events, of which the last is at `revision` or before. Returns the task to wake.
+    pub(super) fn end(&self, revision: u64) -> Option<Waker> {
         let mut queue = self.lock();
-        queue.ended = true;
+        queue.ended.get_or_insert(revision);
         queue.waker.take()
     }
 
@@ -162,6 +166,11 @@ impl Subscription {
         self.watcher.catch_up(&mut self.watcher.lock(), &self.store)
     }
 
+    /// Ends after the events that are committed by now.
+    pub fn end(&self) {
+        self.watcher.end(self.store.committed_revision());
+    }
+
     /// The next delivery, if there is one already.
     pub fn try_next(&mut self) -> Option<Delivery> {
         match self.poll_next(&mut Context::from_waker(Waker::noop())) {
@@ -189,7 +198,7 @@ impl Subscription {
         if let Some(expired) = queue.expired {
             return Poll::Ready(Delivery::Expired(expired));
         }
-        if queue.ended {
+        if queue.ended.is_some() {
             return Poll::Ready(Delivery::Ended);
         }
         queue.waker = Some(context.waker().clone());

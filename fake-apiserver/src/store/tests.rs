@@ -230,3 +230,22 @@ fn a_closed_resource_is_empty_and_stays_so() {
     store.create(elsewhere, None).expect("another resource is open");
     assert_eq!(delivered(&mut foreign), [(begun + 2, "x".into())]);
 }
+
+#[test]
+fn a_resource_that_begins_anew_has_no_past_for_watches() {
+    let store = Store::new(10);
+    let (_, mut watcher) = store.subscribe(in_namespace("n"), None);
+    let (_, mut foreign) = store.subscribe(Scope::all(ResourceId(1)), None);
+    let first = create(&store, "n", "x", "");
+    store.begin(RESOURCE);
+    update(&store, "x", "later");
+    assert_eq!(delivered(&mut watcher)[..2], [(first, "x".into()), (0, "ended".into())]);
+    assert!(foreign.try_next().is_none());
+    let expired = store.subscribe_after(first - 1, everything(), None).expect_err("that was before");
+    assert_eq!(expired.oldest, first);
+    let mut late = store.subscribe_after(first, everything(), None).expect("it begins there");
+    assert_eq!(delivered(&mut late).len(), 1);
+    // The past can be read all the same.
+    assert!(store.snapshot_at(first - 1).is_ok());
+    assert!(store.subscribe_after(1, Scope::all(ResourceId(1)), None).is_ok());
+}

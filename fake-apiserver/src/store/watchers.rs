@@ -44,10 +44,10 @@ impl Watchers {
         }
     }
 
-    /// Ends the subscriptions of a resource.
-    pub(super) fn end(&self, resource: ResourceId, wakers: &mut Vec<Waker>) {
+    /// Ends the subscriptions of a resource after the events up to `revision`.
+    pub(super) fn end(&self, resource: ResourceId, revision: u64, wakers: &mut Vec<Waker>) {
         let watchers = self.by_resource.get(&resource).into_iter().flat_map(ByScope::watchers);
-        wakers.extend(watchers.filter_map(|watcher| watcher.end()));
+        wakers.extend(watchers.filter_map(|watcher| watcher.end(revision)));
     }
 
     /// Offers `event` to every watcher whose scope contains its object.

@@ -5,6 +5,7 @@
 
 use super::answer::Answer;
 use super::target::Target;
+use super::trust::Trust;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -14,9 +15,8 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig};
 use std::error::Error as _;
 use std::sync::{Arc, Mutex};
 use std::{env, fs, io};
@@ -57,16 +57,12 @@ impl Connections {
     pub(super) fn new(target: &Target, bundle: &str) -> Result<Self, String> {
         let bundle = STANDARD.decode(bundle).unwrap_or_default();
         let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&bundle).flatten() {
-            // As Go, which passes over certificates that it cannot read.
-            roots.add(certificate).ok();
-        }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Trust::in_bundle(&bundle)))
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         if target.is_local() {
@@ -206,10 +202,8 @@ fn dial_error(target: &Target, error: &io::Error) -> Failed {
 fn tls_error(error: &io::Error) -> Failed {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let why = match inner {
-        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            "x509: certificate signed by unknown authority".to_owned()
-        }
-        Some(rustls::Error::InvalidCertificate(why)) => format!("x509: {why}"),
+        // Go's words, as `Trust` has them.
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(why))) => why,
         _ if error.kind() == io::ErrorKind::UnexpectedEof => return "EOF".into(),
         _ => return error.to_string(),
     };

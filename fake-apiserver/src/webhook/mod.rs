@@ -11,6 +11,7 @@
 mod answer;
 mod connections;
 mod target;
+mod trust;
 
 use bytes::Bytes;
 use connections::{Connections, Failed};

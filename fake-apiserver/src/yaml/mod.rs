@@ -19,6 +19,7 @@ mod scalar;
 mod vectors;
 mod words;
 
+pub(crate) use print::in_line;
 pub use print::print;
 use tree::Value;
 
@@ -64,6 +65,9 @@ fn parse_yaml(text: &[u8]) -> Result<Document, String> {
     let text = str::from_utf8(text).map_err(|why| yaml(not_utf8(text, why.valid_up_to())))?;
     if !text.chars().all(is_allowed) {
         return Err(yaml("control characters are not allowed".to_owned()));
+    }
+    if let Some(why) = words::tab_before_all(text) {
+        return Err(yaml(why));
     }
     let nodes = nodes::read(text).map_err(yaml)?;
     decode::decode(&nodes)

@@ -4,6 +4,18 @@ use crate::schema::MAX_DEPTH;
 use granit_parser::ErrorKind::{self, *};
 use granit_parser::ScanError;
 
+/// The refusal of a text of which the first line that says something is indented by a tab.
+pub(super) fn tab_before_all(text: &str) -> Option<String> {
+    let says_something = |(_, line): &(usize, &str)| {
+        let line = line.trim_start_matches(' ').trim_end_matches('\r');
+        !line.is_empty() && !line.starts_with(['#', '%']) && line != "---"
+    };
+    let (before, first) = text.lines().enumerate().find(says_something)?;
+    let words = "found character that cannot start any token";
+    let refusal = if before == 0 { words.to_owned() } else { format!("line {}: {words}", before + 1) };
+    first.trim_start_matches(' ').starts_with('\t').then_some(refusal)
+}
+
 /// The line that Go names: none of the first line; of others a number from 1, or, where its parser found the problem, from 0.
 #[derive(Clone, Copy)]
 enum Line {
@@ -56,6 +68,7 @@ fn problem(text: &str, kind: &ErrorKind) -> (Line, Option<&'static str>) {
         InvalidQuotedScalarIndent => (Line::Last1, "found unexpected end of stream"),
         TabInPlainScalar => (Line::Next1, "found a tab character that violates indentation"),
         UnsupportedYamlMajorVersion => (Line::From0, "found incompatible YAML document"),
+        MissingYamlVersionSeparator => (Line::From1, "did not find expected digit or '.' character"),
         ExpectedDocumentStart => (Line::From0, "did not find expected <document start>"),
         ExpectedBlockMappingKey => (Line::From0, "did not find expected key"),
         ExpectedBlockSequenceEntry => (Line::From0, "did not find expected '-' indicator"),
@@ -63,6 +76,10 @@ fn problem(text: &str, kind: &ErrorKind) -> (Line, Option<&'static str>) {
         InvalidTrailingDoubleQuotedScalar if !is_flow => (Line::From0, "did not find expected key"),
         ExpectedFlowMappingSeparator | InvalidTrailingDoubleQuotedScalar => {
             (Line::From0, "did not find expected ',' or '}'")
+        }
+        // It ends where a value is due.
+        UnclosedFlowCollection { .. } if text.trim_end().ends_with(['[', '{', ',', ':']) => {
+            (Line::Last0, "did not find expected node content")
         }
         UnclosedFlowCollection { open: '[' } => (Line::Last0, "did not find expected ',' or ']'"),
         UnclosedFlowCollection { .. } => (Line::Last0, "did not find expected ',' or '}'"),

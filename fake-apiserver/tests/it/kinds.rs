@@ -70,7 +70,12 @@ impl Case {
             "" => "/api/v1".to_string(),
             group => format!("/apis/{group}/v1"),
         };
-        if matches!(self.resource.as_str(), "namespaces" | "nodes" | "clusterroles" | "clusterrolebindings") {
+        let is_it = |line: &&str| line.contains(&format!(" {} ", self.resource)) && !line.starts_with(' ');
+        if include_str!("../../src/registry/kinds.txt")
+            .lines()
+            .find(is_it)
+            .is_some_and(|line| line.ends_with(" cluster"))
+        {
             return format!("{version}/{}", self.resource);
         }
         client.post("/api/v1/namespaces", &named(NAMESPACE)).await.expect(201);

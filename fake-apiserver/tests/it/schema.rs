@@ -330,8 +330,6 @@ fn tags_and_markers_are_known() {
     assert_eq!(protocols.values, ["SCTP", "TCP", "UDP"].map(Box::from));
     let (_, address_types) = field("discovery.k8s.io/v1", "EndpointSlice", "addressType");
     assert_eq!(address_types.values, ["FQDN", "IPv4", "IPv6"].map(Box::from));
-    let (minimum, _) = field("autoscaling/v2", "HorizontalPodAutoscaler", "spec.minReplicas");
-    assert!(minimum.checks.iter().any(|check| check.ends_with("+k8s:minimum=1")), "{:?}", minimum.checks);
     let (spec, _) = field("apps/v1", "Deployment", "spec");
     assert_eq!(spec.required, Some(true));
     let (labels, _) = field("v1", "ConfigMap", "metadata.labels");

@@ -5,6 +5,8 @@ use std::fmt;
 /// An ability that not every target has. A scenario is skipped where one that it lists is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
+    /// Lists and watches are served from a watch cache.
+    Cache,
     /// The target reports the requests of each user.
     Calls,
     /// The clock can be moved, and those of replicas set wrong.
@@ -37,7 +39,8 @@ pub enum Power {
 
 impl Power {
     /// All powers, by name.
-    pub const ALL: [Power; 14] = [
+    pub const ALL: [Power; 15] = [
+        Power::Cache,
         Power::Calls,
         Power::Clock,
         Power::Compaction,
@@ -68,6 +71,7 @@ impl Power {
 impl fmt::Display for Power {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Power::Cache => "cache",
             Power::Calls => "calls",
             Power::Clock => "clock",
             Power::Compaction => "compaction",

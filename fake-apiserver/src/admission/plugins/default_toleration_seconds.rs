@@ -2,7 +2,7 @@
 //!
 //! Follows `plugin/pkg/admission/defaulttolerationseconds/admission.go` (v1.37.1).
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
 use crate::registry::{child, items, text};
 use tree::{Value, json};
@@ -13,7 +13,7 @@ const TOLERATED: &[&str] = &["node.kubernetes.io/not-ready", "node.kubernetes.io
 /// The plugin `DefaultTolerationSeconds`.
 pub(super) struct DefaultTolerationSeconds;
 
-impl Plugin for DefaultTolerationSeconds {
+impl Immediate for DefaultTolerationSeconds {
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         if attributes.is_about("pods", "") && attributes.operation != Operation::Delete {
             tolerate(pod);

@@ -8,6 +8,7 @@ mod node_restriction;
 mod priority;
 mod runtime_class;
 mod service_account;
+mod storage_object_in_use_protection;
 mod taint_nodes_by_condition;
 
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
@@ -20,12 +21,11 @@ use node_restriction::NodeRestriction;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
+use storage_object_in_use_protection::StorageObjectInUseProtection;
 use taint_nodes_by_condition::TaintNodesByCondition;
 
 /// The support of this server for a plugin of the real one.
 enum Support {
-    /// Always on.
-    BuiltIn(fn() -> Box<dyn Plugin>),
     /// On unless disabled.
     Default(fn() -> Box<dyn Plugin>),
     /// Off unless enabled.
@@ -33,12 +33,15 @@ enum Support {
     /// Not supported.
     Missing,
 }
-use Support::{BuiltIn, Default, Missing, Optional};
+use Support::{Default, Missing, Optional};
+
+/// The plugin without which namespaces need not exist, which the store has to know, too.
+pub(super) const NAMESPACE_LIFECYCLE: &str = "NamespaceLifecycle";
 
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
     ("NamespaceAutoProvision", Missing),
-    ("NamespaceLifecycle", BuiltIn(|| Box::new(NamespaceLifecycle))),
+    (NAMESPACE_LIFECYCLE, Default(|| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
     ("LimitRanger", Missing),
@@ -55,7 +58,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("EventRateLimit", Missing),
     ("ExtendedResourceToleration", Missing),
     ("DefaultStorageClass", Missing),
-    ("StorageObjectInUseProtection", Missing),
+    ("StorageObjectInUseProtection", Default(|| Box::new(StorageObjectInUseProtection))),
     ("PodGroupProtection", Missing),
     ("OwnerReferencesPermissionEnforcement", Missing),
     ("PersistentVolumeClaimResize", Missing),
@@ -95,9 +98,6 @@ pub enum PluginError {
     /// The plugin exists in the real server only.
     #[error("fake-apiserver does not have the admission plugin {0}")]
     Missing(String),
-    /// The plugin cannot be disabled in this server.
-    #[error("fake-apiserver cannot do without the admission plugin {0}")]
-    AlwaysOn(String),
 }
 
 /// The choice of plugins.
@@ -126,17 +126,13 @@ pub(crate) fn chain(config: &Config) -> Result<Chain, PluginError> {
         both.dedup();
         return Err(PluginError::Overlapped(both));
     }
-    if let Some(name) = disabled.iter().find(|name| matches!(support(name), Some(BuiltIn(_)))) {
-        return Err(PluginError::AlwaysOn(name.clone()));
-    }
     let mut chain = Vec::new();
     for (name, support) in PLUGINS {
         let enabled = enabled.iter().any(|enabled| enabled == name);
         let disabled = disabled.iter().any(|disabled| disabled == name);
         match support {
-            BuiltIn(make) => chain.push(make()),
-            Default(make) if !disabled => chain.push(make()),
-            Optional(make) if enabled => chain.push(make(config)),
+            Default(make) if !disabled => chain.push((*name, make())),
+            Optional(make) if enabled => chain.push((*name, make(config))),
             Missing if enabled => return Err(PluginError::Missing(name.to_string())),
             Default(_) | Optional(_) | Missing => {}
         }
@@ -152,12 +148,12 @@ mod tests {
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
         for (enabled, disabled, expected) in [
-            ("", "", Ok(5)),
-            ("Priority,NamespaceLifecycle", "", Ok(5)),
-            ("ServiceAccount", "", Ok(6)),
-            ("ServiceAccount,NodeRestriction", "", Ok(7)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(5)),
-            ("", "TaintNodesByCondition,Priority", Ok(3)),
+            ("", "", Ok(6)),
+            ("Priority,NamespaceLifecycle", "", Ok(6)),
+            ("ServiceAccount", "", Ok(7)),
+            ("ServiceAccount,NodeRestriction", "", Ok(8)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(6)),
+            ("", "TaintNodesByCondition,Priority", Ok(4)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -166,7 +162,7 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Err("fake-apiserver cannot do without the admission plugin NamespaceLifecycle")),
+            ("", "NamespaceLifecycle", Ok(5)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
             let found = chain(&config).map(|chain| chain.0.len());

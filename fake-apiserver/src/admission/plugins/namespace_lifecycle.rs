@@ -4,7 +4,7 @@
 //! Follows `k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go` (v0.37.1). The store checks the namespace
 //! of a new object once more, atomically with the commit.
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Immediate, Operation};
 use crate::commit::namespace;
 use crate::error::{ApiError, ApiResult, Qualified};
 use tree::Value;
@@ -17,7 +17,7 @@ const NAMESPACES: Qualified<'static> = Qualified { group: "", resource: "namespa
 /// The plugin `NamespaceLifecycle`.
 pub(super) struct NamespaceLifecycle;
 
-impl Plugin for NamespaceLifecycle {
+impl Immediate for NamespaceLifecycle {
     fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
         let (kind, namespace) = (attributes.kind, attributes.namespace);
         match attributes.operation {

@@ -3,7 +3,7 @@
 //! Follows `plugin/pkg/admission/priority/admission.go` (v1.37.1). Priority classes are not served; only the two that every cluster
 //! has are known.
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
 use crate::registry::{carry_over, child, text};
 use tree::Value;
@@ -18,7 +18,7 @@ const PREEMPTION: &str = "PreemptLowerPriority";
 /// The plugin `Priority`.
 pub(super) struct Priority;
 
-impl Plugin for Priority {
+impl Immediate for Priority {
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         match (attributes.operation, attributes.old) {
             _ if !attributes.is_about("pods", "") => Ok(()),

@@ -1,38 +1,173 @@
-//! The plugin `RuntimeClass`: refuses pods with a runtime class that does not exist, or with an overhead that no class has. As runtime
-//! classes are not served, none does.
+//! The plugin `RuntimeClass`: a pod with a runtime class gets its overhead, its nodes and its tolerations, unless they contradict.
 //!
-//! Follows `plugin/pkg/admission/runtimeclass/admission.go` (v1.37.1).
+//! Follows `plugin/pkg/admission/runtimeclass/admission.go` and `pkg/util/tolerations/tolerations.go` (v1.37.1).
 
-use crate::admission::{Attributes, Operation, Plugin};
-use crate::error::ApiResult;
-use crate::registry::text;
-use tree::Value;
+use crate::admission::{Attributes, Immediate, Operation};
+use crate::error::{ApiError, ApiResult};
+use crate::registry::{amount, child, ids, items, text};
+use crate::store::Key;
+use std::sync::Arc;
+use tree::{Map, Value};
 
 /// The plugin `RuntimeClass`.
 pub(super) struct RuntimeClass;
 
-impl Plugin for RuntimeClass {
+impl Immediate for RuntimeClass {
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
-        if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
-            return Ok(());
-        }
-        match text(pod, "/spec/runtimeClassName") {
-            "" => Ok(()),
-            class => Err(attributes.forbidden(pod, format!("pod rejected: RuntimeClass {class:?} not found"))),
+        match class_of(attributes, pod)? {
+            None => Ok(()),
+            Some(class) => set_overhead(&class, pod)
+                .and_then(|()| set_scheduling(&class, pod))
+                .map_err(|why| attributes.forbidden(pod, why)),
         }
     }
 
-    fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
-        if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
+    fn check(&self, attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
+        if !is_checked(attributes) {
             return Ok(());
         }
-        match pod["spec"].get("overhead") {
-            None => Ok(()),
+        let class = class_of(attributes, pod)?;
+        let overhead = pod["spec"].get("overhead");
+        let why = match class.as_ref().and_then(|class| class.get("overhead")) {
+            Some(own) if same(own.get("podFixed"), overhead) => return Ok(()),
+            Some(_) => MISMATCH,
+            None if overhead.is_none() => return Ok(()),
             // Also an empty one, which Go tells from none.
-            Some(_) => {
-                let why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
-                Err(attributes.forbidden(pod, why))
+            None => "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead",
+        };
+        Err(attributes.forbidden(pod, why))
+    }
+}
+
+const MISMATCH: &str = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+
+fn is_checked(attributes: &Attributes<'_>) -> bool {
+    attributes.operation == Operation::Create && attributes.is_about("pods", "")
+}
+
+/// The class of a new pod; `None` if it has none. One that the replica does not know yet is looked up.
+fn class_of(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<Option<Arc<Value>>> {
+    let name = pod["spec"].get("runtimeClassName").and_then(Value::as_str);
+    let Some(name) = name.filter(|_| is_checked(attributes)) else { return Ok(None) };
+    if name.is_empty() {
+        return Err(ApiError::untyped("resource name may not be empty"));
+    }
+    let key = Key::new(ids::RUNTIME_CLASSES, "", name);
+    let class = attributes.store.get(&key).map(|entry| Arc::new(entry.object()));
+    let missing = || attributes.forbidden(pod, format!("pod rejected: RuntimeClass {name:?} not found"));
+    attributes.seen_cluster_wide(ids::RUNTIME_CLASSES, name).or(class).map(Some).ok_or_else(missing)
+}
+
+/// Whether two lists of resources are the same amounts.
+fn same(one: Option<&Value>, other: Option<&Value>) -> bool {
+    let empty = Map::new();
+    let [one, other] = [one, other].map(|list| list.and_then(Value::as_object).unwrap_or(&empty));
+    let equal = |(name, value): (_, &Value)| {
+        let (value, other) = (value.as_str(), other.get(name).and_then(Value::as_str));
+        other.is_some_and(|other| amount(value.unwrap_or_default()) == amount(other))
+    };
+    one.len() == other.len() && one.iter().all(equal)
+}
+
+/// `setOverhead`.
+fn set_overhead(class: &Value, pod: &mut Value) -> Result<(), String> {
+    let Some(overhead) = class.get("overhead") else { return Ok(()) };
+    let fixed = overhead.get("podFixed");
+    let sent = pod["spec"].get("overhead").filter(|sent| sent.as_object().is_some_and(|sent| !sent.is_empty()));
+    if sent.is_some() && !same(fixed, sent) {
+        return Err(MISMATCH.into());
+    }
+    if let Some(spec) = pod["spec"].as_object_mut() {
+        match fixed {
+            Some(fixed) => drop(spec.insert("overhead".into(), fixed.clone())),
+            None => drop(spec.remove("overhead")),
+        }
+    }
+    Ok(())
+}
+
+/// `setScheduling`.
+fn set_scheduling(class: &Value, pod: &mut Value) -> Result<(), String> {
+    let Some(scheduling) = class.get("scheduling") else { return Ok(()) };
+    let spec = child(pod, "spec");
+    for (label, own) in scheduling["nodeSelector"].as_object().into_iter().flatten() {
+        let own = own.as_str().unwrap_or_default();
+        let selector = child(spec, "nodeSelector");
+        match selector.get(label).and_then(Value::as_str) {
+            Some(sent) if sent != own => {
+                return Err(format!(
+                    "conflict: runtimeClass.scheduling.nodeSelector[{label}] = {own}; pod.spec.nodeSelector[{label}] = {sent}"
+                ));
             }
+            _ => selector[label.as_str()] = own.into(),
+        }
+    }
+    let merged = merge(items(spec, "/tolerations"), items(scheduling, "/tolerations"));
+    if !merged.is_empty() {
+        spec["tolerations"] = merged.into();
+    }
+    Ok(())
+}
+
+/// `MergeTolerations`: those of both lists that no other one covers.
+fn merge(first: &[Value], second: &[Value]) -> Vec<Value> {
+    let all: Vec<&Value> = first.iter().chain(second).collect();
+    let mut merged: Vec<Value> = Vec::new();
+    for (index, one) in all.iter().enumerate() {
+        let covered = merged.iter().any(|earlier| covers(earlier, one))
+            || all[index + 1..].iter().any(|later| later != one && covers(later, one));
+        if !covered {
+            merged.push((*one).clone());
+        }
+    }
+    merged
+}
+
+/// `isSuperset`: whether a toleration covers what another one does.
+fn covers(wide: &Value, narrow: &Value) -> bool {
+    if wide == narrow {
+        return true;
+    }
+    let differs = |field: &str| text(wide, field) != text(narrow, field);
+    let any_key = text(wide, "/key").is_empty() && text(wide, "/operator") == "Exists";
+    if differs("/key") && !any_key || differs("/effect") && !text(wide, "/effect").is_empty() {
+        return false;
+    }
+    if text(wide, "/effect") == "NoExecute"
+        && let Some(seconds) = wide["tolerationSeconds"].as_i64()
+        && narrow["tolerationSeconds"].as_i64().is_none_or(|narrow| narrow > seconds)
+    {
+        return false;
+    }
+    match text(wide, "/operator") {
+        "Equal" | "" => text(narrow, "/operator") == "Equal" && !differs("/value"),
+        operator => operator == "Exists",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tree::json;
+
+    #[test]
+    fn covered_tolerations_are_left_out() {
+        let (exists, all) = (json!({"key": "k", "operator": "Exists"}), json!({"operator": "Exists"}));
+        let equal = json!({"key": "k", "operator": "Equal", "value": "v"});
+        let other = json!({"key": "l", "value": "v"});
+        let soon = json!({"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5});
+        let later = json!({"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 9});
+        let table = [
+            (vec![&equal], vec![&exists], vec![&exists]),
+            (vec![&exists], vec![&equal], vec![&exists]),
+            (vec![&equal, &other], vec![&all], vec![&all]),
+            (vec![&soon], vec![&later], vec![&later]),
+            (vec![&other], vec![&other], vec![&other]),
+            (vec![&equal], vec![&other], vec![&equal, &other]),
+        ];
+        for (first, second, wanted) in table {
+            let [first, second] = [first, second].map(|list| list.into_iter().cloned().collect::<Vec<_>>());
+            assert_eq!(merge(&first, &second).iter().collect::<Vec<_>>(), wanted);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Follows `plugin/pkg/admission/nodetaint/admission.go` (v1.37.1).
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Immediate, Operation};
 use crate::error::ApiResult;
 use crate::registry::{child, items};
 use tree::{Value, json};
@@ -10,7 +10,7 @@ use tree::{Value, json};
 /// The plugin `TaintNodesByCondition`.
 pub(super) struct TaintNodesByCondition;
 
-impl Plugin for TaintNodesByCondition {
+impl Immediate for TaintNodesByCondition {
     fn admit(&self, attributes: &Attributes<'_>, node: &mut Value) -> ApiResult<()> {
         if attributes.operation != Operation::Create || !attributes.is_about("nodes", "") {
             return Ok(());

@@ -114,10 +114,10 @@ impl<'k> Expected<'k> {
         object.as_object().is_some_and(|object| object.iter().all(fits))
     }
 
-    /// 400 for a body of the right kind, but of another version that the resource is served in.
+    /// 400 for a body of the right kind, but of another version that can be decoded.
     fn check_version(&self, api_version: &str, kind: &str) -> ApiResult<()> {
         let is_other = api_version != self.api_version && (kind.is_empty() || kind == self.kind);
-        if is_other && self.served.is_some_and(|(resource, _)| resource.is_served_in(api_version)) {
+        if is_other && self.served.is_some_and(|(resource, _)| resource.is_known_in(api_version)) {
             return Err(self.other_version(api_version));
         }
         Ok(())

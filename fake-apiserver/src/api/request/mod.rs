@@ -67,6 +67,12 @@ impl Request<'_> {
         Key::new(self.kind.id, self.namespace, self.name)
     }
 
+    /// Whether its resource is served as it was when the request came.
+    pub(super) fn is_current(&self) -> bool {
+        let catalog = self.cluster.catalog();
+        catalog.registry.get(self.kind.id).is_some_and(|served| Arc::ptr_eq(served, self.kind))
+    }
+
     pub(super) fn not_found(&self) -> ApiError {
         ApiError::not_found(self.version.qualified(), self.name)
     }

@@ -1,6 +1,7 @@
 //! The options of each verb, read from the query (or, for deletes, the body) and validated once.
 
 use super::Query;
+use crate::admission::Options;
 use crate::commit::deletion::{DeleteOptions, Propagation};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::selector::LabelSelector;
@@ -15,6 +16,16 @@ pub(crate) enum FieldValidation {
     Warn,
     /// Refuse the object.
     Strict,
+}
+
+impl FieldValidation {
+    fn text(self) -> &'static str {
+        match self {
+            FieldValidation::Ignore => "Ignore",
+            FieldValidation::Warn => "Warn",
+            FieldValidation::Strict => "Strict",
+        }
+    }
 }
 
 /// Options of create, update and patch.
@@ -65,6 +76,48 @@ impl WriteOptions {
         }
         let force = query.flag("force").unwrap_or(false);
         Ok(WriteOptions { dry_run: !dry_run.is_empty(), field_manager, force, field_validation })
+    }
+}
+
+impl Options for WriteOptions {
+    fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    fn object(&self) -> Value {
+        let mut object = json!({ "fieldValidation": self.field_validation.text() });
+        if self.dry_run {
+            object["dryRun"] = json!(["All"]);
+        }
+        if !self.field_manager.is_empty() {
+            object["fieldManager"] = self.field_manager.as_str().into();
+        }
+        object
+    }
+}
+
+impl Options for DeleteOptions {
+    fn dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    fn object(&self) -> Value {
+        let mut object = json!({});
+        if self.dry_run {
+            object["dryRun"] = json!(["All"]);
+        }
+        if let Some(seconds) = self.grace_period {
+            object["gracePeriodSeconds"] = seconds.into();
+        }
+        if let Some(propagation) = self.propagation {
+            object["propagationPolicy"] = format!("{propagation:?}").into();
+        }
+        for (field, text) in [("uid", &self.uid), ("resourceVersion", &self.resource_version)] {
+            if let Some(text) = text {
+                object["preconditions"][field] = text.as_str().into();
+            }
+        }
+        object
     }
 }
 

@@ -1,11 +1,13 @@
 //! `POST pods/{name}/binding`: puts a pod on a node, once. `BindingREST` of `pkg/registry/core/pod/storage`.
 
+use crate::api::request::Body;
 use crate::api::request::decode::{self, Expected};
 use crate::api::write::rewrite;
 use crate::api::{Reply, Request, admission, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
+use crate::registry::ids;
 use tree::{Value, json};
 
 const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/binding" };
@@ -13,13 +15,13 @@ const BINDING: Qualified<'static> = Qualified { group: "", resource: "pods/bindi
 pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("v1", "Binding")?;
     let (options, mut binding) = decode::creation(request, &expected)?;
-    admission::create(request, &mut binding).await?;
+    admission::create(request, &options, &mut binding).await?;
     if meta::name(&binding) != request.name {
         return Err(ApiError::bad_request("name in URL does not match name in Binding object"));
     }
     // Upstream forgets to give these errors a type.
     let node = node(&binding).map_err(|errors| ApiError::untyped(aggregate(errors.iter().map(ToString::to_string))))?;
-    admission::validate(request, &binding, None)?;
+    admission::validate(request, &options, &binding, None).await?;
     let now = format_seconds(request.now);
     let assignment = rewrite(request, &options, |request, entry, pod| {
         preconditions::check_uid(request, &options, &entry.key, meta::uid(&binding), Some(entry))?;
@@ -41,6 +43,32 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     });
     assignment.await?;
     Ok(Reply::Success { code: 201 })
+}
+
+/// `POST bindings`: the same for the pod of the binding's name (`LegacyBindingREST`).
+pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let (_, binding) = decode::creation(request, &Expected::named("v1", "Binding")?)?;
+    let name = meta::name(&binding);
+    if name.is_empty() {
+        return Err(ApiError::bad_request("Name parameter required."));
+    }
+    let catalog = request.cluster.catalog();
+    let pods = catalog.registry.known(ids::PODS);
+    let mut own = Request {
+        kind: pods,
+        version: pods.storage(),
+        subresource: pods.storage().subresource("binding"),
+        name,
+        user: request.user.clone(),
+        body: Body { content_type: request.body.content_type, bytes: request.body.bytes.clone() },
+        deadline: request.deadline.clone(),
+        warnings: Vec::new(),
+        annotations: Vec::new(),
+        ..*request
+    };
+    let reply = create(&mut own).await;
+    request.annotations.extend(own.annotations);
+    reply
 }
 
 fn node(binding: &Value) -> Result<String, Vec<FieldError>> {

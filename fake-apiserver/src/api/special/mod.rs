@@ -1,6 +1,8 @@
 //! Endpoints without stored objects of their own: actions on an object, reviews, and the scale of a workload.
 
 pub(super) mod binding;
+pub(super) mod component_statuses;
+pub(super) mod eviction;
 pub(super) mod reviews;
 pub(super) mod scale;
 pub(super) mod token;

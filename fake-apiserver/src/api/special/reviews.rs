@@ -3,27 +3,27 @@
 use crate::api::request::decode::{self, Expected};
 use crate::api::{Reply, Request, encode_reply, owners};
 use crate::auth::reviews::{access, own, token};
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
+use crate::registry::Review;
 use tree::Value;
 
-pub(crate) fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Reply> {
     let expected = Expected::of(request.kind, request.version);
     let (options, mut body) = decode::creation(request, &expected)?;
     owners::asked(request, &options, &expected, &mut body);
-    let answer = answer(request, body)?;
+    let answer = answer(request, review, body)?;
     encode_reply(&expected, &answer)
 }
 
-fn answer(request: &Request<'_>, body: Value) -> ApiResult<Value> {
+fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value> {
     let (cluster, user) = (request.cluster, &*request.user);
     let authorizer = &*cluster.authorizer;
-    match &*request.kind.kind {
-        "TokenReview" => token::review(&cluster.authenticator, body, request.now, cluster),
-        "SelfSubjectReview" => Ok(own::subject(user, request.now)),
-        "SubjectAccessReview" => access::subject(authorizer, body),
-        "LocalSubjectAccessReview" => access::local(authorizer, request.namespace, body),
-        "SelfSubjectAccessReview" => access::own(authorizer, user, body),
-        "SelfSubjectRulesReview" => own::rules(authorizer, user, &body),
-        other => Err(ApiError::not_implemented(format!("reviews of kind {other}"))),
+    match review {
+        Review::Token => token::review(&cluster.authenticator, body, request.now, cluster),
+        Review::SelfSubject => Ok(own::subject(user, request.now)),
+        Review::SubjectAccess => access::subject(authorizer, body),
+        Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body),
+        Review::SelfSubjectAccess => access::own(authorizer, user, body),
+        Review::SelfSubjectRules => own::rules(authorizer, user, &body),
     }
 }

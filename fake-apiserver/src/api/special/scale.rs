@@ -10,7 +10,6 @@ use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
 use crate::api::request::media::{PatchFormat, patch_format};
 use crate::api::request::options::WriteOptions;
-use crate::api::update::require_version;
 use crate::api::write::{self, Wanted};
 use crate::api::{Reply, Request, get};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
@@ -108,7 +107,10 @@ async fn set_replicas(
         if !set_at_path(&mut workload, path, replicas.into()) {
             return Err(ApiError::internal(format!("{path} is no place for a number")));
         }
-        meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
+        // Without a revision the scale of a custom resource may be written whatever the revision is, though the resource may not.
+        if request.version.scale.is_none() || !meta::resource_version(&scale).is_empty() {
+            meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
+        }
         let owners = managed::of_workload(&owners, scaled, &places, &request.version.api_version);
         owners::set(&mut workload, &owners);
         Ok(Wanted::Owned(workload))
@@ -126,14 +128,13 @@ async fn set_replicas(
     }
 }
 
-/// What upstream demands of the written scale of a custom resource. Without a revision it may be written whatever the
-/// revision is, but not with none.
+/// What upstream demands of the written scale of a custom resource.
 fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
     if scale["spec"]["replicas"] == UNSET {
         let path = request.version.scale.as_ref().map_or("", |paths| &paths.replicas);
         return Err(ApiError::bad_request(format!("the spec replicas field {path:?} cannot be empty")));
     }
-    if meta::resource_version(scale).is_empty() { Ok(()) } else { require_version(request, scale) }
+    Ok(())
 }
 
 /// The scale of a workload. A custom resource may have no replicas yet: `missing` stands for them, without it they have to be

@@ -10,8 +10,8 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let (options, mut body) = decode::creation(request, &expected)?;
     token_request::set_defaults(&mut body);
     owners::asked(request, &options, &expected, &mut body);
-    admission::create(request, &mut body).await?;
-    admission::validate(request, &body, None)?;
+    admission::create(request, &options, &mut body).await?;
+    admission::validate(request, &options, &body, None).await?;
     let cluster = request.cluster;
     let outcome = cluster.authenticator.token_request(
         request.namespace,

@@ -5,9 +5,9 @@
 use super::*;
 use crate::auth::authorizer::{Attributes, Authorizer, Decision, Target};
 use crate::auth::node::NodeAuthorizer;
-use crate::auth::user::NODES_GROUP;
 use crate::registry::ids;
 use crate::store::{Draft, Key, Meta, Store, Updated};
+use crate::user::NODES_GROUP;
 
 fn node(name: &str) -> User {
     User { name: format!("system:node:{name}"), groups: vec![NODES_GROUP.into()], ..User::default() }

@@ -1,37 +1,74 @@
-//! What is described of built-in resources: that each kind's PATCH takes `fieldValidation` and `dryRun`.
+//! The part of a document that is about built-in resources: what is recorded of those that are served.
 
 use super::document::Document;
-use crate::json::encode;
-use crate::object::patch;
-use crate::registry::{Served, Version};
-use tree::{Map, Value, json};
+use super::recorded::{About, Path, Recorded};
+use super::template::Form;
+use crate::registry::{Registry, Served};
+use std::borrow::Cow;
 
-/// The supported types of patches.
-const PATCH_TYPES: [&str; 2] = [patch::json::MEDIA_TYPE, patch::merge::MEDIA_TYPE];
-
-/// Adds a resource, whose version of its group is at a path.
-pub(super) fn add(document: &mut Document, path: &str, served: Served<'_>) {
+/// Adds recorded paths to a document about that version of that group, or (version 2) all, with the schemas and parameters that they
+/// refer to.
+pub(super) fn add<'p>(document: &mut Document, form: Form, of: (&str, &str), paths: impl Iterator<Item = &'p Path>) {
+    let recorded = Recorded::get();
     document.describes_built_in = true;
-    let Served { resource, version, .. } = served;
-    if version.verbs.iter().any(|verb| verb == "patch") {
-        let scope = if resource.meta.namespaced { "/namespaces/{namespace}" } else { "" };
-        let path = format!("/{path}{scope}/{}/{{name}}", resource.resource);
-        let operations = encode(&json!({ "patch": patch(version) }));
-        document.paths.insert(path, String::from_utf8(operations).expect("JSON of texts is UTF-8"));
+    let mut due = Vec::new();
+    for path in paths {
+        let operations = recorded.operations(path, form);
+        due.extend(references(&operations));
+        document.paths.insert(path.path.to_owned(), operations);
+    }
+    due.sort_unstable();
+    due.dedup();
+    while let Some(reference) = due.pop() {
+        match reference {
+            Reference::Model(name) if !document.models.contains_key(&name) => {
+                let model = recorded.model(&name, form, of.0, of.1).expect("the record has what it refers to");
+                due.extend(references(&model));
+                document.models.insert(name, model);
+            }
+            Reference::Parameter(name) if !document.parameters.contains_key(&*name) => {
+                let parameter = recorded.parameter(&name).expect("the record has what it refers to");
+                due.extend(references(parameter));
+                document.parameters.insert(name, Cow::Borrowed(parameter));
+            }
+            Reference::Model(_) | Reference::Parameter(_) => {}
+        }
     }
 }
 
-/// The operation PATCH of a kind, which kubectl looks at.
-fn patch(version: &Version) -> Value {
-    let parameters = ["dryRun", "fieldManager", "fieldValidation"]
-        .map(|name| json!({"name": name, "in": "query", "schema": {"type": "string", "uniqueItems": true}}));
-    let content: Map = PATCH_TYPES.map(|media_type| (media_type.to_string(), json!({}))).into_iter().collect();
-    json!({
-        "description": format!("partially update the specified {}", version.kind),
-        "parameters": parameters,
-        "requestBody": {"content": content, "required": true},
-        "responses": {"200": {"description": "OK", "content": {"application/json": {}}}},
-        "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": {"group": version.group, "version": version.name, "kind": version.kind},
+/// The recorded paths that a registry serves.
+pub(super) fn served(registry: &Registry) -> impl Iterator<Item = &'static Path> {
+    Recorded::get().paths.iter().filter(|path| is_served(path.about, registry))
+}
+
+/// Whether a registry serves what a path is about.
+fn is_served(about: About, registry: &Registry) -> bool {
+    let is_built_in = |served: &Served<'_>| !served.version.is_custom();
+    match about {
+        About::Server => true,
+        About::Group(group) => registry.versions().any(|served| served.version.group == group && is_built_in(&served)),
+        About::Version(group, version) => registry.has_built_in(group, version),
+        About::Resource { group, version, plural, subresource } => {
+            let served = registry.path(group, version, plural).filter(is_built_in);
+            let mut subresources = served.iter().flat_map(|served| &served.version.subresources);
+            served.is_some() && (subresource.is_empty() || subresources.any(|other| *other.name == *subresource))
+        }
+    }
+}
+
+/// A reference from a piece of a document.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Reference {
+    Model(String),
+    Parameter(String),
+}
+
+/// The references in a piece of a document.
+fn references(json: &str) -> impl Iterator<Item = Reference> {
+    json.split("\"#/").skip(1).filter_map(|behind| {
+        let reference = behind.split('"').next()?;
+        let name = |kind: &str| Some(reference.strip_prefix(kind)?.to_owned());
+        let model = name("components/schemas/").or_else(|| name("definitions/")).map(Reference::Model);
+        model.or_else(|| name("parameters/").map(Reference::Parameter))
     })
 }

@@ -33,6 +33,9 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, definition: &[u8]
             document.paths.insert(template.fill(path, &names), template.fill(operations, &names));
         }
     }
+    for (name, parameter) in &template.parameters {
+        document.parameters.entry((*name).to_owned()).or_insert(Cow::Borrowed(parameter));
+    }
     let definition = parse_json(definition).map(|parsed| parsed.object).unwrap_or_default();
     let described = items(&definition, "/spec/versions").iter().find(|described| described["name"] == *version.name);
     let described = described.unwrap_or(&Value::Null);

@@ -1,12 +1,15 @@
 //! A document, in the order of keys that Go writes.
 
 use super::custom;
-use super::template::{Form, Template};
+use super::template::Form;
 use crate::registry::Served;
 use crate::version::{MAJOR, MINOR};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// What all documents but those of custom resources say of authentication.
+const SECURITY_SCHEMES: &str = r#""securitySchemes":{"BearerToken":{"type":"apiKey","description":"Bearer Token authentication","name":"authorization","in":"header"}}"#;
 
 /// A document in the making.
 #[derive(Default)]
@@ -15,7 +18,9 @@ pub(super) struct Document {
     pub(super) paths: BTreeMap<String, String>,
     /// The schemas by name, as JSON.
     pub(super) models: BTreeMap<String, Cow<'static, str>>,
-    /// Whether it is about resources that are not custom, too.
+    /// The parameters that operations of version 2 refer to, by name.
+    pub(super) parameters: BTreeMap<String, Cow<'static, str>>,
+    /// Whether it is about more than custom resources.
     pub(super) describes_built_in: bool,
 }
 
@@ -35,8 +40,15 @@ impl Document {
         };
         let mut json = format!(r#"{{"openapi":"3.0.0","info":{{"title":"{title}","version":"{version}"}},"paths":"#);
         object(&mut json, &self.paths);
-        json.push_str(r#","components":{"schemas":"#);
-        object(&mut json, &self.models);
+        json.push_str(r#","components":{"#);
+        if !self.models.is_empty() || !self.describes_built_in {
+            json.push_str(r#""schemas":"#);
+            object(&mut json, &self.models);
+        }
+        if self.describes_built_in {
+            json.push_str(if self.models.is_empty() { "" } else { "," });
+            json.push_str(SECURITY_SCHEMES);
+        }
         json.push_str("}}");
         json
     }
@@ -49,7 +61,7 @@ impl Document {
         json.push_str(r#","definitions":"#);
         object(&mut json, &self.models);
         json.push_str(r#","parameters":"#);
-        object(&mut json, &Template::of(Form::V2).parameters);
+        object(&mut json, &self.parameters);
         json.push_str(
             r#","securityDefinitions":{"BearerToken":{"description":"Bearer Token authentication","type":"apiKey","name":"authorization","in":"header"}},"security":[{"BearerToken":[]}]}"#,
         );

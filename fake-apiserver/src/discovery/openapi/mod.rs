@@ -1,27 +1,39 @@
-//! OpenAPI: of custom resources all that the real server publishes, in v3 and v2; of built-in ones as much as `kubectl create`,
-//! `apply`, `replace` and `edit` look up in v3 before they leave validation to the server.
+//! OpenAPI, in v3 and v2: all that the real server publishes of the resources that are served.
+//!
+//! ```text
+//!   recorded.txt ─▶ built_in.rs ─┐
+//!                                ├─▶ document.rs ─▶ JSON ─▶ protobuf/ ─▶ protobuf
+//!   template.txt ─▶ custom.rs ───┘
+//! ```
 //!
 //! A document is made when it is asked for. What is kept is its hash, for the index has those of all documents, until one of the
 //! resources that it describes changes.
 
 mod built_in;
+mod convert;
 mod custom;
 mod document;
+mod open;
+mod protobuf;
+mod recorded;
 mod schema;
 mod simplify;
 mod template;
 #[cfg(test)]
+mod tests;
+#[cfg(test)]
 mod vectors;
 
 use super::aggregated::sha512_hex;
+use super::catalogs::Catalogs;
 use super::groups::{self, Group, GroupVersion};
 use crate::json::encode;
-use crate::registry::Registry;
+use crate::registry::{Registry, Served};
 use crate::store::ResourceId;
 use bytes::Bytes;
 use document::Document;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use template::Form;
 use tree::{Map, json};
 
@@ -34,9 +46,13 @@ pub(crate) struct OpenApi {
     v2: OnceLock<String>,
 }
 
-/// The hashes of the documents of versions of groups, by their paths, as they were last made for a cluster.
+/// The hashes of documents, by their paths, as they were last made for a cluster.
 #[derive(Default)]
-pub(super) struct Hashes(Mutex<BTreeMap<String, Hash>>);
+pub(super) struct Hashes {
+    own: Mutex<BTreeMap<String, Hash>>,
+    /// Those of all clusters, about built-in resources only.
+    shared: Option<Arc<Hashes>>,
+}
 
 struct Hash {
     /// The versions of resources that the document describes.
@@ -50,6 +66,22 @@ pub(crate) struct Hashed<'d> {
     pub(crate) hash: String,
     /// The document; called only if it is to be sent.
     pub(crate) json: Box<dyn FnOnce() -> Bytes + 'd>,
+    form: Form,
+}
+
+impl Hashed<'_> {
+    /// The document in protobuf.
+    ///
+    /// # Errors
+    /// If the schema of a custom resource has what the messages have no place for.
+    pub(crate) fn protobuf(self) -> Result<Bytes, String> {
+        let json = (self.json)();
+        let protobuf = match self.form {
+            Form::V2 => protobuf::v2(&json),
+            Form::V3 => protobuf::v3(&json),
+        };
+        protobuf.map(Bytes::from)
+    }
 }
 
 impl OpenApi {
@@ -63,7 +95,7 @@ impl OpenApi {
         self.index.get_or_init(|| {
             let paths: Map = self
                 .hashes
-                .all(&groups::of(&self.registry))
+                .all(&self.registry)
                 .into_iter()
                 .map(|(path, hash)| {
                     let url = format!("/openapi/v3/{path}?hash={hash}");
@@ -76,68 +108,131 @@ impl OpenApi {
 
     /// The document at `/openapi/v3/{path}`.
     pub(crate) fn v3(&self, path: &str) -> Option<Hashed<'_>> {
-        let group = path.strip_prefix("apis/").and_then(|path| path.split_once('/')).map_or("", |(group, _)| group);
-        let (of, json) = groups::of_group(&self.registry, group).and_then(|group| {
-            let version = group.versions.iter().find(|version| group.path(version.name) == path)?;
-            Some((described(version), v3(&group, version)))
-        })?;
-        let json = Bytes::from(json);
-        Some(Hashed { hash: self.hashes.of(path, of, || json.clone()).to_string(), json: Box::new(move || json) })
+        let subject = Subject::of(&self.registry, path)?;
+        let json = Bytes::from(subject.v3(&self.registry));
+        let hash = self.hashes.of(&subject, || json.clone()).to_string();
+        Some(Hashed { hash, json: Box::new(move || json), form: Form::V3 })
     }
 
-    /// The document at `/openapi/v2`, of the custom resources.
+    /// The document at `/openapi/v2`, of all resources.
     pub(crate) fn v2(&self) -> Hashed<'_> {
         let made = OnceLock::new();
         let json = || {
             let mut document = Document::default();
+            built_in::add(&mut document, Form::V2, ("", ""), built_in::served(&self.registry));
             self.registry.versions().for_each(|served| document.add(served, Form::V2));
             Bytes::from(document.v2())
         };
         let hash = self.v2.get_or_init(|| sha512_hex(made.get_or_init(json))).clone();
-        Hashed { hash, json: Box::new(move || made.into_inner().unwrap_or_else(json)) }
+        Hashed { hash, json: Box::new(move || made.into_inner().unwrap_or_else(json)), form: Form::V2 }
     }
 }
 
-/// The document of a version of a group.
-fn v3(group: &Group<'_>, version: &GroupVersion<'_>) -> String {
-    let mut document = Document::default();
-    for served in &version.resources {
-        match served.version.is_custom() {
-            true => document.add(*served, Form::V3),
-            false => built_in::add(&mut document, &group.path(version.name), *served),
+/// What a document of version 3 is about.
+struct Subject<'r> {
+    /// Its path, below `/openapi/v3`.
+    path: String,
+    /// The group and the version, if it is one.
+    group: &'r str,
+    version: &'r str,
+    resources: Vec<Served<'r>>,
+}
+
+impl<'r> Subject<'r> {
+    /// The subject of the document at a path, if there is one.
+    fn of(registry: &'r Registry, path: &str) -> Option<Self> {
+        let group = path.strip_prefix("apis/").and_then(|path| path.split_once('/')).map_or("", |(group, _)| group);
+        let of_group = groups::of_group(registry, group);
+        let mut of_versions = of_group.into_iter().flat_map(Subject::versions);
+        of_versions.find(|subject| subject.path == path).or_else(|| {
+            let is_there = built_in::served(registry).any(|recorded| recorded.document() == path);
+            is_there.then(|| Subject { path: path.to_owned(), group: "", version: "", resources: Vec::new() })
+        })
+    }
+
+    /// The subjects of all documents, in no order.
+    fn all(registry: &'r Registry) -> impl Iterator<Item = Self> {
+        let versions: Vec<Self> = groups::of(registry).into_iter().flat_map(Subject::versions).collect();
+        let recorded: BTreeSet<&str> = built_in::served(registry).map(recorded::Path::document).collect();
+        let others = recorded.into_iter().filter(|path| versions.iter().all(|subject| subject.path != *path));
+        let others =
+            others.map(|path| Subject { path: path.to_owned(), group: "", version: "", resources: Vec::new() });
+        let others: Vec<Self> = others.collect();
+        versions.into_iter().chain(others)
+    }
+
+    fn versions(group: Group<'r>) -> impl Iterator<Item = Self> {
+        let path = |version: &GroupVersion<'_>| group.path(version.name);
+        let paths: Vec<String> = group.versions.iter().map(path).collect();
+        let subject = move |(path, version): (String, GroupVersion<'r>)| Subject {
+            path,
+            group: group.name,
+            version: version.name,
+            resources: version.resources,
+        };
+        paths.into_iter().zip(group.versions).map(subject)
+    }
+
+    /// The document.
+    fn v3(&self, registry: &Registry) -> String {
+        let mut document = Document::default();
+        let mut recorded = built_in::served(registry).filter(|recorded| recorded.document() == self.path).peekable();
+        if recorded.peek().is_some() {
+            built_in::add(&mut document, Form::V3, (self.group, self.version), recorded);
         }
+        for served in &self.resources {
+            match !served.version.is_custom() && Catalogs::is_added(served.resource.id) {
+                true => open::add(&mut document, &self.path, *served),
+                false => document.add(*served, Form::V3),
+            }
+        }
+        document.v3()
     }
-    document.v3()
-}
 
-fn described(version: &GroupVersion<'_>) -> Vec<(ResourceId, u32)> {
-    version.resources.iter().map(|served| (served.resource.id, served.version.number)).collect()
+    /// Whether it is the same in all clusters.
+    fn is_built_in(&self) -> bool {
+        self.resources.iter().all(|served| !Catalogs::is_added(served.resource.id))
+    }
+
+    /// The versions of resources that the document describes.
+    fn described(&self) -> Vec<(ResourceId, u32)> {
+        self.resources.iter().map(|served| (served.resource.id, served.version.number)).collect()
+    }
 }
 
 impl Hashes {
-    /// The hash of the document at a path, which describes those versions of resources.
-    fn of(&self, path: &str, of: Vec<(ResourceId, u32)>, json: impl FnOnce() -> Bytes) -> Arc<str> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).and_then(|hash| hash.text_if(&of));
+    /// The hashes of a cluster, which begins with what all have.
+    pub(super) fn sharing(shared: &Arc<Hashes>) -> Self {
+        Hashes { shared: Some(shared.clone()), ..Hashes::default() }
+    }
+
+    /// The hash of the document about a subject.
+    fn of(&self, subject: &Subject<'_>, json: impl FnOnce() -> Bytes) -> Arc<str> {
+        if let Some(shared) = self.shared.as_ref().filter(|_| subject.is_built_in()) {
+            return shared.of(subject, json);
+        }
+        let of = subject.described();
+        let known = self.own().get(&subject.path).and_then(|hash| hash.text_if(&of));
         known.unwrap_or_else(|| {
             let text: Arc<str> = sha512_hex(&json()).into();
-            let hash = Hash { of, text: text.clone() };
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), hash);
+            self.own().insert(subject.path.clone(), Hash { of, text: text.clone() });
             text
         })
     }
 
     /// The hashes of all documents, by path. Others are forgotten.
-    fn all(&self, groups: &[Group<'_>]) -> BTreeMap<String, Arc<str>> {
-        let mut all = BTreeMap::new();
-        for group in groups {
-            for version in &group.versions {
-                let path = group.path(version.name);
-                let hash = self.of(&path, described(version), || v3(group, version).into());
-                all.insert(path, hash);
-            }
-        }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|path, _| all.contains_key(path));
+    fn all(&self, registry: &Registry) -> BTreeMap<String, Arc<str>> {
+        let hash = |subject: Subject<'_>| {
+            let hash = self.of(&subject, || subject.v3(registry).into());
+            (subject.path, hash)
+        };
+        let all: BTreeMap<String, Arc<str>> = Subject::all(registry).map(hash).collect();
+        self.own().retain(|path, _| all.contains_key(path));
         all
+    }
+
+    fn own(&self) -> MutexGuard<'_, BTreeMap<String, Hash>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

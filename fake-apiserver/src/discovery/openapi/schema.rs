@@ -1,6 +1,7 @@
 //! The JSON of schemas, in the order of keys that Go writes: `SchemaProps` of `k8s.io/kube-openapi/pkg/validation/spec/schema.go`
 //! (d427ff9ee9ad).
 
+use super::convert::unescaped;
 use super::template::{Form, Template};
 use crate::schema::encode_any;
 use tree::Value;
@@ -184,30 +185,4 @@ fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         Value::Object(members) => members.is_empty(),
     }
-}
-
-/// JSON without the escapes of characters that are special in HTML and JavaScript.
-fn unescaped(json: &str) -> String {
-    let mut plain = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        plain.push_str(before);
-        let character = match escape.get(..6) {
-            Some("\\u003c") => Some('<'),
-            Some("\\u003e") => Some('>'),
-            Some("\\u0026") => Some('&'),
-            Some("\\u2028") => Some('\u{2028}'),
-            Some("\\u2029") => Some('\u{2029}'),
-            _ => None,
-        };
-        let length = if character.is_some() { 6 } else { 2 };
-        match character {
-            Some(character) => plain.push(character),
-            None => plain.push_str(&escape[..length]),
-        }
-        rest = &escape[length..];
-    }
-    plain.push_str(rest);
-    plain
 }

@@ -1,5 +1,5 @@
-//! What the real server publishes of any custom resource, in pieces with placeholders for its names: `template.txt`, which
-//! `cargo xtask schema` writes.
+//! What the real server publishes, in pieces with placeholders for names: of any custom resource in `template.txt`, which
+//! `cargo xtask schema` writes, of built-in ones in `recorded.txt`.
 //!
 //! Follows `pkg/controller/openapi/builder` of k8s.io/apiextensions-apiserver and `pkg/endpoints/openapi` of k8s.io/apiserver (v0.37.1).
 
@@ -44,15 +44,19 @@ impl Template {
 
     fn read(form: &str) -> Template {
         let mut template = Template::default();
-        for line in include_str!("template.txt").lines() {
-            let mut columns = line.split('\t');
-            let [of, what, name, json] = [(); 4].map(|()| columns.next().expect("a line has four columns"));
-            if of != form {
-                continue;
-            }
+        include_str!("template.txt").lines().for_each(|line| template.add(form, line));
+        template
+    }
+
+    /// Adds the piece that a line has, if it is of that form.
+    pub(super) fn add(&mut self, form: &str, line: &'static str) {
+        let mut columns = line.split('\t');
+        let [of, what, name, json] = [(); 4].map(|()| columns.next().expect("a line has four columns"));
+        if of == form {
+            let template = self;
             match what {
                 "text" => drop(template.texts.insert(name, json)),
-                "path" => drop(template.paths.insert(name, json)),
+                "path" | "paths" => drop(template.paths.insert(name, json)),
                 "model" => drop(template.models.insert(name, json)),
                 "parameter" => drop(template.parameters.insert(name, json)),
                 "standard" => drop(template.standard.insert(name, json)),
@@ -60,7 +64,6 @@ impl Template {
                 other => panic!("{other} is no piece of a document"),
             }
         }
-        template
     }
 
     /// A piece with the names in place of the placeholders.
@@ -94,7 +97,7 @@ fn split(piece: &str) -> Option<(&str, &str, &str)> {
     Some((plain, placeholder, behind))
 }
 
-/// The names of a version of a custom resource.
+/// The names of a version of a resource.
 pub(super) struct Names<'r> {
     namespaced: bool,
     group: &'r str,
@@ -119,20 +122,48 @@ impl<'r> Names<'r> {
     pub(super) fn of(served: Served<'r>) -> Self {
         let Served { resource, version, .. } = served;
         let parts: Vec<&str> = version.group.rsplit('.').collect();
-        let group = version.group.strip_suffix(".k8s.io").unwrap_or(&version.group);
         Names {
             namespaced: resource.meta.namespaced,
-            group: &version.group,
-            version: &version.name,
             plural: &version.resource,
-            kind: &version.kind,
             list_kind: &version.list_kind,
             model: format!("{}.{}.", parts.join("."), version.name),
-            article: article(&version.kind),
-            tag: format!("{}_{}", operation_id(group, false), operation_id(&version.name, false)),
-            group_id: operation_id(group, true) + &operation_id(&version.name, true),
-            kind_id: operation_id(&version.kind, false),
-            capital_kind_id: operation_id(&version.kind, true),
+            ..Names::of_kind(&version.group, &version.name, &version.kind)
+        }
+    }
+
+    /// The names of a built-in kind, but those that its recorded pieces say themselves.
+    pub(super) fn of_built_in(group: &'r str, version: &'r str, kind: &'r str) -> Self {
+        let package = match group {
+            "" => "io.k8s.api.core",
+            "apiextensions.k8s.io" => "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+            "apiregistration.k8s.io" => "io.k8s.kube-aggregator.pkg.apis.apiregistration",
+            _ => "io.k8s.api",
+        };
+        let directory = match (package, group.split('.').next()) {
+            ("io.k8s.api", Some(first)) => format!(".{first}"),
+            _ => String::new(),
+        };
+        Names { model: format!("{package}{directory}.{version}."), ..Names::of_kind(group, version, kind) }
+    }
+
+    fn of_kind(group: &'r str, version: &'r str, kind: &'r str) -> Self {
+        let id = match group {
+            "" => "core",
+            group => group.strip_suffix(".k8s.io").unwrap_or(group),
+        };
+        Names {
+            namespaced: false,
+            group,
+            version,
+            plural: "",
+            kind,
+            list_kind: "",
+            model: String::new(),
+            article: article(kind),
+            tag: format!("{}_{}", operation_id(id, false), operation_id(version, false)),
+            group_id: operation_id(id, true) + &operation_id(version, true),
+            kind_id: operation_id(kind, false),
+            capital_kind_id: operation_id(kind, true),
         }
     }
 

@@ -216,11 +216,19 @@ fn custom_resources_have_no_protobuf() {
 }
 
 #[test]
-fn openapi_is_json() {
-    for (accept, takes_json) in [("", true), (PROTOBUF, false), ("*/*", true), ("application/json;as=x", true)] {
-        assert_eq!(accepting(accept).takes_json(), takes_json, "{accept:?}");
+fn a_media_type_is_preferred() {
+    for (accept, preferred) in [
+        ("", Some(0)),
+        (PROTOBUF, Some(1)),
+        ("*/*", Some(0)),
+        ("application/json;as=x", Some(0)),
+        ("application/vnd.kubernetes.protobuf,application/json", Some(1)),
+        ("application/vnd.kubernetes.protobuf;q=0.5,application/json", Some(0)),
+        ("text/plain", None),
+        ("application/*", Some(0)),
+    ] {
+        assert_eq!(accepting(accept).preferred(&[JSON, PROTOBUF]), preferred, "{accept:?}");
     }
-    assert!(accepting("application/vnd.kubernetes.protobuf,application/json").takes_json());
 }
 
 /// Watchers share frames only of the same version, form and encoding.

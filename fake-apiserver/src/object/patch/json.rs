@@ -4,10 +4,11 @@
 //! The cost of a patch is linear in its length: copies are limited as upstream, the depth of the document by that of decoded
 //! ones, and only copied or compared values are walked through.
 
+use super::echo;
 use super::tree::{Content, Items, Node};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::schema::{MAX_DEPTH, MAX_FINDINGS, json_type};
+use crate::schema::{MAX_DEPTH, MAX_FINDINGS, TypeRef, json_type};
 use std::collections::BTreeMap;
 use tree::Value;
 
@@ -26,6 +27,21 @@ const MAX_COPIED_BYTES: usize = 3 * 1024 * 1024;
 /// 400, if the patch is malformed; 413, if it is too long; 422, if it does not apply, copies too much or nests too deep;
 /// 504, if the deadline has passed.
 pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Value, Vec<String>)> {
+    let (root, findings) = applied(document, patch, checked, deadline)?;
+    Ok((root.into(), findings))
+}
+
+/// The text of a patched object of the type in a message.
+///
+/// # Errors
+/// Those of [`apply`], unchecked.
+pub fn echo(document: Value, patch: &Value, ty: TypeRef<'_>, deadline: &Deadline) -> ApiResult<String> {
+    let (root, _) = applied(document, patch, false, deadline)?;
+    let read = root.read().unwrap_or_default();
+    Ok(echo::echo(&root.into(), ty, &read))
+}
+
+fn applied(document: Value, patch: &Value, checked: bool, deadline: &Deadline) -> ApiResult<(Node, Vec<String>)> {
     let operations = match (patch, checked) {
         (Value::Array(operations), _) => operations.as_slice(),
         (Value::Null, _) => &[],
@@ -44,7 +60,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
         // The real server does not give the reason.
         step(&mut root, &mut copied_bytes, operation).ok_or_else(ApiError::unprocessable)?;
     }
-    Ok((root.into(), findings))
+    Ok((root, findings))
 }
 
 /// Refuses a patch of too many operations, before it is parsed, as trees take many times the memory of their JSON.
@@ -95,7 +111,7 @@ fn check(operations: &[Value]) -> ApiResult<Vec<String>> {
 fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Option<()> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
     let value = || operation.get("value").unwrap_or(&Value::Null);
-    let new = || Node::from(value().clone());
+    let new = || Node::from(value().clone()).all_read();
     match text("op")? {
         "add" => put(root, text("path")?, new(), Place::add),
         "remove" => locate(root, text("path")?, 0)?.remove().map(drop),
@@ -122,9 +138,12 @@ fn step(root: &mut Node, copied_bytes: &mut usize, operation: &Value) -> Option<
         "test" => {
             let found = match text("path")? {
                 "" => root,
-                path => locate(root, path, 0)?.get()?,
+                path => match locate(root, path, 0)?.existing()? {
+                    Some(found) => found,
+                    None => return value().is_null().then_some(()),
+                },
             };
-            (*found == *value()).then_some(())
+            (*found == *value()).then(|| found.compared())
         }
         _ => None,
     }
@@ -187,6 +206,17 @@ impl<'a> Place<'a> {
         match self {
             Place::Field(fields, key) => Some(fields.get(&key).unwrap_or(&Node::NULL)),
             Place::Item(items, key) => items.get(index(&key, items.len())?),
+        }
+    }
+
+    /// The value there; the inner `None` is a missing key of an object.
+    fn existing(self) -> Option<Option<&'a mut Node>> {
+        match self {
+            Place::Field(fields, key) => Some(fields.get_mut(&key)),
+            Place::Item(items, key) => {
+                let index = index(&key, items.len())?;
+                items.get_mut(index).map(Some)
+            }
         }
     }
 

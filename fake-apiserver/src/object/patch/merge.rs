@@ -1,8 +1,9 @@
 //! JSON Merge Patch. A port of `merge.go` of `gopkg.in/evanphx/json-patch.v4` (v4.13.0).
 
+use super::echo::{self, Read};
 use crate::error::{ApiError, ApiResult};
-use crate::schema::json_type;
-use tree::{Map, Value};
+use crate::schema::{TypeRef, json_type};
+use tree::{Map, Text, Value};
 
 /// The media type of merge patches.
 pub const MEDIA_TYPE: &str = "application/merge-patch+json";
@@ -23,6 +24,22 @@ pub fn apply(document: Value, patch: Value, checked: bool) -> ApiResult<Value> {
             json_type(&other)
         ))),
     }
+}
+
+/// The text of a merged object of the type in a message.
+pub fn echo(document: Value, patch: Value, ty: TypeRef<'_>) -> String {
+    let read = read(&document, &patch).unwrap_or_default();
+    echo::echo(&merge(document, patch), ty, &read)
+}
+
+/// The part of the merged document that is read, or comes from the patch.
+fn read(current: &Value, patch: &Value) -> Option<Read> {
+    let (Value::Object(current), Value::Object(patch)) = (current, patch) else { return Read::whole(patch) };
+    let changes = patch.iter().filter(|(_, change)| !change.is_null());
+    let part = |(key, change): (&Text, &Value)| {
+        Some((key.to_string(), read(current.get(key).unwrap_or(&Value::Null), change)?))
+    };
+    Some(Read::of(changes.filter_map(part)))
 }
 
 fn merge(current: Value, patch: Value) -> Value {

@@ -1,6 +1,7 @@
 //! Patches of objects as trees: JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386), each with the leniencies of
 //! `gopkg.in/evanphx/json-patch.v4`, which the real server uses, and strategic merge patches.
 
+mod echo;
 mod go_print;
 pub mod json;
 pub mod merge;

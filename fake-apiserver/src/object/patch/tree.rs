@@ -1,6 +1,7 @@
 //! A document to which a JSON Patch is applied: a tree with the heights of its nodes, whose long lists insert at the front as
 //! fast as at the end.
 
+use super::echo::Read;
 use crate::json;
 use serde::ser::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ use tree::Value;
 pub(super) struct Node {
     content: Content,
     height: usize,
+    /// Whether operations looked into it, or brought it along: then its keys are sorted in messages.
+    read: bool,
 }
 
 #[derive(Clone)]
@@ -23,7 +26,7 @@ pub(super) enum Content {
 
 impl Node {
     /// The value of a missing key.
-    pub(super) const NULL: Node = Node { content: Content::Scalar(Value::Null), height: 0 };
+    pub(super) const NULL: Node = Node { content: Content::Scalar(Value::Null), height: 0, read: false };
 
     pub(super) fn content_mut(&mut self) -> &mut Content {
         &mut self.content
@@ -34,9 +37,42 @@ impl Node {
         self.height
     }
 
-    /// Raises the height to at least `height`.
+    /// Raises the height to at least `height`, as an operation looks into it to put something there.
     pub(super) fn raise(&mut self, height: usize) {
         self.height = self.height.max(height);
+        self.read = true;
+    }
+
+    /// The node, all of which was read.
+    pub(super) fn all_read(mut self) -> Node {
+        self.compared();
+        self
+    }
+
+    /// Notes that all of it was read.
+    pub(super) fn compared(&mut self) {
+        self.read = true;
+        match &mut self.content {
+            Content::Scalar(_) => {}
+            Content::Object(fields) => fields.values_mut().for_each(Node::compared),
+            Content::Array(items) => items.chunks.iter_mut().flatten().for_each(Node::compared),
+        }
+    }
+
+    /// The part of it that was read.
+    pub(super) fn read(&self) -> Option<Read> {
+        let part = |(key, node): (String, &Node)| Some((key, node.read()?));
+        match &self.content {
+            _ if !self.read => None,
+            Content::Scalar(_) => None,
+            Content::Object(fields) => {
+                Some(Read::of(fields.iter().map(|(key, node)| (key.clone(), node)).filter_map(part)))
+            }
+            Content::Array(items) => {
+                let items = items.iter().enumerate();
+                Some(Read::of(items.map(|(index, node)| (index.to_string(), node)).filter_map(part)))
+            }
+        }
     }
 
     /// The length of its JSON, as Go writes it.
@@ -61,9 +97,9 @@ impl From<Value> for Node {
                 Content::Object(fields.into_iter().map(|(key, value)| (key.into(), child(value))).collect())
             }
             Value::Array(items) => Content::Array(items.into_iter().map(child).collect()),
-            scalar => return Node { content: Content::Scalar(scalar), height: 0 },
+            scalar => return Node { content: Content::Scalar(scalar), height: 0, read: false },
         };
-        Node { content, height: below + 1 }
+        Node { content, height: below + 1, read: false }
     }
 }
 

@@ -75,6 +75,11 @@ impl Sources {
             terminating: meta::deletion_timestamp(definition).is_some(),
         }
     }
+
+    /// Whether the spec or the names are others.
+    fn differs(&self, other: &Sources) -> bool {
+        self.generation != other.generation || self.names != other.names
+    }
 }
 
 impl Definitions {
@@ -128,6 +133,10 @@ impl Definitions {
         };
         match id {
             Some(resource) => {
+                // As upstream, which makes another storage for another spec or other names, with a watch cache of its own.
+                if self.served.get(name).is_none_or(|served| served.made_of.differs(&made_of)) {
+                    cluster.store.begin(resource);
+                }
                 self.served.insert(name.into(), Served { resource, made_of });
             }
             None => tracing::warn!(name, "A custom resource is not served: another resource has its paths or its kind"),

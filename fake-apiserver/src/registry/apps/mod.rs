@@ -3,133 +3,129 @@
 //! Follows `ValidateReplicaSetSpec` and `ValidatePodTemplateSpecForReplicaSet` of `pkg/apis/apps/validation/validation.go`
 //! (v1.37.1).
 
+mod amounts;
+pub(super) mod controller_revisions;
+pub(super) mod daemon_sets;
 pub(super) mod deployments;
 pub(super) mod replica_sets;
+pub(super) mod stateful_sets;
 
+use super::columns::{label_selector, text_map};
+use super::context::Context;
+use super::cursor::At;
 use super::rules::{Cell, Strategy};
 use super::types::{pod_template_spec, pod_warnings};
-use super::{carry_over, child, default_to, number, text};
-use crate::error::{Errors, FieldError, Path};
+use super::{child, default_to, number};
+use crate::error::{Errors, Path};
 use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};
-use tree::{Map, Value, json};
+use tree::Value;
 
 /// Path of the spec of a workload.
 const SPEC: Path<'static> = Path::new("spec");
 
-/// The common strategy of workloads: only `/status` writes the status.
-const WORKLOAD: Strategy = Strategy {
-    prepare_create: |workload| *child(workload, "status") = Map::new().into(),
-    prepare_update: |new, old| carry_over(new, old, "status"),
-    warnings,
-    ..Strategy::NONE
-};
+/// The common strategy of workloads.
+const WORKLOAD: Strategy = Strategy { warnings, ..Strategy::NONE };
 
 /// Sets `replicas` to 1 by default.
 fn default_replicas(workload: &mut Value) {
     default_to(child(workload, "spec"), "replicas", 1);
 }
 
-/// Rules for the selector and for the template that has to match it.
-fn selector_and_template(spec: &Value, errors: &mut Errors) {
-    let at = SPEC.child("selector");
-    let selector = spec.get("selector");
-    match selector {
-        None => errors.required(at, ""),
-        Some(selector) => {
-            validate_structured(at, selector, errors);
-            let empty = |field: &str| match &selector[field] {
-                Value::Object(labels) => labels.is_empty(),
-                Value::Array(expressions) => expressions.is_empty(),
-                _ => true,
-            };
-            if empty("matchLabels") && empty("matchExpressions") {
-                errors.invalid(at, json!({}), "empty selector is invalid for deployment");
+/// Rules for the selector and for the template that has to match it, in the spec of a workload.
+fn selector_and_template(spec: At<'_, '_>, errors: &mut Errors) {
+    let at = spec.field("selector");
+    match at.is_set() {
+        false => at.required("", errors),
+        true => {
+            validate_structured(at.path(), at.value(), errors);
+            if at.field("matchLabels").is_empty() && at.field("matchExpressions").is_empty() {
+                at.invalid("empty selector is invalid for deployment", errors);
             }
         }
     }
-    let labels = &spec["template"]["metadata"]["labels"];
-    let matches = match selector.map(LabelSelector::structured) {
+    let template = spec.field("template");
+    let labels = template.field("metadata.labels");
+    let matches = match at.is_set().then(|| LabelSelector::structured(at.value())) {
         None => false,
-        Some(Some(selector)) => selector.matches(|key| labels.get(key).and_then(Value::as_str)),
-        Some(None) => {
-            let printed = selector.map(printed_selector).unwrap_or_default();
-            return errors.push(FieldError::invalid_printed(at, printed, "invalid label selector"));
-        }
+        Some(Some(selector)) => selector.matches(|key| labels.value()[key].as_str()),
+        Some(None) => return at.invalid("invalid label selector", errors),
     };
-    let at = SPEC.child("template");
     if !matches {
-        let detail = "`selector` does not match template `labels`";
-        errors.invalid(at.child("metadata.labels"), labels.clone(), detail);
+        labels.invalid("`selector` does not match template `labels`", errors);
     }
-    template(at, &spec["template"], errors);
+    running_template(template, errors);
 }
 
 /// Rules for the template of pods that are kept running.
-fn template(at: Path<'_>, template: &Value, errors: &mut Errors) {
-    pod_template_spec(at, template, errors);
-    errors.supported(at.child("spec.restartPolicy"), text(template, "/spec/restartPolicy"), &["Always"]);
-    if template["spec"].get("activeDeadlineSeconds").is_some() {
-        let detail = "activeDeadlineSeconds in ReplicaSet is not Supported";
-        errors.forbidden(at.child("spec.activeDeadlineSeconds"), detail);
+fn running_template(template: At<'_, '_>, errors: &mut Errors) {
+    pod_template_spec(template, errors);
+    always_running(template, "ReplicaSet", errors);
+}
+
+/// Rule for the selector of an existing workload: it stays.
+fn immutable_selector(new: At<'_, '_>, old: Option<At<'_, '_>>, errors: &mut Errors) {
+    if let Some(old) = old {
+        new.field("spec.selector").immutable(&old.field("spec.selector"), errors);
     }
 }
 
-/// Rule for the selector of an existing workload: it stays (`ValidateImmutableField`).
-fn immutable_selector(new: &Value, old: &Value, errors: &mut Errors) {
-    let (new, old) = (&new["spec"]["selector"], &old["spec"]["selector"]);
-    if !crate::object::generation::equal(Some(new), Some(old)) {
-        let at = SPEC.child("selector");
-        errors.push(FieldError::invalid_printed(at, printed_selector(new), crate::object::validate::IMMUTABLE));
-    }
-}
-
-/// A selector as messages show it: in the order of Go's struct, without what is empty.
-fn printed_selector(selector: &Value) -> String {
-    if selector.is_null() {
-        return "null".into();
-    }
-    let fields = ["matchLabels", "matchExpressions"];
-    let fields = fields.iter().filter_map(|field| Some(format!("{field:?}:{}", selector.get(field)?)));
-    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
-}
-
-/// Rules for counts in a status: none is negative, those of `below` are not greater than `replicas`, and what is
-/// available is ready.
-fn status_counts(status: &Value, counts: &[&str], below: &[&str], errors: &mut Errors) {
-    let at = Path::new("status");
-    let count = |field: &str| status.get(field).and_then(Value::as_i64).unwrap_or_default();
+/// Rules for counts in the status of a workload: none is negative, those of `below` are not greater than `replicas`, and what
+/// is available is ready.
+pub(super) fn status_counts(workload: At<'_, '_>, counts: &[&str], below: &[&str], errors: &mut Errors) {
+    let status = workload.field("status");
+    let count = |field: &str| status.field(field).number().unwrap_or_default();
     for field in counts {
-        errors.not_negative(at.child(field), Some(count(field)));
+        status.field(field).not_negative(errors);
     }
     for field in below.iter().filter(|field| count(field) > count("replicas")) {
-        errors.invalid(at.child(field), count(field), "cannot be greater than status.replicas");
+        status.field(field).invalid("cannot be greater than status.replicas", errors);
     }
     if count("availableReplicas") > count("readyReplicas") {
-        let detail = "cannot be greater than readyReplicas";
-        errors.invalid(at.child("availableReplicas"), count("availableReplicas"), detail);
+        status.field("availableReplicas").invalid("cannot be greater than readyReplicas", errors);
+    }
+}
+
+/// Rule for the number of collisions of names: it never becomes less.
+fn collisions_grow(new: At<'_, '_>, old: Option<At<'_, '_>>, errors: &mut Errors) {
+    let Some(old) = old else { return };
+    let (now, before) = (new.field("status.collisionCount"), old.field("status.collisionCount"));
+    if before.number().is_some_and(|before| now.number().is_none_or(|now| now < before)) {
+        now.invalid_value(now.number().unwrap_or_default(), "cannot be decremented", errors);
+    }
+}
+
+/// Rules for templates whose pods always run; `kind` is in the finding about a deadline.
+pub(super) fn always_running(template: At<'_, '_>, kind: &str, errors: &mut Errors) {
+    template.field("spec.restartPolicy").supported(&["Always"], errors);
+    let deadline = template.field("spec.activeDeadlineSeconds");
+    if deadline.is_set() {
+        deadline.forbidden(format!("activeDeadlineSeconds in {kind} is not Supported"), errors);
     }
 }
 
 /// Warnings about a workload: about its name when it is created, about its template whenever that may have changed.
-fn warnings(workload: &Value, old: Option<&Value>) -> Vec<String> {
+pub(super) fn warnings(_: &Context<'_>, workload: &Value, old: Option<&Value>) -> Vec<String> {
     let mut warnings = Vec::new();
     match old {
         Some(old) if meta::generation(old) == meta::generation(workload) => return warnings,
         Some(_) => {}
-        None => {
-            let bad = name::dns_label(meta::name(workload));
-            if !bad.is_empty() {
-                warnings.push(format!(
-                    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; \
-                     a DNS label is recommended: [{}]",
-                    bad.join(" ")
-                ));
-            }
-        }
+        None => warnings.extend(name_warning(workload)),
     }
     warnings.extend(pod_warnings(SPEC.child("template"), &workload["spec"]["template"]));
     warnings
+}
+
+/// The warning about a workload's name, if pods cannot have it as their hostname.
+pub(super) fn name_warning(workload: &Value) -> Option<String> {
+    let bad = name::dns_label(meta::name(workload));
+    (!bad.is_empty()).then(|| {
+        format!(
+            "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label \
+             is recommended: [{}]",
+            bad.join(" ")
+        )
+    })
 }
 
 /// Number at a JSON pointer, 0 without one.
@@ -138,17 +134,25 @@ fn number_or_zero(workload: &Value, pointer: &str) -> i64 {
 }
 
 /// The names of a template's containers.
-const CONTAINERS: (&str, Cell) =
+pub(super) const CONTAINERS: (&str, Cell) =
     ("Containers", |workload, _| super::pod_templates::each_container(&workload["spec"]["template"], "name").into());
 
 /// The images of a template's containers.
-const IMAGES: (&str, Cell) =
+pub(super) const IMAGES: (&str, Cell) =
     ("Images", |workload, _| super::pod_templates::each_container(&workload["spec"]["template"], "image").into());
+
+/// A workload's selector, as most tables show it.
+pub(super) const SELECTOR: (&str, Cell) =
+    ("Selector", |workload, _| label_selector(workload["spec"].get("selector")).into());
 
 /// The text of a workload's selector; `None` if it is not valid.
 pub(crate) fn selector_text(workload: &Value) -> Option<String> {
     match workload["spec"].get("selector") {
         None => Some(String::new()),
+        // The labels themselves, as replication controllers have them.
+        Some(Value::Object(labels)) if !labels.is_empty() && labels.values().all(Value::is_string) => {
+            Some(text_map(&workload["spec"]["selector"]))
+        }
         Some(selector) => LabelSelector::structured(selector).map(|selector| selector.to_string()),
     }
 }

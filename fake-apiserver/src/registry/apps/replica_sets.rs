@@ -4,24 +4,25 @@
 //! `SetDefaults_ReplicaSet` of `pkg/apis/apps/v1/defaults.go` (v1.37.1).
 
 use super::{
-    CONTAINERS, IMAGES, SPEC, WORKLOAD, default_replicas, immutable_selector, number_or_zero, selector_and_template,
-    selector_text, status_counts,
+    CONTAINERS, IMAGES, SELECTOR, WORKLOAD, default_replicas, immutable_selector, number_or_zero,
+    selector_and_template, status_counts,
 };
 use crate::error::Errors;
-use crate::registry::columns::or;
+use crate::registry::child;
+use crate::registry::cursor::At;
 use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
-use crate::registry::{carry_over, child, number};
 use tree::Value;
+
+fn at(set: &Value) -> At<'static, '_> {
+    At::object(set, "apps/v1", "ReplicaSet")
+}
 
 const STRATEGY: Strategy = Strategy {
     default,
-    validate: |set| Errors::of(|errors| spec(&set["spec"], errors)),
-    validate_update: |new, old| {
-        Errors::of(|errors| {
-            spec(&new["spec"], errors);
-            immutable_selector(new, old, errors);
-        })
+    validate: |_, new, old, errors| {
+        spec(at(new).field("spec"), errors);
+        immutable_selector(at(new), old.map(at), errors);
     },
     ..WORKLOAD
 };
@@ -33,10 +34,9 @@ pub(in crate::registry) const RULES: Rules = Rules {
             "status",
             Strategy {
                 default,
-                prepare_update: |new, old| carry_over(new, old, "spec"),
-                validate_update: |new, _| {
+                validate: |_, new, _, errors| {
                     let below = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
-                    Errors::of(|errors| status_counts(&new["status"], &COUNTS, &below, errors))
+                    status_counts(at(new), &COUNTS, &below, errors);
                 },
                 ..Strategy::NONE
             },
@@ -65,9 +65,9 @@ fn default(set: &mut Value) {
 }
 
 /// `ValidateReplicaSetSpec`.
-fn spec(spec: &Value, errors: &mut Errors) {
-    errors.not_negative(SPEC.child("replicas"), number(spec, "/replicas"));
-    errors.not_negative(SPEC.child("minReadySeconds"), number(spec, "/minReadySeconds"));
+fn spec(spec: At<'_, '_>, errors: &mut Errors) {
+    spec.field("replicas").not_negative(errors);
+    spec.field("minReadySeconds").not_negative(errors);
     selector_and_template(spec, errors);
 }
 
@@ -77,5 +77,5 @@ const CELLS: &[(&str, Cell)] = &[
     ("Ready", |set, _| number_or_zero(set, "/status/readyReplicas").into()),
     CONTAINERS,
     IMAGES,
-    ("Selector", |set, _| or(&selector_text(set).unwrap_or_else(|| "<error>".into()), "<none>").into()),
+    SELECTOR,
 ];

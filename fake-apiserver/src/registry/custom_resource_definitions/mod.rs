@@ -29,9 +29,10 @@ mod tests;
 
 pub(crate) use meta::{Approval, approval_of};
 
+use super::context::Context;
 use super::rules::{Cell, NameRule, Rules, Strategy};
-use super::{carry_over, child, default_to, flag, items, text};
-use crate::error::{Errors, FieldError};
+use super::{child, default_to, flag, items, text};
+use crate::error::Errors;
 use crate::schema::float;
 use tree::{Map, Value};
 
@@ -39,24 +40,16 @@ pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::Of(meta::name),
     qualified_finalizers: false,
     owns_generation: true,
-    unconditional_update: false,
     subresources: &[(
         "status",
-        Strategy {
-            default,
-            prepare_update: |new, old| carry_over(new, old, "spec"),
-            validate_update: |new, _| Errors::of(|errors| names::accepted(new, errors)),
-            ..Strategy::NONE
-        },
+        Strategy { default, validate: |_, new, _, errors| names::accepted(new, errors), ..Strategy::NONE },
     )],
     cells: CELLS,
     strategy: Strategy {
         default,
-        prepare_create,
-        prepare_update,
+        prepare: |_, definition, _| store(definition, true),
         validate,
-        validate_update,
-        warnings: warnings::warnings,
+        warnings: |_, new, old| warnings::warnings(new, old),
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
@@ -117,41 +110,17 @@ fn store(definition: &mut Value, always: bool) {
     }
 }
 
-/// `PrepareForCreate`.
-fn prepare_create(definition: &mut Value) {
-    *child(definition, "status") = Value::Object(Map::new());
-    store(definition, true);
-}
-
-/// `PrepareForUpdate`.
-fn prepare_update(new: &mut Value, old: &Value) {
-    carry_over(new, old, "status");
-    store(new, true);
-}
-
-/// `ValidateCustomResourceDefinition` without the metadata.
-fn validate(definition: &Value) -> Vec<FieldError> {
-    findings(definition, None)
-}
-
-/// `ValidateCustomResourceDefinitionUpdate` without the metadata.
-fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
-    findings(new, Some(old))
-}
-
-/// The findings of the real server.
-fn findings(definition: &Value, old: Option<&Value>) -> Vec<FieldError> {
+/// `ValidateCustomResourceDefinition` and `ValidateCustomResourceDefinitionUpdate` without the metadata.
+fn validate(_: &Context<'_>, definition: &Value, old: Option<&Value>, errors: &mut Errors) {
     let leniency = old.map_or(old::Leniency::NONE, |old| old::Leniency::of(definition, old));
-    Errors::of(|errors| {
-        spec::spec(definition, &leniency, errors);
-        if let Some(old) = old {
-            spec::immutable(definition, old, errors);
-        }
-        names::accepted(definition, errors);
-        version::stored(definition, errors);
-        meta::approval(definition, old, errors);
-        spec::preserve_unknown_fields(definition, old, errors);
-    })
+    spec::spec(definition, &leniency, errors);
+    if let Some(old) = old {
+        spec::immutable(definition, old, errors);
+    }
+    names::accepted(definition, errors);
+    version::stored(definition, errors);
+    meta::approval(definition, old, errors);
+    spec::preserve_unknown_fields(definition, old, errors);
 }
 
 /// Whether a condition of the definition is true (`IsCRDConditionTrue`).

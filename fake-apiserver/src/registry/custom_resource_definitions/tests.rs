@@ -5,8 +5,9 @@ use super::RULES;
 use crate::deadline::Deadline;
 use crate::error::FieldError;
 use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
-use crate::registry::{Registry, at};
+use crate::registry::{Context, Registry, at, carry_over};
 use crate::schema::{decode_json, encode_any};
+use jiff::Timestamp;
 use tree::{Map, Value};
 
 /// Sets or removes a value at a JSON pointer, whose missing parents are created.
@@ -59,20 +60,19 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let resource = registry.known(CUSTOM_RESOURCE_DEFINITIONS);
     let mut new = definition(base, &recorded["new"]);
     let status = recorded["status"] == true;
-    let (findings, mut warnings) = if recorded["update"] == true {
-        let old = definition(base, &recorded["old"]);
-        let subresource = resource.storage().subresource("status").filter(|_| status);
-        let strategy = subresource.map_or(&resource.rules.strategy, |subresource| &subresource.strategy);
-        (strategy.prepare_update)(&mut new, &old);
-        let findings = resource.validate_update(resource.storage(), subresource, &new, &old, &Deadline::default());
-        (findings, (strategy.warnings)(&new, Some(&old)))
-    } else {
-        (RULES.strategy.prepare_create)(&mut new);
-        (
-            resource.validate_create(resource.storage(), &new, &Deadline::default()),
-            (RULES.strategy.warnings)(&new, None),
-        )
-    };
+    let old = (recorded["update"] == true).then(|| definition(base, &recorded["old"]));
+    let version = resource.storage();
+    let subresource = version.subresource("status").filter(|_| status && old.is_some());
+    let context = Context { subresource, ..Context::of_server(version, Timestamp::default()) };
+    // The pipeline of writes leaves to each endpoint its own field.
+    match &old {
+        Some(old) => carry_over(&mut new, old, if subresource.is_some() { "spec" } else { "status" }),
+        None => carry_over(&mut new, &Value::Null, "status"),
+    }
+    let strategy = subresource.map_or(&resource.rules.strategy, |subresource| &subresource.strategy);
+    (strategy.prepare)(&context, &mut new, old.as_ref());
+    let findings = resource.validate(&context, &new, old.as_ref(), &Deadline::default());
+    let mut warnings = (strategy.warnings)(&context, &new, old.as_ref());
     let mut findings: Vec<String> = findings.errors.iter().map(line).collect();
     let mut expected = texts("findings");
     // Each is reported once.

@@ -21,11 +21,7 @@ pub(super) const RULES: Rules = Rules {
         component => component.into(),
     })],
     cells: CELLS,
-    strategy: Strategy {
-        validate: |event| validate(event, REPORTER),
-        validate_update: |new, _| validate(new, REPORTER),
-        ..Strategy::NONE
-    },
+    strategy: Strategy { validate: |_, event, _, errors| errors.extend(validate(event, REPORTER)), ..Strategy::NONE },
     versions: &[modern::VERSION],
     ..Rules::ORDINARY
 };

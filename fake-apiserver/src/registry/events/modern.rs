@@ -4,9 +4,11 @@
 //! `pkg/apis/core/validation/events.go` (v1.37.1).
 
 use super::{is_timed, text};
-use crate::error::FieldError;
+use crate::error::{Errors, FieldError};
 use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
+use crate::registry::context::Context;
 use crate::registry::conversion::{Functions, rename};
+use crate::registry::cursor::At;
 use crate::registry::rules::VersionRules;
 use tree::Value;
 
@@ -51,13 +53,9 @@ const FIXED: &[(&str, &str)] = &[
     ("reportingInstance", "reportingInstance"),
 ];
 
-fn validate(event: &Value, old: Option<&Value>) -> Vec<FieldError> {
-    let mut errors = super::validate(event, "reportingController");
-    match old {
-        None => errors.extend(created(event)),
-        Some(old) => errors.extend(updated(event, old)),
-    }
-    errors
+fn validate(_: &Context<'_>, event: &Value, old: Option<&Value>, errors: &mut Errors) {
+    errors.extend(super::validate(event, "reportingController"));
+    errors.extend(old.map_or_else(|| created(event), |old| updated(event, old)));
 }
 
 /// The findings that `ValidateEventCreate` adds for this version.
@@ -86,38 +84,15 @@ fn updated(event: &Value, old: &Value) -> Vec<FieldError> {
     if event.get("series") != old.get("series") {
         errors.extend(series(event));
     }
+    let at = At::object(event, "v1", "Event");
     for (field, called) in FIXED {
         let (new, old) = (&event[field], &old[field]);
         if new != old && !(is_zero(new) && is_zero(old)) {
-            let shown = match (*field, new) {
-                ("firstTimestamp" | "lastTimestamp" | "eventTime" | "related", Value::Null) => "null".to_owned(),
-                ("involvedObject" | "source", _) | (_, Value::Object(_)) => go_json(new, field),
-                ("count", Value::Null) => "0".to_owned(),
-                (_, Value::Null) => "\"\"".to_owned(),
-                (_, plain) => plain.to_string(),
-            };
-            errors.push(FieldError::invalid(*called, new, IMMUTABLE).printed_as(shown));
+            let finding = FieldError::invalid(*called, new, IMMUTABLE);
+            errors.push(finding.printed_as(at.field(field).printed()));
         }
     }
     errors
-}
-
-/// A structure as messages show it: with all fields of the internal type, which has Go's names for them.
-fn go_json(value: &Value, field: &str) -> String {
-    let names: &[(&str, &str)] = match field {
-        "source" => &[("Component", "component"), ("Host", "host")],
-        _ => &[
-            ("Kind", "kind"),
-            ("Namespace", "namespace"),
-            ("Name", "name"),
-            ("UID", "uid"),
-            ("APIVersion", "apiVersion"),
-            ("ResourceVersion", "resourceVersion"),
-            ("FieldPath", "fieldPath"),
-        ],
-    };
-    let members = names.iter().map(|(go, json)| format!("{go:?}:{}", value.get(json).unwrap_or(&"".into())));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 /// `validateV1EventSeries`.

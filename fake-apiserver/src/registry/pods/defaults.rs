@@ -3,7 +3,8 @@
 //! Follows `SetDefaults_Pod` and `SetDefaults_PodStatus` of `pkg/apis/core/v1/defaults.go` (v1.37.1). Not ported:
 //! pod-level resources.
 
-use crate::registry::types::{default_pod_spec, fill_unless_zero, visit};
+use crate::registry::defaults::{fill_unless_zero, visit};
+use crate::registry::types::default_pod_spec;
 use crate::registry::{child, default_to, flag, number, sync_first};
 use tree::{Value, json};
 

@@ -6,7 +6,7 @@
 
 use super::update::differences;
 use super::validate::{self, SPEC};
-use crate::error::{Errors, FieldError};
+use crate::error::{Errors, Path};
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::registry::{carry_over, child, is_mirror_pod, items, text};
@@ -27,27 +27,23 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
 }
 
 /// Findings about the added containers.
-pub(super) fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
+pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     if is_mirror_pod(old) {
-        return vec![FieldError::forbidden("[]", "static pods do not support ephemeral containers")];
+        return errors.forbidden(Path::new("[]"), "static pods do not support ephemeral containers");
     }
-    Errors::of(|errors| {
-        validate::spec(new, errors);
-        let now: HashMap<&str, &Value> = items(new, "/spec/ephemeralContainers")
-            .iter()
-            .map(|container| (text(container, "/name"), container))
-            .collect();
-        for container in items(old, "/spec/ephemeralContainers") {
-            let name = text(container, "/name");
-            let change = match now.get(name) {
-                None => "removed\n".to_string(),
-                Some(other) if !equal(Some(other), Some(container)) => {
-                    format!("changed\n{}", differences(other, container))
-                }
-                Some(_) => continue,
-            };
-            let detail = format!("existing ephemeral containers {name:?} may not be {change}");
-            errors.forbidden(SPEC.child("ephemeralContainers"), detail);
-        }
-    })
+    validate::spec(new, errors);
+    let now: HashMap<&str, &Value> =
+        items(new, "/spec/ephemeralContainers").iter().map(|container| (text(container, "/name"), container)).collect();
+    for container in items(old, "/spec/ephemeralContainers") {
+        let name = text(container, "/name");
+        let change = match now.get(name) {
+            None => "removed\n".to_string(),
+            Some(other) if !equal(Some(other), Some(container)) => {
+                format!("changed\n{}", differences(other, container))
+            }
+            Some(_) => continue,
+        };
+        let detail = format!("existing ephemeral containers {name:?} may not be {change}");
+        errors.forbidden(SPEC.child("ephemeralContainers"), detail);
+    }
 }

@@ -11,8 +11,10 @@ pub(crate) mod references;
 mod update;
 mod validate;
 
+use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};
 use super::{carry_over, child, flag, items, text};
+use crate::clock::format_seconds;
 use crate::object::meta;
 use tree::{Value, json};
 
@@ -24,14 +26,16 @@ pub(crate) fn is_mirror_pod(pod: &Value) -> bool {
 }
 
 pub(super) const RULES: Rules = Rules {
+    resets: &[("status", &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])],
     subresources: &[
         ("binding", Strategy::NONE),
+        ("eviction", Strategy::NONE),
         (
             "ephemeralcontainers",
             Strategy {
                 default: defaults::default,
-                prepare_update: ephemeral::prepare_update,
-                validate_update: ephemeral::changes,
+                prepare: |_, new, old| old.into_iter().for_each(|old| ephemeral::prepare_update(new, old)),
+                validate: |_, new, old, errors| old.into_iter().for_each(|old| ephemeral::changes(new, old, errors)),
                 ..Strategy::NONE
             },
         ),
@@ -39,8 +43,8 @@ pub(super) const RULES: Rules = Rules {
             "status",
             Strategy {
                 default: defaults::default,
-                prepare_update: prepare_status_update,
-                validate_update: update::status,
+                prepare: |_, new, old| old.into_iter().for_each(|old| prepare_status_update(new, old)),
+                validate: |_, new, old, errors| old.into_iter().for_each(|old| update::status(new, old, errors)),
                 ..Strategy::NONE
             },
         ),
@@ -52,23 +56,28 @@ pub(super) const RULES: Rules = Rules {
     row_condition: columns::row_condition,
     strategy: Strategy {
         default: defaults::default,
-        prepare_create,
-        prepare_update,
-        validate: validate::create,
-        validate_update: update::spec,
+        prepare: |context, new, old| match old {
+            None => prepare_create(context, new),
+            Some(old) => prepare_update(new, old),
+        },
+        validate: |_, new, old, errors| match old {
+            None => validate::create(new, errors),
+            Some(old) => update::spec(new, old, errors),
+        },
         grace_period,
-        warnings: validate::warnings,
+        warnings: |_, new, old| validate::warnings(new, old),
+        ..Strategy::NONE
     },
     ..Rules::ORDINARY
 };
 
-fn prepare_create(pod: &mut Value) {
+fn prepare_create(context: &Context<'_>, pod: &mut Value) {
     let mut status = json!({ "phase": "Pending", "qosClass": quality_of_service::quality_of_service(pod) });
     if !items(pod, "/spec/schedulingGates").is_empty() {
         status["conditions"] = json!([{
             "type": "PodScheduled",
             "status": "False",
-            "lastTransitionTime": meta::creation_timestamp(pod),
+            "lastTransitionTime": format_seconds(context.now),
             "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
         }]);
@@ -77,7 +86,6 @@ fn prepare_create(pod: &mut Value) {
 }
 
 fn prepare_update(new: &mut Value, old: &Value) {
-    carry_over(new, old, "status");
     // Only a new pod is asked whether it has one that is empty.
     if let Some(spec) = new["spec"].as_object_mut().filter(|spec| spec.get("overhead") == Some(&json!({}))) {
         spec.remove("overhead");
@@ -91,7 +99,6 @@ fn prepare_update(new: &mut Value, old: &Value) {
 }
 
 fn prepare_status_update(new: &mut Value, old: &Value) {
-    carry_over(new, old, "spec");
     meta::remove(new, "deletionTimestamp");
     meta::carry_over(new, old, "ownerReferences");
     let (status, old) = (child(new, "status"), &old["status"]);

@@ -22,23 +22,21 @@ const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].imag
     (allow it to be set to 1 if it was previously negative)";
 
 /// Findings about a change of a pod.
-pub(super) fn spec(new: &Value, old: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| {
-        validate::spec(new, errors);
-        for (field, list) in [("containers", "/spec/containers"), ("initContainers", "/spec/initContainers")] {
-            if items(new, list).len() != items(old, list).len() {
-                return errors.forbidden(SPEC.child(field), "pod updates may not add or remove containers");
-            }
+pub(super) fn spec(new: &Value, old: &Value, errors: &mut Errors) {
+    validate::spec(new, errors);
+    for (field, list) in [("containers", "/spec/containers"), ("initContainers", "/spec/initContainers")] {
+        if items(new, list).len() != items(old, list).len() {
+            return errors.forbidden(SPEC.child(field), "pod updates may not add or remove containers");
         }
-        if deadline(errors, new, old) {
-            return;
-        }
-        kept_tolerations(errors, new, old);
-        only_deleted_gates(errors, new, old);
-        if let (Some(new), Some(old)) = (new.get("spec"), old.get("spec")) {
-            rest(errors, new, old);
-        }
-    })
+    }
+    if deadline(errors, new, old) {
+        return;
+    }
+    kept_tolerations(errors, new, old);
+    only_deleted_gates(errors, new, old);
+    if let (Some(new), Some(old)) = (new.get("spec"), old.get("spec")) {
+        rest(errors, new, old);
+    }
 }
 
 /// Rule for the fields of the spec that may not change.
@@ -129,26 +127,24 @@ pub(super) fn differences(new: &Value, old: &Value) -> String {
 }
 
 /// Findings about a change of a pod's status.
-pub(super) fn status(new: &Value, old: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| {
-        let at = Path::new("status");
-        for (index, condition) in items(new, "/status/conditions").iter().enumerate() {
-            let type_ = text(condition, "/type");
-            if !["PodScheduled", "Ready", "Initialized"].contains(&type_) {
-                errors.invalid_each(at.item("conditions", index).child("Type"), type_, name::label_key(type_));
-            }
+pub(super) fn status(new: &Value, old: &Value, errors: &mut Errors) {
+    let at = Path::new("status");
+    for (index, condition) in items(new, "/status/conditions").iter().enumerate() {
+        let type_ = text(condition, "/type");
+        if !["PodScheduled", "Ready", "Initialized"].contains(&type_) {
+            errors.invalid_each(at.item("conditions", index).child("Type"), type_, name::label_key(type_));
         }
-        let nominated = text(new, "/status/nominatedNodeName");
-        if !nominated.is_empty() && nominated != text(old, "/status/nominatedNodeName") {
-            let at = at.child("nominatedNodeName");
-            errors.invalid_each(at, nominated, name::dns_subdomain(nominated));
-            if !text(old, "/spec/nodeName").is_empty() {
-                errors.forbidden(at, "may not be set on pods that are already bound to a node");
-            }
+    }
+    let nominated = text(new, "/status/nominatedNodeName");
+    if !nominated.is_empty() && nominated != text(old, "/status/nominatedNodeName") {
+        let at = at.child("nominatedNodeName");
+        errors.invalid_each(at, nominated, name::dns_subdomain(nominated));
+        if !text(old, "/spec/nodeName").is_empty() {
+            errors.forbidden(at, "may not be set on pods that are already bound to a node");
         }
-        errors.extend(immutable(new, old, "status.qosClass"));
-        addresses(at.child("podIPs"), new, errors);
-    })
+    }
+    errors.extend(immutable(new, old, "status.qosClass"));
+    addresses(at.child("podIPs"), new, errors);
 }
 
 /// Rules for `podIPs` (`validatePodIPs`).

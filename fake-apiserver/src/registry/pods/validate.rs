@@ -3,8 +3,9 @@
 //! Follows `ValidatePodCreate` of `pkg/apis/core/validation/validation.go` and `WarningsOnCreate` of
 //! `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
-use crate::error::{Errors, FieldError, Path};
+use crate::error::{Errors, Path};
 use crate::object::{meta, name};
+use crate::registry::cursor::At;
 use crate::registry::types::{Holder, no_tokens, pod_spec, pod_warnings, trimmed_image};
 use crate::registry::{items, number, text};
 use tree::Value;
@@ -13,22 +14,20 @@ use tree::Value;
 pub(super) const SPEC: Path<'static> = Path::new("spec");
 
 /// Findings about a new pod.
-pub(super) fn create(pod: &Value) -> Vec<FieldError> {
-    Errors::of(|errors| {
-        spec(pod, errors);
-        if !items(pod, "/spec/ephemeralContainers").is_empty() {
-            errors.forbidden(SPEC.child("ephemeralContainers"), "cannot be set on create");
-        }
-        if !text(pod, "/spec/nodeName").is_empty() && !items(pod, "/spec/schedulingGates").is_empty() {
-            errors.forbidden(SPEC.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
-        }
-    })
+pub(super) fn create(pod: &Value, errors: &mut Errors) {
+    spec(pod, errors);
+    if !items(pod, "/spec/ephemeralContainers").is_empty() {
+        errors.forbidden(SPEC.child("ephemeralContainers"), "cannot be set on create");
+    }
+    if !text(pod, "/spec/nodeName").is_empty() && !items(pod, "/spec/schedulingGates").is_empty() {
+        errors.forbidden(SPEC.child("nodeName"), "cannot be set until all schedulingGates have been cleared");
+    }
 }
 
 /// Rules for a pod's spec (`validatePodMetadataAndSpec`, metadata excepted).
 pub(super) fn spec(pod: &Value, errors: &mut Errors) {
     let spec = &pod["spec"];
-    pod_spec(SPEC, spec, Holder::Pod, errors);
+    pod_spec(At::object(pod, "v1", "Pod").field("spec"), Holder::Pod, errors);
     if text(spec, "/serviceAccountName").is_empty() {
         no_tokens(SPEC.child("volumes"), items(spec, "/volumes"), errors);
     }

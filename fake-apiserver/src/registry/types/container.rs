@@ -11,6 +11,7 @@ use super::security_context::security_context;
 use super::volume_mount::volume_mounts;
 use crate::error::{Errors, Path};
 use crate::object::name;
+use crate::registry::cursor::At;
 use crate::registry::{items, text};
 use std::collections::HashSet;
 use tree::Value;
@@ -26,14 +27,12 @@ pub(super) struct Scope<'s> {
 }
 
 /// Rules for `containers`.
-pub(super) fn containers(at: Path<'_>, all: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
-    if all.is_empty() {
-        errors.required(at, "");
-    }
+pub(super) fn containers(all: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
+    all.set(errors);
     let mut names = HashSet::new();
-    for (index, container) in all.iter().enumerate() {
-        let at = at.index(index);
-        common(at, container, scope, errors);
+    for container in all.items() {
+        common(container, scope, errors);
+        let (at, container) = (container.path(), container.value());
         let name = text(container, "/name");
         if !names.insert(name) {
             errors.duplicate(at.child("name"), name);
@@ -41,15 +40,15 @@ pub(super) fn containers(at: Path<'_>, all: &[Value], scope: &Scope<'_>, errors:
         lifecycle(at.child("lifecycle"), &container["lifecycle"], scope.grace_period, errors);
         probes(at, container, errors);
     }
-    host_ports(at, all, errors);
+    host_ports(all.path(), items(all.value(), ""), errors);
 }
 
 /// Rules for `initContainers`; `regular` are the names of the pod's own containers.
-pub(super) fn init_containers(at: Path<'_>, all: &[Value], regular: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
+pub(super) fn init_containers(all: At<'_, '_>, regular: &[Value], scope: &Scope<'_>, errors: &mut Errors) {
     let mut names: HashSet<&str> = regular.iter().map(|container| text(container, "/name")).collect();
-    for (index, container) in all.iter().enumerate() {
-        let at = at.index(index);
-        common(at, container, scope, errors);
+    for container in all.items() {
+        common(container, scope, errors);
+        let (at, container) = (container.path(), container.value());
         let policy = text(container, "/restartPolicy");
         if container.get("restartPolicy").is_some() {
             errors.one_of(at.child("restartPolicy"), policy, &["Always", "Never", "OnFailure"]);
@@ -71,7 +70,9 @@ pub(super) fn init_containers(at: Path<'_>, all: &[Value], regular: &[Value], sc
 }
 
 /// Rules of every container (`validateContainerCommon`).
-pub(super) fn common(at: Path<'_>, container: &Value, scope: &Scope<'_>, errors: &mut Errors) {
+pub(super) fn common(container: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
+    let context = container.field("securityContext");
+    let (at, container) = (container.path(), container.value());
     match text(container, "/name") {
         "" => errors.required(at.child("name"), ""),
         name => errors.invalid_each(at.child("name"), name, name::dns_label(name)),
@@ -86,7 +87,7 @@ pub(super) fn common(at: Path<'_>, container: &Value, scope: &Scope<'_>, errors:
     let policy = text(container, "/imagePullPolicy");
     errors.one_of(at.child("imagePullPolicy"), policy, &["Always", "IfNotPresent", "Never"]);
     resource_requirements(at.child("resources"), &container["resources"], errors);
-    security_context(at.child("securityContext"), &container["securityContext"], scope.host_users, errors);
+    security_context(context, scope.host_users, errors);
 }
 
 /// Rule for the image of a container in a list: no white space around it.

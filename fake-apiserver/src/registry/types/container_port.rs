@@ -68,14 +68,14 @@ pub(super) fn host_network(at: Path<'_>, containers: &[Value], holder: Holder, e
 }
 
 /// `IsValidPortNum`.
-pub(super) fn port_number(at: Path<'_>, number: i64, errors: &mut Errors) {
+pub(in crate::registry) fn port_number(at: Path<'_>, number: i64, errors: &mut Errors) {
     if !(1..=65535).contains(&number) {
         errors.invalid(at, number, "must be between 1 and 65535, inclusive");
     }
 }
 
 /// `IsValidPortName`.
-pub(super) fn port_name(text: &str) -> Vec<String> {
+pub(in crate::registry) fn port_name(text: &str) -> Vec<String> {
     let rules = [
         (text.len() > 15, "must be no more than 15 characters"),
         (

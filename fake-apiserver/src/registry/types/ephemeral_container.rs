@@ -3,7 +3,8 @@
 //! Follows `validateEphemeralContainers` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::container::{Scope, common, trimmed_image};
-use crate::error::{Errors, Path};
+use crate::error::Errors;
+use crate::registry::cursor::At;
 use crate::registry::{items, text};
 use std::collections::HashSet;
 use tree::Value;
@@ -20,17 +21,17 @@ const FORBIDDEN: [&str; 8] = [
     "lifecycle",
 ];
 
-/// Rules for `ephemeralContainers` of a pod with other containers.
-pub(super) fn ephemeral_containers(at: Path<'_>, spec: &Value, scope: &Scope<'_>, errors: &mut Errors) {
+/// Rules for `ephemeralContainers` of a pod's spec with other containers.
+pub(super) fn ephemeral_containers(pod: At<'_, '_>, scope: &Scope<'_>, errors: &mut Errors) {
     let others: HashSet<&str> = ["/containers", "/initContainers"]
         .iter()
-        .flat_map(|list| items(spec, list))
+        .flat_map(|list| items(pod.value(), list))
         .map(|container| text(container, "/name"))
         .collect();
     let mut names = HashSet::new();
-    for (index, container) in items(spec, "/ephemeralContainers").iter().enumerate() {
-        let at = at.index(index);
-        common(at, container, scope, errors);
+    for container in pod.field("ephemeralContainers").items() {
+        common(container, scope, errors);
+        let (at, container) = (container.path(), container.value());
         trimmed_image(at, container, errors);
         let name = text(container, "/name");
         if !names.insert(name) || others.contains(name) {

@@ -23,12 +23,17 @@ const DEPRECATED: [(&str, &str); 8] = [
 ];
 
 /// Message about a deprecated label (`GetNodeLabelDeprecatedMessage`).
-pub(super) fn deprecation(label: &str) -> Option<&'static str> {
+pub(in crate::registry) fn deprecation(label: &str) -> Option<&'static str> {
     DEPRECATED.iter().find(|(deprecated, _)| *deprecated == label).map(|(_, message)| *message)
 }
 
 /// Warnings about a term of a node selector (`GetWarningsForNodeSelectorTerm`); `values` asks for those about values, too.
-pub(super) fn node_selector_term_warnings(at: Path<'_>, term: &Value, values: bool, warnings: &mut Vec<String>) {
+pub(in crate::registry) fn node_selector_term_warnings(
+    at: Path<'_>,
+    term: &Value,
+    values: bool,
+    warnings: &mut Vec<String>,
+) {
     for (index, requirement) in items(term, "/matchExpressions").iter().enumerate() {
         let at = at.item("matchExpressions", index);
         let key = text(requirement, "/key");

@@ -13,7 +13,7 @@ fn texts(map: &Value) -> impl Iterator<Item = (&Text, &str)> {
 }
 
 /// Rules for labels.
-pub(super) fn labels(at: Path<'_>, labels: &Value, errors: &mut Errors) {
+pub(in crate::registry) fn labels(at: Path<'_>, labels: &Value, errors: &mut Errors) {
     for (key, value) in texts(labels) {
         errors.invalid_each(at, key, name::label_key(key));
         errors.invalid_each(at, value, name::label_value(value));

@@ -15,6 +15,7 @@ use super::topology_spread_constraint::topology_spread_constraints;
 use super::volume::volumes;
 use crate::error::{Errors, Path};
 use crate::object::name;
+use crate::registry::cursor::At;
 use crate::registry::{flag, items, number, text};
 use std::collections::HashSet;
 use tree::Value;
@@ -29,16 +30,17 @@ pub(in crate::registry) enum Holder {
 }
 
 /// Rules for a pod's spec.
-pub(in crate::registry) fn pod_spec(at: Path<'_>, spec: &Value, holder: Holder, errors: &mut Errors) {
+pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {
+    let (at, spec) = (pod.path(), pod.value());
     let scope = Scope {
         volumes: volumes(at.child("volumes"), items(spec, "/volumes"), errors),
         host_users: spec["hostUsers"] != Value::Bool(false),
         grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };
-    let (regular, init) = (items(spec, "/containers"), items(spec, "/initContainers"));
-    containers(at.child("containers"), regular, &scope, errors);
-    init_containers(at.child("initContainers"), init, regular, &scope, errors);
-    ephemeral_containers(at.child("ephemeralContainers"), spec, &scope, errors);
+    let regular = items(spec, "/containers");
+    containers(pod.field("containers"), &scope, errors);
+    init_containers(pod.field("initContainers"), regular, &scope, errors);
+    ephemeral_containers(pod, &scope, errors);
     if flag(spec, "/hostNetwork") {
         host_network(at.child("containers"), regular, holder, errors);
     }

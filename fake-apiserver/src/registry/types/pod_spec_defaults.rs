@@ -3,23 +3,11 @@
 //! Follows `SetDefaults_PodSpec` and what belongs to it in `pkg/apis/core/v1/defaults.go` and
 //! `zz_generated.defaults.go` (v1.37.1).
 
+use super::resource_list::round_resources;
 use crate::registry::default_to;
+use crate::registry::defaults::Fill::{Bool, Nonzero, Number, Object, Text};
+use crate::registry::defaults::{Default, fill, visit};
 use tree::{Map, Value};
-
-/// A default value.
-#[derive(Clone, Copy)]
-enum Fill {
-    Text(&'static str),
-    Number(i64),
-    /// A number for which 0 counts as unset.
-    Nonzero(i64),
-    Bool(bool),
-    Object,
-}
-use Fill::{Bool, Nonzero, Number, Object, Text};
-
-/// A place below some base (`*` stands for every item, `|` for either), and fields there with their values when unset.
-type Default = (&'static str, &'static [(&'static str, Fill)]);
 
 const SPEC: &[Default] = &[(
     "",
@@ -40,6 +28,7 @@ const CONTAINER: &[Default] = &[
     ("", &[("terminationMessagePath", Text("/dev/termination-log")), ("terminationMessagePolicy", Text("File"))]),
     ("ports/*", &[("protocol", Text("TCP"))]),
     ("env/*/valueFrom/fieldRef", &[("apiVersion", Text("v1"))]),
+    ("env/*/valueFrom/fileKeyRef", &[("optional", Bool(false))]),
     (
         PROBES,
         &[
@@ -59,8 +48,12 @@ const VOLUME: &[Default] = &[
     ("downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
     ("projected/sources/*/downwardAPI/items/*/fieldRef", &[("apiVersion", Text("v1"))]),
     ("projected/sources/*/serviceAccountToken", &[("expirationSeconds", Number(3600))]),
-    ("hostPath", &[("type", Text(""))]),
     ("ephemeral/volumeClaimTemplate/spec", &[("volumeMode", Text("Filesystem"))]),
+];
+
+/// Defaults of the sources that pods and persistent volumes have in common.
+const SOURCE: &[Default] = &[
+    ("hostPath", &[("type", Text(""))]),
     ("iscsi", &[("iscsiInterface", Text("default"))]),
     ("rbd", &[("pool", Text("rbd")), ("user", Text("admin")), ("keyring", Text("/etc/ceph/keyring"))]),
     (
@@ -75,62 +68,31 @@ const VOLUME: &[Default] = &[
     ("scaleIO", &[("storageMode", Text("ThinProvisioned")), ("fsType", Text("xfs"))]),
 ];
 
+/// Fills in the source of a persistent volume.
+pub(in crate::registry) fn default_volume_source(source: &mut Value) {
+    fill(source, SOURCE);
+}
+
 /// Fills in a pod's spec, in a pod or in a template of one.
 pub(in crate::registry) fn default_pod_spec(spec: &mut Value) {
     sync_service_account(spec);
     fill(spec, SPEC);
+    visit(spec, "overhead", &mut round_resources);
+    visit(spec, "resources/limits|requests", &mut round_resources);
     visit(spec, "containers|initContainers|ephemeralContainers/*", &mut |container| {
         fill(container, CONTAINER);
         default_pull_policy(container, "image", "imagePullPolicy");
+        visit(container, "resources/limits|requests", &mut round_resources);
     });
     visit(spec, "volumes/*", &mut |volume| {
         if let Some(fields) = volume.as_object_mut().filter(|fields| !fields.keys().any(|key| key != "name")) {
             fields.insert("emptyDir".into(), Value::Object(Map::new()));
         }
         fill(volume, VOLUME);
+        default_volume_source(volume);
+        visit(volume, "ephemeral/volumeClaimTemplate/spec/resources/limits|requests", &mut round_resources);
         visit(volume, "image", &mut |image| default_pull_policy(image, "reference", "pullPolicy"));
     });
-}
-
-fn fill(base: &mut Value, defaults: &[Default]) {
-    for (place, fields) in defaults {
-        visit(base, place, &mut |at| {
-            for (field, value) in *fields {
-                match *value {
-                    Text(text) => default_to(at, field, text),
-                    Number(number) => default_to(at, field, number),
-                    Bool(flag) => default_to(at, field, flag),
-                    Object => default_to(at, field, Map::new()),
-                    Nonzero(number) => fill_unless_zero(at, field, number.into()),
-                }
-            }
-        });
-    }
-}
-
-/// Sets a field to a number where it is unset or 0.
-pub(in crate::registry) fn fill_unless_zero(at: &mut Value, field: &str, number: Value) {
-    if at.get(field).is_none_or(|value| value.as_i64() == Some(0))
-        && let Some(fields) = at.as_object_mut()
-    {
-        fields.insert(field.into(), number);
-    }
-}
-
-/// Calls `change` on everything at a place that is there.
-pub(in crate::registry) fn visit(base: &mut Value, place: &str, change: &mut dyn FnMut(&mut Value)) {
-    let (first, rest) = place.split_once('/').unwrap_or((place, ""));
-    match first {
-        "" => change(base),
-        "*" => base.as_array_mut().into_iter().flatten().for_each(|item| visit(item, rest, change)),
-        _ => {
-            for field in first.split('|') {
-                if let Some(value) = base.get_mut(field) {
-                    visit(value, rest, change);
-                }
-            }
-        }
-    }
 }
 
 /// `serviceAccount` is an alias of `serviceAccountName`, which wins.

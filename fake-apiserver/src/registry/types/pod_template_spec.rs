@@ -6,8 +6,9 @@
 use super::object_meta::{annotations, labels};
 use super::pod_spec::{Holder, pod_spec};
 use super::pod_spec_defaults::default_pod_spec;
-use crate::error::{Errors, Path};
-use crate::registry::{child, items};
+use crate::error::Errors;
+use crate::registry::child;
+use crate::registry::cursor::At;
 use tree::Value;
 
 /// Fills in a template.
@@ -16,12 +17,14 @@ pub(in crate::registry) fn default_pod_template_spec(template: &mut Value) {
 }
 
 /// Rules for a template. The real server leaves `metadata` out of the paths of labels and annotations.
-pub(in crate::registry) fn pod_template_spec(at: Path<'_>, template: &Value, errors: &mut Errors) {
-    labels(at.child("labels"), &template["metadata"]["labels"], errors);
-    annotations(at.child("annotations"), &template["metadata"]["annotations"], errors);
-    pod_spec(at.child("spec"), &template["spec"], Holder::Template, errors);
-    if !items(template, "/spec/ephemeralContainers").is_empty() {
-        let detail = "ephemeral containers not allowed in pod template";
-        errors.forbidden(at.child("spec.ephemeralContainers"), detail);
+pub(in crate::registry) fn pod_template_spec(template: At<'_, '_>, errors: &mut Errors) {
+    let path = template.path();
+    labels(path.child("labels"), template.field("metadata.labels").value(), errors);
+    annotations(path.child("annotations"), template.field("metadata.annotations").value(), errors);
+    let spec = template.field("spec");
+    pod_spec(spec, Holder::Template, errors);
+    let ephemeral = spec.field("ephemeralContainers");
+    if !ephemeral.is_empty() {
+        ephemeral.forbidden("ephemeral containers not allowed in pod template", errors);
     }
 }

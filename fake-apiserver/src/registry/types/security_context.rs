@@ -4,25 +4,10 @@
 //! Not ported: seccomp, AppArmor, Windows, policies.
 
 use crate::error::{Errors, FieldError, Path};
-use crate::registry::{flag, items, text};
+use crate::registry::cursor::At;
+use crate::registry::{items, text};
 use std::collections::HashSet;
 use tree::Value;
-
-/// The fields of the internal type, as messages show them.
-const FIELDS: [&str; 12] = [
-    "capabilities",
-    "privileged",
-    "seLinuxOptions",
-    "windowsOptions",
-    "runAsUser",
-    "runAsGroup",
-    "runAsNonRoot",
-    "readOnlyRootFilesystem",
-    "allowPrivilegeEscalation",
-    "procMount",
-    "seccompProfile",
-    "appArmorProfile",
-];
 
 const SYSCTL_DETAIL: &str = "must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
 
@@ -65,29 +50,31 @@ fn is_sysctl(name: &str) -> bool {
 }
 
 /// Rules for `securityContext` of a container.
-pub(super) fn security_context(at: Path<'_>, context: &Value, host_users: bool, errors: &mut Errors) {
-    if flag(context, "/privileged") {
-        errors.push(FieldError::privileged(at.child("privileged")));
+pub(super) fn security_context(context: At<'_, '_>, host_users: bool, errors: &mut Errors) {
+    let privileged = context.field("privileged");
+    if privileged.flag() {
+        errors.push(FieldError::privileged(privileged.path()));
     }
     for field in ["runAsUser", "runAsGroup"] {
-        id(at.child(field), &context[field], errors);
+        let field = context.field(field);
+        id(field.path(), field.value(), errors);
     }
-    if let Some(mount) = context["procMount"].as_str() {
-        errors.one_of(at.child("procMount"), mount, &["Default", "Unmasked"]);
-        if host_users && mount == "Unmasked" {
-            errors.invalid(at.child("procMount"), mount, "`hostUsers` must be false to use `Unmasked`");
+    let mount = context.field("procMount");
+    if mount.is_set() {
+        mount.one_of(&["Default", "Unmasked"], errors);
+        if host_users && mount.text() == "Unmasked" {
+            mount.invalid("`hostUsers` must be false to use `Unmasked`", errors);
         }
     }
-    if context["allowPrivilegeEscalation"] != Value::Bool(false) {
+    if *context.field("allowPrivilegeEscalation").value() != Value::Bool(false) {
         return;
     }
-    if flag(context, "/privileged") {
-        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-        errors.push(FieldError::invalid_printed(at, printed(context), detail));
+    if privileged.flag() {
+        context.invalid("cannot set `allowPrivilegeEscalation` to false and `privileged` to true", errors);
     }
-    if items(context, "/capabilities/add").iter().any(|capability| capability == "CAP_SYS_ADMIN") {
+    if context.field("capabilities.add").items().any(|capability| capability.text() == "CAP_SYS_ADMIN") {
         let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-        errors.push(FieldError::invalid_printed(at, printed(context), detail));
+        context.invalid(detail, errors);
     }
 }
 
@@ -96,13 +83,4 @@ fn id(at: Path<'_>, id: &Value, errors: &mut Errors) {
     if !id.is_null() && !id.as_i64().is_some_and(|id| (0..=i64::from(i32::MAX)).contains(&id)) {
         errors.invalid(at, id.clone(), format!("must be between 0 and {}, inclusive", i32::MAX));
     }
-}
-
-fn printed(context: &Value) -> String {
-    let fields = FIELDS.map(|field| {
-        let value = context.get(field).map_or_else(|| "null".to_string(), Value::to_string);
-        let (first, rest) = field.split_at(if field.starts_with("se") && field.contains('L') { 2 } else { 1 });
-        format!("\"{}{rest}\":{value}", first.to_ascii_uppercase())
-    });
-    format!("{{{}}}", fields.join(","))
 }

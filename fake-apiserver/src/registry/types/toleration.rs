@@ -2,7 +2,7 @@
 //!
 //! Follows `ValidateTolerations` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use crate::error::{Errors, Path};
+use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::registry::text;
 use tree::Value;
@@ -32,6 +32,11 @@ pub(in crate::registry) fn tolerations(at: Path<'_>, tolerations: &[Value], erro
                 errors.invalid(at.child("operator"), value, "value must be empty when `operator` is 'Exists'");
             }
             "Exists" => {}
+            // Only a disabled feature compares numbers.
+            "Lt" | "Gt" => {
+                let supported = ["Equal", "Exists", "Lt", "Gt"];
+                errors.push(FieldError::unsupported(at.child("operator"), &operator.into(), &supported));
+            }
             _ => errors.one_of(at.child("operator"), operator, &["Equal", "Exists"]),
         }
         if !effect.is_empty() {

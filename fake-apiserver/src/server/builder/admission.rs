@@ -4,7 +4,7 @@ use super::Builder;
 use crate::admission::Tokens;
 
 impl Builder {
-    /// Admission plugins that are on besides those that always are (`--enable-admission-plugins`); none by default.
+    /// Admission plugins that are on besides those that are by default (`--enable-admission-plugins`); none by default.
     /// An unknown name fails the start.
     #[must_use]
     pub fn enable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
@@ -28,7 +28,7 @@ impl Builder {
         self
     }
 
-    /// Admission plugins that are off (`--disable-admission-plugins`). `NamespaceLifecycle`, which is always on, fails the start.
+    /// Admission plugins that are off (`--disable-admission-plugins`). Without `NamespaceLifecycle` namespaces need not exist.
     #[must_use]
     pub fn disable_admission_plugins<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.admission.disabled = names.into_iter().map(Into::into).collect();

@@ -62,6 +62,22 @@ pub enum StartError {
     #[cfg(feature = "controllers")]
     #[error("generated tokens without the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
     NoTokensController,
+    /// Addresses cannot be allocated from these ranges.
+    #[error("unable to allocate cluster IPs from {ranges:?}: {why}")]
+    ServiceClusterIpRange {
+        /// The ranges.
+        ranges: String,
+        /// The reason.
+        why: String,
+    },
+    /// There are no node ports from the one to the other.
+    #[error("there are no node ports from {first} to {last}")]
+    ServiceNodePortRange {
+        /// The first port.
+        first: u16,
+        /// The last port.
+        last: u16,
+    },
     /// The serving certificate or its key cannot be used.
     #[error(transparent)]
     Identity(#[from] IdentityError),

@@ -8,13 +8,16 @@ mod controllers;
 mod error;
 mod limits;
 mod requests;
+mod services;
 
 pub use error::StartError;
 
+use super::cert_dir;
 use super::listener;
 use super::tls::{Identity, IdentityError};
 use super::{FakeApiServer, RunningReplica};
 use crate::admission as admission_chain;
+use crate::allocation::Allocations;
 use crate::audit::RequestLog;
 use crate::auth::modes::{self, AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::{self, Authenticator, ParsedObjects};
@@ -32,6 +35,7 @@ use crate::repeats::Repeats;
 use crate::store::Store;
 use crate::workers::Workers;
 use error::MOST_REPLICAS;
+use services::Pools;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -61,6 +65,7 @@ pub struct Builder {
     secure_port: Option<u16>,
     insecure_port: Option<u16>,
     tls_identity: Option<(String, String)>,
+    cert_dir: Option<PathBuf>,
     authentication: auth::Config,
     authorization: Vec<AuthorizationMode>,
     admission: admission_chain::Config,
@@ -69,6 +74,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     clock_offsets: BTreeMap<usize, i64>,
     request_timeout: Duration,
+    patient: bool,
     history: usize,
     history_bytes: usize,
     seed: Option<u64>,
@@ -77,8 +83,22 @@ pub struct Builder {
     audit_log: Option<PathBuf>,
     namespace_controller: bool,
     cluster_role_aggregation: bool,
+    pools: Pools,
     #[cfg(feature = "controllers")]
     controllers: Settings,
+}
+
+/// The bound ports of a replica.
+struct Bound {
+    secure: Option<(TcpListener, SocketAddr)>,
+    insecure: Option<(TcpListener, SocketAddr)>,
+}
+
+impl Bound {
+    /// The address of the HTTPS port, or of the other if there is none.
+    fn address(&self) -> Option<SocketAddr> {
+        self.secure.as_ref().or(self.insecure.as_ref()).map(|(_, address)| *address)
+    }
 }
 
 impl Default for Builder {
@@ -90,6 +110,7 @@ impl Default for Builder {
             secure_port: Some(0),
             insecure_port: None,
             tls_identity: None,
+            cert_dir: None,
             authentication: auth::Config::new(DEFAULT_ISSUER),
             authorization: vec![AuthorizationMode::AlwaysAllow],
             admission: admission_chain::Config::default(),
@@ -98,6 +119,7 @@ impl Default for Builder {
             clock: Arc::new(SystemClock),
             clock_offsets: BTreeMap::new(),
             request_timeout: DEFAULT_REQUEST_TIMEOUT,
+            patient: false,
             history: DEFAULT_HISTORY,
             history_bytes: DEFAULT_HISTORY_BYTES,
             seed: None,
@@ -106,6 +128,7 @@ impl Default for Builder {
             audit_log: None,
             namespace_controller: true,
             cluster_role_aggregation: true,
+            pools: Pools::default(),
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
@@ -146,6 +169,14 @@ impl Builder {
     #[must_use]
     pub fn tls_identity(mut self, certificate_pem: impl Into<String>, key_pem: impl Into<String>) -> Self {
         self.tls_identity = Some((certificate_pem.into(), key_pem.into()));
+        self
+    }
+
+    /// A folder for the serving certificate, unless [`tls_identity`](Self::tls_identity) gives one: `apiserver.crt` and
+    /// `apiserver.key` in it are used, or made and written there if there are none.
+    #[must_use]
+    pub fn cert_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cert_dir = Some(folder.into());
         self
     }
 
@@ -220,7 +251,8 @@ impl Builder {
             (self, controllers_token) = self.add_controllers_user(&ids);
         }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
-        let cluster = self.cluster(ids).await?;
+        let bound = self.bind()?;
+        let cluster = self.cluster(ids, &bound).await?;
         let mut server = FakeApiServer {
             cluster,
             replicas: Vec::new(),
@@ -230,7 +262,7 @@ impl Builder {
             #[cfg(feature = "controllers")]
             controllers: None,
         };
-        self.start_replicas(&mut server, identity.as_ref())?;
+        self.start_replicas(&mut server, bound, identity.as_ref());
         #[cfg(feature = "controllers")]
         if let Some(token) = controllers_token {
             server.start_controllers(&self.controllers, &token);
@@ -243,6 +275,7 @@ impl Builder {
             return Err(error);
         }
         modes::check(&self.authorization)?;
+        self.pools.check()?;
         #[cfg(feature = "controllers")]
         self.check_controllers()?;
         let replicas = self.replicas;
@@ -264,35 +297,47 @@ impl Builder {
 
     fn identity(&self) -> Result<Identity, IdentityError> {
         let clients = self.authentication.client_authorities.as_ref();
-        match &self.tls_identity {
-            Some((certificate, key)) => Identity::from_pem(certificate, key, clients),
-            None => Identity::generate(self.bind_address, clients),
+        if let Some((certificate, key)) = &self.tls_identity {
+            return Identity::from_pem(certificate, key, clients);
         }
+        let Some(folder) = &self.cert_dir else { return Ok(Identity::generate(self.bind_address, clients)?.0) };
+        if let Some(pair) = cert_dir::read(folder)? {
+            return Identity::from_pem(&pair.certificate, &pair.key, clients);
+        }
+        let (identity, pair) = Identity::generate(self.bind_address, clients)?;
+        cert_dir::write(folder, &pair)?;
+        Ok(identity)
     }
 
     /// The state that all replicas share, with the objects of every new cluster.
-    async fn cluster(&mut self, ids: Ids) -> Result<Arc<Cluster>, StartError> {
+    async fn cluster(&mut self, ids: Ids, bound: &[Bound]) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let store = Store::with_history(self.history, self.history_bytes);
         let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
-        let options =
-            reconcile::Options { namespaces: self.namespace_controller, cluster_roles: self.cluster_role_aggregation };
+        let options = reconcile::Options {
+            namespaces: self.namespace_controller,
+            cluster_roles: self.cluster_role_aggregation,
+            advertised: bound.first().and_then(Bound::address).unwrap_or((self.bind_address, 0).into()),
+        };
+        let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(Catalogs::new());
-        let reconcilers = Arc::new(Reconcilers::new(store.clone(), ids.clone(), catalogs.clone(), options));
+        let reconcilers = Reconcilers::new(store.clone(), ids.clone(), catalogs.clone(), allocations.clone(), options);
+        let reconcilers = Arc::new(reconcilers);
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
             commits: Commits::new(store.clone(), Some(reconcilers.clone())),
             reconcilers,
+            allocations,
             store,
             ids,
             authenticator: Authenticator::new(authentication)?,
             admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
-            request_timeout: self.request_timeout,
+            request_timeout: (!self.patient).then_some(self.request_timeout),
             workers: Arc::new(Workers::new()),
             faults: Faults::default(),
             log,
@@ -304,24 +349,27 @@ impl Builder {
         Ok(cluster)
     }
 
-    /// Binds all ports, and only then lets the replicas serve.
-    fn start_replicas(&self, server: &mut FakeApiServer, identity: Option<&Identity>) -> Result<(), StartError> {
-        let mut bound = Vec::new();
-        for index in 0..self.replicas {
+    /// Binds the ports of all replicas.
+    fn bind(&self) -> Result<Vec<Bound>, StartError> {
+        let bind = |index| {
             let secure = self.listen(self.secure_port, index)?;
             let insecure = self.listen(self.insecure_port, index)?;
-            bound.push((secure, insecure));
-        }
+            Ok(Bound { secure, insecure })
+        };
+        (0..self.replicas).map(bind).collect()
+    }
+
+    /// Lets the replicas serve.
+    fn start_replicas(&self, server: &mut FakeApiServer, bound: Vec<Bound>, identity: Option<&Identity>) {
         let tls = identity.map(Identity::server_config);
-        for (index, (secure, insecure)) in bound.into_iter().enumerate() {
+        for (index, bound) in bound.into_iter().enumerate() {
             let offset = self.clock_offsets.get(&index).copied().unwrap_or(0);
             let clock = OffsetClock::new(self.clock.clone(), offset);
-            let Some((_, address)) = secure.as_ref().or(insecure.as_ref()) else { continue };
-            let replica = Replica::new(index, &server.cluster, &clock, *address, server.shutdown.clone(), &self.limits);
-            let secure = secure.zip(tls.clone());
-            server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, insecure));
+            let Some(address) = bound.address() else { continue };
+            let replica = Replica::new(index, &server.cluster, &clock, address, server.shutdown.clone(), &self.limits);
+            let secure = bound.secure.zip(tls.clone());
+            server.replicas.push(RunningReplica::run(Arc::new(replica), clock, secure, bound.insecure));
         }
-        Ok(())
     }
 
     /// Binds the port of a replica: `first` and those that follow it, or any.

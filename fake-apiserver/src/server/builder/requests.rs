@@ -13,6 +13,14 @@ impl Builder {
         self
     }
 
+    /// Lets requests take as long as they need, but for those whose client says a `timeout`: for tests on machines that are busy with
+    /// other work. Off by default.
+    #[must_use]
+    pub fn patient(mut self, patient: bool) -> Self {
+        self.patient = patient;
+        self
+    }
+
     /// Keeps a record of the requests in memory, up to 256 MiB; beyond that the oldest are dropped.
     #[must_use]
     pub fn record_requests(mut self, record: bool) -> Self {

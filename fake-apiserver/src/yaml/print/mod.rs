@@ -21,6 +21,9 @@ const SIMPLE_KEY_BYTES: usize = 128;
 /// The columns that a level is indented by.
 pub(super) const INDENT: usize = 2;
 
+/// What are booleans in YAML 1.1 only.
+const OLD_BOOLEANS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
+
 /// Prints JSON in YAML.
 ///
 /// # Errors
@@ -32,6 +35,18 @@ pub fn print(json: &[u8]) -> Result<String, String> {
     let mut printer = Printer { writer: Writer::with_capacity(json.len()), indent: None };
     printer.node(&tree, Context::Root);
     Ok(printer.writer.finish())
+}
+
+/// Prints a string on one line, as go.yaml.in/yaml/v3 does: longer lines are not folded, and old words for booleans are strings.
+pub(crate) fn in_line(text: &str) -> String {
+    let is_text = scalar::is_text(text) || OLD_BOOLEANS.contains(&&*text.to_ascii_lowercase());
+    let mut writer = Writer::with_capacity(text.len());
+    match Text::of(text).style(true, is_text) {
+        Style::Plain => writer.flow(text, false, None),
+        Style::SingleQuoted => writer.flow(text, true, None),
+        Style::DoubleQuoted | Style::Literal => writer.double_quoted(text, None),
+    }
+    writer.finish().trim_end_matches('\n').to_owned()
 }
 
 /// Where a node stands, as far as it matters.

@@ -8,7 +8,7 @@ mod labels;
 mod pods;
 mod tokens;
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Immediate, Operation};
 use crate::auth::node::NODE_LEASES;
 use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
@@ -19,7 +19,7 @@ use tree::Value;
 /// The plugin `NodeRestriction`.
 pub(super) struct NodeRestriction;
 
-impl Plugin for NodeRestriction {
+impl Immediate for NodeRestriction {
     fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
         let Some(node) = attributes.user.node_name() else { return Ok(()) };
         if node.is_empty() {

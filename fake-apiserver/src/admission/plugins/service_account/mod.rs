@@ -1,19 +1,23 @@
 //! The plugin `ServiceAccount`: every pod has a service account, and gets a token of it mounted.
 //!
 //! Ports `plugin/pkg/admission/serviceaccount/admission.go` (v1.37.1). Where that asks for the account `default` ten
-//! times with pauses, the chain here waits until it is created.
+//! times with pauses, the plugin here waits until it is created.
 
 mod mount;
 mod policy;
 
-use crate::admission::{Attributes, Operation, Plugin};
+use crate::admission::{Attributes, Operation, Plugin, Verdict};
+use crate::auth::Notes;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::{ids, is_mirror_pod, items, references, text};
 use crate::schema::quote;
-use crate::store::Key;
+use crate::store::{Key, Scope, Store};
 pub(crate) use mount::Tokens;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
 use tree::{Value, json};
 
 /// `DefaultServiceAccountName`.
@@ -25,51 +29,84 @@ pub(super) struct ServiceAccounts {
 }
 
 impl Plugin for ServiceAccounts {
-    /// The account `default` may be about to be created.
-    fn awaits(&self, attributes: &Attributes<'_>, pod: &Value) -> Option<Key> {
-        let concerned = match attributes.operation {
-            Operation::Create => attributes.is_about("pods", "") && !is_mirror_pod(pod),
-            Operation::Update => attributes.is_about("pods", "ephemeralcontainers"),
-            Operation::Delete => false,
-        };
-        let named = matches!(text(pod, "/spec/serviceAccountName"), "" | DEFAULT);
-        if !concerned || !named || find(attributes, DEFAULT).is_some() {
-            return None;
-        }
-        Some(Key::new(ids::SERVICE_ACCOUNTS, attributes.namespace, DEFAULT))
+    fn mutate<'a>(&'a self, write: &'a Attributes<'a>, pod: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
+        let Some(key) = awaited(write, pod) else { return Verdict::Now(self.admit(write, pod)) };
+        Verdict::Later(Box::pin(async move {
+            let deadline = Instant::now() + creation_timeout();
+            let creation = timeout_at(deadline, wait_until_exists(write.store, &key));
+            // The account is looked for whether it was created in time or not.
+            write.shutdown.run_until_cancelled(creation).await;
+            write.deadline.check()?;
+            self.admit(write, pod)
+        }))
     }
 
+    fn validate<'a>(&'a self, write: &'a Attributes<'a>, pod: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(check(write, pod))
+    }
+}
+
+/// The account `default`, if the plugin is about to ask for it, and it may be about to be created.
+fn awaited(write: &Attributes<'_>, pod: &Value) -> Option<Key> {
+    let concerned = match write.operation {
+        Operation::Create => write.is_about("pods", "") && !is_mirror_pod(pod),
+        Operation::Update => write.is_about("pods", "ephemeralcontainers"),
+        Operation::Delete => false,
+    };
+    let named = matches!(text(pod, "/spec/serviceAccountName"), "" | DEFAULT);
+    if !concerned || !named || find(write, DEFAULT).is_some() {
+        return None;
+    }
+    Some(Key::new(ids::SERVICE_ACCOUNTS, write.namespace, DEFAULT))
+}
+
+/// Time to wait for an object that may be about to be created: the sum of the pauses in `getServiceAccount`'s 10 attempts.
+fn creation_timeout() -> Duration {
+    9 * Duration::from_millis(fastrand::u64(100..200))
+}
+
+/// Waits until an object with that key exists.
+async fn wait_until_exists(store: &Store, key: &Key) {
+    let scope =
+        Scope { resource: key.resource, namespace: Some(key.namespace().into()), name: Some(key.name().into()) };
+    let (snapshot, mut events) = store.subscribe(scope, None);
+    if snapshot.get(key).is_none() {
+        // The first event can only be its creation; if that event has expired already, it was created as well.
+        poll_fn(|context| events.poll_next(context)).await;
+    }
+}
+
+fn check(attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
+    match attributes.operation {
+        Operation::Create if attributes.is_about("pods", "") && is_mirror_pod(pod) => {
+            mirror(pod).map_err(|why| attributes.forbidden(pod, why))
+        }
+        Operation::Create if attributes.is_about("pods", "") => {
+            let account = account(attributes, pod)?;
+            policy::limit(&account, pod).map_err(|why| attributes.forbidden(pod, why))
+        }
+        Operation::Update if attributes.is_about("pods", "ephemeralcontainers") => {
+            let account = account(attributes, pod)?;
+            // Upstream's error has no type here.
+            policy::limit_ephemeral(&account, pod).map_err(ApiError::untyped)
+        }
+        _ => Ok(()),
+    }
+}
+
+impl ServiceAccounts {
     fn admit(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         if attributes.operation != Operation::Create || !attributes.is_about("pods", "") {
             return Ok(());
         }
         if !is_mirror_pod(pod) {
-            self.mutate(attributes, pod)?;
+            self.complete(attributes, pod)?;
         }
-        self.validate(attributes, pod)
+        check(attributes, pod)
     }
 
-    fn validate(&self, attributes: &Attributes<'_>, pod: &Value) -> ApiResult<()> {
-        match attributes.operation {
-            Operation::Create if attributes.is_about("pods", "") && is_mirror_pod(pod) => {
-                mirror(pod).map_err(|why| attributes.forbidden(pod, why))
-            }
-            Operation::Create if attributes.is_about("pods", "") => {
-                let account = account(attributes, pod)?;
-                policy::limit(&account, pod).map_err(|why| attributes.forbidden(pod, why))
-            }
-            Operation::Update if attributes.is_about("pods", "ephemeralcontainers") => {
-                let account = account(attributes, pod)?;
-                // Upstream's error has no type here.
-                policy::limit_ephemeral(&account, pod).map_err(ApiError::untyped)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl ServiceAccounts {
-    fn mutate(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
+    /// Gives the pod an account, a token of it, and the account's pull secrets.
+    fn complete(&self, attributes: &Attributes<'_>, pod: &mut Value) -> ApiResult<()> {
         if text(pod, "/spec/serviceAccountName").is_empty() {
             pod["spec"]["serviceAccountName"] = DEFAULT.into();
             pod["spec"]["serviceAccount"] = DEFAULT.into();

@@ -1,0 +1,125 @@
+//! The server that the flags describe.
+
+use super::Flags;
+use anyhow::Context;
+use controller::manager::catalogue::{Kind as Controller, is_wanted};
+use fake_apiserver::{Builder, FakeApiServer, StartError};
+use std::path::Path;
+
+const CLIENT_CA_FILE: &str = "client-ca-file";
+const SERVICE_ACCOUNT_KEY_FILE: &str = "service-account-key-file";
+const SIGNING_KEY_FILE: &str = "service-account-signing-key-file";
+const TLS_CERT_FILE: &str = "tls-cert-file";
+const TLS_PRIVATE_KEY_FILE: &str = "tls-private-key-file";
+const TOKEN_AUTH_FILE: &str = "token-auth-file";
+
+impl Flags {
+    /// A builder of the server that the flags describe, with the builder's defaults for the others.
+    ///
+    /// # Errors
+    /// If a file that a flag names cannot be read.
+    pub fn builder(&self) -> anyhow::Result<Builder> {
+        let mut builder = FakeApiServer::builder().bind_address(self.bind_address).secure_port(self.secure_port);
+        if let (Some(certificate), Some(key)) = (&self.tls_cert_file, &self.tls_private_key_file) {
+            builder = builder.tls_identity(read(TLS_CERT_FILE, certificate)?, read(TLS_PRIVATE_KEY_FILE, key)?);
+        }
+        builder = given(builder, self.cert_dir.as_ref(), Builder::cert_dir);
+        if let Some(path) = &self.token_auth_file {
+            builder = builder.add_token_file(&path.to_string_lossy(), &read(TOKEN_AUTH_FILE, path)?);
+        }
+        if let Some(path) = &self.client_ca_file {
+            builder = builder.client_ca_pem(&read(CLIENT_CA_FILE, path)?);
+        }
+        for path in &self.service_account_key_file {
+            builder = builder.add_service_account_key_pem(read(SERVICE_ACCOUNT_KEY_FILE, path)?.as_bytes());
+        }
+        if let Some(path) = &self.service_account_signing_key_file {
+            builder = builder.service_account_signing_key_pem(read(SIGNING_KEY_FILE, path)?.as_bytes());
+        }
+        builder = builder.controllers(Controller::ALL.into_iter().filter(|name| is_wanted(*name, &self.controllers)));
+        builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
+        for (replica, seconds) in &self.clock_offset {
+            builder = builder.clock_offset(*replica, *seconds);
+        }
+        builder = given(builder, self.insecure_port, Builder::insecure_port);
+        builder = given(builder, self.anonymous_auth, Builder::anonymous_auth);
+        builder = given(builder, listed(&self.authorization_mode), Builder::authorization_mode);
+        builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
+        builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
+        let extend = self.service_account_extend_token_expiration;
+        builder = given(builder, extend, Builder::service_account_extend_token_expiration);
+        let max = self.service_account_max_token_expiration;
+        builder = given(builder, max, Builder::service_account_max_token_expiration);
+        builder = given(builder, listed(&self.api_audiences), Builder::api_audiences);
+        builder = given(builder, self.allow_privileged.or(self.is_bare.then_some(false)), Builder::allow_privileged);
+        builder = given(builder, self.service_cluster_ip_range.clone(), Builder::service_cluster_ip_range);
+        builder = given(builder, self.service_node_port_range.clone(), Builder::service_node_port_range);
+        builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
+        builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
+        if self.is_bare {
+            builder = builder.namespace_controller(false).cluster_role_aggregation(false);
+        }
+        builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
+        builder = given(builder, self.audit_log_path.as_deref().map(standard_output), Builder::audit_log);
+        builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);
+        builder = given(builder, self.max_mutating_requests_inflight, Builder::max_mutating_requests_inflight);
+        builder = given(builder, self.http2_max_streams_per_connection, Builder::http2_max_streams_per_connection);
+        builder = given(builder, self.max_connections, Builder::max_connections);
+        builder = given(builder, self.replicas, Builder::replicas);
+        builder = given(builder, self.history, Builder::history);
+        builder = given(builder, self.request_timeout, Builder::request_timeout);
+        builder = given(builder, self.history_bytes, Builder::history_bytes);
+        Ok(given(builder, self.seed, Builder::seed))
+    }
+
+    /// Starts the server that the flags describe.
+    ///
+    /// # Errors
+    /// Those of [`builder`](Self::builder) and [`Builder::start`]; those about a file name it and its flag.
+    pub async fn start(&self) -> anyhow::Result<FakeApiServer> {
+        self.builder()?.start().await.map_err(|error| match self.culprit(&error) {
+            Some((flag, path)) => anyhow::Error::new(error).context(format!("--{flag} {}", path.display())),
+            None => error.into(),
+        })
+    }
+
+    /// The flag and the file that an error is about.
+    fn culprit(&self, error: &StartError) -> Option<(&'static str, &Path)> {
+        let (flag, path) = match error {
+            StartError::ClientAuthorities(_) => (CLIENT_CA_FILE, self.client_ca_file.as_ref()),
+            StartError::ServiceAccountKey { index, .. } => {
+                (SERVICE_ACCOUNT_KEY_FILE, self.service_account_key_file.get(*index))
+            }
+            StartError::ServiceAccountSigningKey(_) => {
+                (SIGNING_KEY_FILE, self.service_account_signing_key_file.as_ref())
+            }
+            _ => return None,
+        };
+        Some((flag, path?))
+    }
+}
+
+fn given<T>(builder: Builder, value: Option<T>, set: impl FnOnce(Builder, T) -> Builder) -> Builder {
+    match value {
+        Some(value) => set(builder, value),
+        None => builder,
+    }
+}
+
+fn listed<T: Clone>(values: &[T]) -> Option<Vec<T>> {
+    (!values.is_empty()).then(|| values.to_vec())
+}
+
+/// The path of a file, which is the standard output's for `-`.
+fn standard_output(path: &Path) -> &Path {
+    if path.as_os_str() == "-" { Path::new("/dev/stdout") } else { path }
+}
+
+/// The items of a list, which has none if its text is empty.
+fn named(items: &[String]) -> impl Iterator<Item = String> {
+    items.iter().filter(|item| !item.is_empty()).cloned()
+}
+
+fn read(flag: &str, path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("unable to read --{flag} {}", path.display()))
+}

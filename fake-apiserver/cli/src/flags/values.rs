@@ -1,0 +1,58 @@
+//! The values of flags, in the forms of Go.
+
+use fake_apiserver::internals::parse_duration;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// `strconv.ParseBool`.
+pub(super) fn go_bool(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("neither true nor false".into()),
+    }
+}
+
+/// The value of the only feature gate.
+pub(super) fn feature_gate(text: &str) -> Result<bool, String> {
+    match text.split_once('=') {
+        Some(("BoundServiceAccountTokenVolume", value)) => go_bool(value),
+        Some((gate, _)) => Err(format!("fake-apiserver does not have the feature gate {gate}")),
+        None => Err("not GATE=BOOL".into()),
+    }
+}
+
+/// Parses a duration to seconds, within kube-apiserver's bounds; 0 is no limit.
+pub(super) fn max_token_expiration(text: &str) -> Result<i64, String> {
+    let duration = parse_duration(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
+    match i64::try_from(duration.as_secs()) {
+        Ok(seconds @ (0 | 3600..=0x1_0000_0000)) => Ok(seconds),
+        _ => Err("must be between 1 hour and 2^32 seconds".into()),
+    }
+}
+
+pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(|| "not a duration such as 30s".into())
+}
+
+pub(super) fn clock_offset(text: &str) -> Result<(usize, i64), String> {
+    let (replica, seconds) = text.split_once('=').ok_or("not REPLICA=SECONDS, such as 1=-30")?;
+    let replica = replica.parse().map_err(|_| "the replica is not a number from 0 on")?;
+    let seconds = seconds.parse().map_err(|_| "the offset is not a number of seconds")?;
+    Ok((replica, seconds))
+}
+
+/// `PortRange.Set` of `k8s.io/apimachinery/pkg/util/net`: a first and a last port, a first port and a number of others, or one port.
+pub(super) fn port_range(text: &str) -> Result<RangeInclusive<u16>, String> {
+    const WRONG: &str = "not ports such as 30000-32767";
+    let number = |text: &str| text.trim().parse::<u16>().map_err(|_| WRONG);
+    let (first, last) = match (text.split_once('-'), text.split_once('+')) {
+        (Some((first, last)), None) => (number(first)?, number(last)?),
+        (None, Some((first, more))) => {
+            let first = number(first)?;
+            (first, first.checked_add(number(more)?).ok_or(WRONG)?)
+        }
+        _ => (number(text)?, number(text)?),
+    };
+    if first > last { Err("the last port is before the first".into()) } else { Ok(first..=last) }
+}

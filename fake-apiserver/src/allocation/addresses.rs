@@ -1,0 +1,160 @@
+//! The objects of addresses that services have: `IPAddress` of `networking.k8s.io`, named by the address.
+//!
+//! Follows `pkg/registry/core/service/ipallocator/{cidrallocator,ipallocator}.go` (v1.37.1).
+
+use super::{Access, Allocations, ranges};
+use crate::commit::deletion::{self, DeleteOptions};
+use crate::commit::{Commits, server};
+use crate::error::ApiError;
+use crate::object::{ip, meta};
+use crate::registry::services::{NONE, cluster_ips, needs_cluster_ip};
+use crate::registry::{Resource, ids};
+use crate::store::{CreateError, Key};
+use jiff::Timestamp;
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tree::{Value, json};
+
+/// `ControllerName`.
+const CONTROLLER: &str = "ipallocator.k8s.io";
+
+/// Why an address cannot be had.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// `ErrFull`.
+    Full,
+    /// `ErrAllocated`.
+    Allocated,
+    /// `ErrMismatchedNetwork`.
+    Mismatched,
+    /// `ErrNotReady`.
+    NotReady,
+    /// `ErrNotInRange`.
+    NotInRange(IpAddr, ip::Cidr),
+    /// The object cannot be stored.
+    Refused(ApiError),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Full => f.write_str("range is full"),
+            Failure::Allocated => f.write_str("provided IP is already allocated"),
+            Failure::Mismatched => f.write_str("the provided network does not match the current range"),
+            Failure::NotReady => f.write_str("allocator not ready"),
+            Failure::NotInRange(address, range) => {
+                write!(f, "the provided IP ({address}) is not in the valid range. The range of valid IPs is {range}")
+            }
+            Failure::Refused(refusal) => write!(f, "{refusal}"),
+        }
+    }
+}
+
+fn key(address: &str) -> Key {
+    Key::new(ids::IP_ADDRESSES, "", address)
+}
+
+/// Takes an address of that family for a service.
+pub(super) async fn take_any(
+    access: Access<'_>,
+    pools: &Allocations,
+    service: &Value,
+    family: &str,
+) -> Result<String, Failure> {
+    let ranges = ranges::ready(access.store, &pools.ranges, family == "IPv6");
+    if access.dry_run {
+        // Which one it would be is not found out.
+        return ranges.first().map(|range| range.base().to_string()).ok_or(Failure::NotReady);
+    }
+    for range in ranges {
+        for address in ranges::candidates(range, |end| access.ids.below(end)) {
+            let address = address.to_string();
+            if access.store.get(&key(&address)).is_some() {
+                continue;
+            }
+            match create(access, service, family, &address).await {
+                Err(Failure::Allocated) => {}
+                created => return created.map(|()| address),
+            }
+        }
+    }
+    Err(Failure::Full)
+}
+
+/// Takes the address that a service asks for.
+pub(super) async fn take(
+    access: Access<'_>,
+    pools: &Allocations,
+    service: &Value,
+    family: &str,
+    wanted: &str,
+) -> Result<String, Failure> {
+    let address = ip::parse(wanted).ok_or(Failure::Mismatched)?;
+    let ranges = ranges::ready(access.store, &pools.ranges, family == "IPv6");
+    let holds = ranges.iter().any(|range| ranges::offers(*range, address));
+    match ranges.first() {
+        None if access.dry_run => return Err(Failure::NotReady),
+        Some(range) if access.dry_run && !holds => return Err(Failure::NotInRange(address, *range)),
+        _ if !holds => return Err(Failure::Mismatched),
+        _ => {}
+    }
+    if !access.dry_run {
+        create(access, service, family, &address.to_string()).await?;
+    }
+    Ok(wanted.to_owned())
+}
+
+/// Stores the object of an address.
+async fn create(access: Access<'_>, service: &Value, family: &str, address: &str) -> Result<(), Failure> {
+    let object = json!({
+        "apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+        "metadata": {"name": address, "labels": {
+            "ipaddress.kubernetes.io/ip-family": family, "ipaddress.kubernetes.io/managed-by": CONTROLLER,
+        }},
+        "spec": {"parentRef": {
+            "resource": "services", "namespace": meta::namespace(service), "name": meta::name(service),
+        }},
+    });
+    let kind = access.registry.known(ids::IP_ADDRESSES);
+    let draft = server::created(kind, object, access.ids, access.now).map_err(Failure::Refused)?;
+    match access.commits.create(draft, None).await {
+        Ok(_) => Ok(()),
+        Err(CreateError::Exists(_)) => Err(Failure::Allocated),
+        Err(_) => Err(Failure::Refused(ApiError::no_such_path())),
+    }
+}
+
+/// The addresses that a service has (`releaseClusterIPs`).
+pub(crate) fn addresses_of(service: &Value) -> Vec<String> {
+    let ips = cluster_ips(service);
+    let has = needs_cluster_ip(service) && ips.first() != Some(&NONE);
+    ips.into_iter().filter(|_| has).filter_map(ip::parse).map(|address| address.to_string()).collect()
+}
+
+/// The way to release addresses.
+pub(crate) struct Release<'a> {
+    commits: &'a Commits,
+    kind: Arc<Resource>,
+    now: Timestamp,
+}
+
+impl<'a> Release<'a> {
+    pub(crate) fn new(access: Access<'a>) -> Self {
+        let kind = access.registry.known(ids::IP_ADDRESSES).clone();
+        Release { commits: access.commits, kind, now: access.now }
+    }
+
+    /// Deletes the objects of addresses. One that is gone already is free.
+    pub(crate) async fn all(&self, addresses: &[String]) {
+        for address in addresses {
+            let key = key(address);
+            let deletion = self.commits.change(&key, |entry| {
+                Ok((deletion::plan(&self.kind, entry, &DeleteOptions::default(), self.now)?.change, ()))
+            });
+            if let Err(error) = deletion.await {
+                tracing::error!(address, %error, "an address could not be released");
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `POST pods/{name}/eviction`: deletes a pod, unless its disruption budget forbids that.
+//!
+//! ```text
+//!   a pod that runs ─▶ no budget, or one that allows it and counts it ─▶ condition DisruptionTarget ─▶ delete
+//!   any other ─────────────────────────────────────────────────────────────────┘
+//! ```
+//! Follows `pkg/registry/core/pod/storage/eviction.go` (v1.37.1).
+
+use crate::api::request::decode::{self, Expected};
+use crate::api::request::options::WriteOptions;
+use crate::api::write::rewrite;
+use crate::api::{Reply, Request, admission};
+use crate::clock::format_seconds;
+use crate::commit::deletion::{self, DeleteOptions};
+use crate::commit::{Change, draft};
+use crate::error::{ApiError, ApiResult, Qualified};
+use crate::object::meta;
+use crate::object::selector::LabelSelector;
+use crate::reconcile::MANAGER;
+use crate::registry::owners::Writer;
+use crate::registry::{child, ids, items, number, text};
+use crate::store::{Entry, Key, Scope};
+use jiff::Timestamp;
+use std::sync::Arc;
+use tree::{Value, json};
+
+const BUDGET: Qualified<'static> = Qualified { group: "policy", resource: "poddisruptionbudget" };
+/// `DisruptionBudgetCause`.
+const CAUSE: &str = "DisruptionBudget";
+const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
+const AMBIGUOUS: &str =
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+/// `MaxDisruptedPodSize`.
+const MAX_DISRUPTED: usize = 2000;
+
+pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
+    let expected = Expected::named("policy/v1", "Eviction")?;
+    let (mut options, mut eviction) = decode::creation(request, &expected)?;
+    admission::create(request, &options, &mut eviction).await?;
+    if meta::name(&eviction) != request.name {
+        return Err(ApiError::bad_request("name in URL does not match name in Eviction object"));
+    }
+    let mut deletion = DeleteOptions::from_object(&eviction["deleteOptions"])?;
+    deletion.dry_run |= options.dry_run;
+    options.dry_run = deletion.dry_run;
+    admission::validate(request, &options, &eviction, None).await?;
+    let entry = request.cluster.store.get(&request.key()).ok_or_else(|| request.not_found())?;
+    let pod = entry.object();
+    if !is_unguarded(&pod) {
+        match &*budgets(request, &pod) {
+            [] => {}
+            [budget] if is_spare(&pod, &budget.object()) => {}
+            [budget] => count(request, &budget.key, deletion.dry_run).await?,
+            _ => return Ok(ambiguous()),
+        }
+    }
+    evict(request, &options, deletion).await?;
+    Ok(Reply::Success { code: 201 })
+}
+
+/// Whether budgets do not count the pod (`canIgnorePDB`).
+fn is_unguarded(pod: &Value) -> bool {
+    ["Succeeded", "Failed", "Pending"].contains(&text(pod, "/status/phase")) || meta::deletion_timestamp(pod).is_some()
+}
+
+/// The budgets that select the pod.
+fn budgets(request: &Request<'_>, pod: &Value) -> Vec<Arc<Entry>> {
+    let namespace = Some(request.namespace.into());
+    let scope = Scope { resource: ids::POD_DISRUPTION_BUDGETS, namespace, name: None };
+    let labels = meta::labels(pod);
+    let selects = |budget: &&Arc<Entry>| {
+        let budget = budget.object();
+        let selector = budget["spec"].get("selector").and_then(LabelSelector::structured);
+        selector.is_some_and(|selector| selector.matches(|key| labels.get(key)))
+    };
+    request.cluster.store.snapshot().range(&scope, "").filter(selects).cloned().collect()
+}
+
+/// Whether the pod is not ready, so that its eviction disrupts nothing more.
+fn is_spare(pod: &Value, budget: &Value) -> bool {
+    let ready = |condition: &Value| text(condition, "/type") == "Ready" && text(condition, "/status") == "True";
+    if items(pod, "/status/conditions").iter().any(ready) {
+        return false;
+    }
+    let count = |field: &str| number(&budget["status"], field).unwrap_or_default();
+    let desired = count("/desiredHealthy");
+    text(budget, "/spec/unhealthyPodEvictionPolicy") == "AlwaysAllow"
+        || desired > 0 && count("/currentHealthy") >= desired
+}
+
+/// Counts the eviction in the budget.
+async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<()> {
+    let catalog = request.cluster.catalog();
+    let resource = catalog.registry.known(ids::POD_DISRUPTION_BUDGETS);
+    let now = format_seconds(request.now);
+    let counted = request.cluster.commits.change(budget, |entry| {
+        let old = entry.object();
+        let mut new = disrupted(&old, request.name, request.now)?;
+        if dry_run {
+            return Ok((Change::Leave, ()));
+        }
+        resource.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), &mut new);
+        Ok((Change::Put(draft(resource, &new)?), ()))
+    });
+    counted.await.map(drop)
+}
+
+/// The budget after one more disruption (`checkAndDecrement`).
+///
+/// # Errors
+/// 429, if it allows none; 403, if its status is out of order.
+fn disrupted(budget: &Value, pod: &str, now: Timestamp) -> ApiResult<Value> {
+    let name = meta::name(budget);
+    let status = &budget["status"];
+    let count = |field: &str| number(status, field).unwrap_or_default();
+    let cause = |error: ApiError, why: String| Err(error.with_cause(CAUSE, why, ""));
+    if count("/observedGeneration") < meta::generation(budget) {
+        let why = format!("The disruption budget {name} is still being processed by the server.");
+        return cause(ApiError::too_many_requests(REFUSED).with_retry_after(10), why);
+    }
+    let none = format!("The disruption budget {name} does not allow evicting pods currently");
+    if count("/disruptionsAllowed") < 0 {
+        let why = "pdb disruptions allowed is negative";
+        return cause(ApiError::forbidden(BUDGET, name, why), format!("{none}: {why}"));
+    }
+    if status["disruptedPods"].as_object().is_some_and(|pods| pods.len() > MAX_DISRUPTED) {
+        let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+        let detail = "too many pending evictions not confirmed by PDB controller";
+        return cause(ApiError::forbidden(BUDGET, name, why), format!("{none}: {detail}"));
+    }
+    if count("/disruptionsAllowed") == 0 {
+        let conditions = items(status, "/conditions");
+        let condition = conditions.iter().find(|condition| text(condition, "/type") == "DisruptionAllowed");
+        let refusal = condition.filter(|one| text(one, "/status") == "False" && !text(one, "/message").is_empty());
+        let (desired, healthy) = (count("/desiredHealthy"), count("/currentHealthy"));
+        let why = match refusal.map(|condition| (text(condition, "/reason"), text(condition, "/message"))) {
+            Some(("SyncFailed", message)) => format!("{none} because it failed sync: {message}"),
+            _ if healthy <= desired => {
+                format!("The disruption budget {name} needs {desired} healthy pods and has {healthy} currently")
+            }
+            Some((reason, message)) => format!("{none} ({reason}): {message}"),
+            None => none,
+        };
+        return cause(ApiError::too_many_requests(REFUSED), why);
+    }
+    let mut new = budget.clone();
+    let left = count("/disruptionsAllowed") - 1;
+    let status = child(&mut new, "status");
+    status["disruptionsAllowed"] = left.into();
+    status["disruptedPods"][pod] = format_seconds(now).into();
+    if left == 0 {
+        let observed = status["observedGeneration"].clone();
+        let condition = json!({
+            "type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods",
+            "observedGeneration": observed, "message": "",
+        });
+        set_condition(status, condition, now);
+    }
+    Ok(new)
+}
+
+/// Puts a condition in the place of that of its type; its time is that of its last change of status.
+fn set_condition(status: &mut Value, mut condition: Value, now: Timestamp) {
+    condition["lastTransitionTime"] = format_seconds(now).into();
+    let conditions = &mut status["conditions"];
+    let Some(all) = conditions.as_array_mut() else {
+        *conditions = json!([condition]);
+        return;
+    };
+    match all.iter_mut().find(|other| other["type"] == condition["type"]) {
+        Some(other) => {
+            if other["status"] == condition["status"] {
+                condition["lastTransitionTime"] = other["lastTransitionTime"].clone();
+            }
+            *other = condition;
+        }
+        None => all.push(condition),
+    }
+}
+
+/// Says in the pod why it goes, and deletes it.
+async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: DeleteOptions) -> ApiResult<()> {
+    let condition = json!({
+        "type": "DisruptionTarget", "status": "True",
+        "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
+    });
+    rewrite(request, options, |request, entry, pod| {
+        deletion::check_preconditions(request.kind, entry, &deletion)?;
+        set_condition(child(pod, "status"), condition.clone(), request.now);
+        Ok(())
+    })
+    .await?;
+    // It was met, and the condition is another revision.
+    if !deletion.dry_run {
+        deletion.resource_version = None;
+    }
+    while let Some(current) = request.cluster.store.get(&request.key()) {
+        let plan = deletion::plan(request.kind, &current, &deletion, request.now)?;
+        if request.cluster.commits.commit(&current, plan.change).await.is_ok() {
+            return Ok(());
+        }
+    }
+    Err(request.not_found())
+}
+
+/// The answer for a pod with several budgets, which has neither reason nor details.
+fn ambiguous() -> Reply {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": AMBIGUOUS, "code": 500,
+    });
+    Reply::Other { code: 500, line: format!("{status}\n").into() }
+}

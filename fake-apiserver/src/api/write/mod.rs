@@ -1,0 +1,216 @@
+//! Writes: the one pipeline on which objects from clients are created and changed, in the order of the real server
+//! (`createHandler`, `UpdateResource`, `Store.Create`, `Store.Update`, `BeforeCreate`, `BeforeUpdate` of `k8s.io/apiserver`, v0.37.1).
+//!
+//! ```text
+//!   default ─▶ managers ─▶ mutate ─▶ begin ─▶ prepare ─▶ validate ─▶ admit ─▶ encode ─▶ commit ─▶ finish
+//!                                    └──────── once for each attempt at a generated name ────────┘
+//! ```
+//! Most stages are methods of [`Write`] (`stages.rs`). A refusal by any stage ends the write. What was begun (`begin.rs`) is finished then, too,
+//! and when the request is cancelled.
+
+mod begin;
+mod stages;
+
+use super::request::options::{WriteOptions, parse_uint};
+use super::{Reply, Request, escalation};
+use crate::admission::{namespace_missing, namespace_terminating};
+use crate::commit::{Change, draft, namespace};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{meta, validate};
+use crate::store::{CreateError, Entry};
+use begin::{Allocators, finish};
+use stages::{Current, Write, authorize_create, check_version};
+use std::sync::Arc;
+use tree::Value;
+
+/// `maxNameGenerationCreateAttempts`.
+const NAME_ATTEMPTS: usize = 8;
+
+/// An object that a client wants.
+pub(super) enum Wanted {
+    /// As it came.
+    Plain(Value),
+    /// With the owners of its fields.
+    Owned(Value),
+}
+
+/// Creates a decoded object.
+pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
+    let is_owned = matches!(object, Wanted::Owned(_));
+    let (Wanted::Plain(mut object) | Wanted::Owned(mut object)) = object;
+    let mut write = Write { request, options, current: None, is_owned };
+    write.default(&mut object);
+    meta::wipe_system_fields(&mut object);
+    if !is_owned {
+        write.request.warnings.extend(validate::dedup_owner_references(&mut object, false));
+        write.managers(&mut object).await;
+    }
+    write.mutate(&mut object).await?;
+    escalation::check(write.request, &object, None)?;
+    let base = meta::generate_name(&object).to_string();
+    if !meta::name(&object).is_empty() || base.is_empty() {
+        let created = create_named(&mut write, &mut object).await?;
+        return created.map_err(|existing| already_exists(write.request, &object, &existing));
+    }
+    for _ in 0..NAME_ATTEMPTS {
+        let name = write.request.cluster.ids.name(&base);
+        let mut attempt = object.clone();
+        meta::set(&mut attempt, "name", name.as_str());
+        if let Ok(reply) = create_named(&mut write, &mut attempt).await? {
+            return Ok(reply);
+        }
+        meta::set(&mut object, "name", name);
+    }
+    let suffix = ", the server was not able to generate a unique name for the object";
+    let error = ApiError::already_exists(write.request.version.qualified(), meta::name(&object));
+    Err(error.with_retry_after(1).with_message(|message| format!("{message}{suffix}")))
+}
+
+/// Creates the object under its name. The inner error is an existing object of that name.
+async fn create_named(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<Result<Reply, Arc<Entry>>> {
+    let allocators = Allocators::of(write);
+    let begun = allocators.begin(write, object).await?;
+    let created = store_new(write, object).await;
+    finish(begun, matches!(created, Ok(Ok(_)))).await;
+    created
+}
+
+/// Stores a new object that has what it needs.
+async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<Result<Reply, Arc<Entry>>> {
+    write.prepare(object);
+    write.validate(object)?;
+    authorize_create(write.request)?;
+    write.admit(object).await?;
+    let dry_run = write.options.dry_run;
+    // A resource version that is not a number is ignored, and a dry run returns the one that was sent.
+    let sent = Some(meta::resource_version(object)).filter(|sent| !sent.is_empty());
+    let sent = sent.and_then(|sent| parse_uint(sent).ok());
+    if !dry_run && sent.is_some_and(|revision| revision != 0) {
+        return Err(ApiError::untyped("resourceVersion should not be set on objects to be created"));
+    }
+    let draft = write.encode(object, !dry_run).await?;
+    let request = &write.request;
+    let complete_under = draft.meta.complete_under;
+    if dry_run {
+        return Ok(match request.cluster.store.get(&draft.key) {
+            Some(existing) => Err(existing),
+            None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?, complete_under)),
+        });
+    }
+    let needs_namespace = request.kind.meta.namespaced && request.cluster.admission.needs_namespaces();
+    let parent = if needs_namespace { namespace::parent(request.namespace) } else { None };
+    match request.cluster.commits.create(draft, parent.as_ref()).await {
+        Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),
+        Err(CreateError::Exists(existing)) => Ok(Err(existing)),
+        Err(CreateError::ParentClosed) => {
+            Err(namespace_terminating(request.version.qualified(), request.namespace, meta::name(object)))
+        }
+        Err(CreateError::NoParent) => Err(namespace_missing(request.namespace)),
+        // The answer to requests that come a moment later.
+        Err(CreateError::Closed) => Err(ApiError::no_such_path()),
+    }
+}
+
+fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> ApiError {
+    let error = ApiError::already_exists(request.version.qualified(), meta::name(object));
+    let deleting = meta::deletion_timestamp(&existing.object()).is_some();
+    if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
+}
+
+/// Stores the object that `wanted` makes of the current one, through the resource or one of its subresources.
+pub(super) async fn update(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    mut wanted: impl FnMut(&mut Request<'_>, &Entry, &Value) -> ApiResult<Wanted>,
+) -> ApiResult<Reply> {
+    let key = request.key();
+    while let Some(entry) = request.cluster.store.get(&key) {
+        let old = request.version.worked_on(request.to_change(&entry).await?.object());
+        let new = wanted(request, &entry, &old)?;
+        let is_owned = matches!(new, Wanted::Owned(_));
+        let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
+        if let Some(reply) = replace(request, options, &entry, &old, &mut new, is_owned).await? {
+            return Ok(reply);
+        }
+    }
+    Err(request.not_found())
+}
+
+/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile.
+/// `is_owned` says whether `new` has the owners of its fields already.
+pub(super) async fn replace(
+    request: &mut Request<'_>,
+    options: &WriteOptions,
+    entry: &Arc<Entry>,
+    old: &Value,
+    new: &mut Value,
+    is_owned: bool,
+) -> ApiResult<Option<Reply>> {
+    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_owned };
+    write.default(new);
+    if !is_owned {
+        write.managers(new).await;
+    }
+    write.mutate(new).await?;
+    let warning = validate::dedup_owner_references(new, true);
+    let warning = warning.filter(|warning| !write.request.warnings.contains(warning));
+    write.request.warnings.extend(warning);
+    escalation::check(write.request, new, Some(old))?;
+    check_version(write.request, new, entry)?;
+    meta::set(new, "resourceVersion", entry.revision.to_string());
+    let allocators = Allocators::of(&write);
+    let begun = allocators.begin(&write, new).await?;
+    let replaced = store_changed(&mut write, entry, new).await;
+    finish(begun, matches!(replaced, Ok(Some(_)))).await;
+    replaced
+}
+
+/// Stores a changed object that has what it needs; `None` if another request has changed the current one meanwhile.
+async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut Value) -> ApiResult<Option<Reply>> {
+    write.prepare(new);
+    write.validate(new)?;
+    write.admit(new).await?;
+    if write.changes_nothing(new) {
+        let line = write.request.line_in_version(entry.line().clone()).await?;
+        return Ok(Some(Reply::object(200, line, entry.meta.complete_under)));
+    }
+    let (dry_run, removes) = (write.options.dry_run, write.ends_deletion(new));
+    let draft = write.encode(new, !dry_run && !removes).await?;
+    let complete_under = draft.meta.complete_under;
+    let request = &write.request;
+    // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
+    let removed = match removes && !dry_run {
+        true => Some(self::draft(request.kind, new)?.line(Some(entry.revision))),
+        false => None,
+    };
+    let shown = dry_run.then(|| draft.line(Some(entry.revision)));
+    let change = match () {
+        () if dry_run => Change::Leave,
+        () if removes => Change::Remove,
+        () => Change::Put(draft),
+    };
+    let Ok(entry) = request.cluster.commits.commit(entry, change).await else { return Ok(None) };
+    let line = match removed {
+        Some(line) => line,
+        None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
+    };
+    Ok(Some(Reply::object(200, line, complete_under)))
+}
+
+/// Changes the current object as an action of the server itself, which may change fields that clients may not.
+pub(super) async fn rewrite(
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut change: impl FnMut(&Request<'_>, &Entry, &mut Value) -> ApiResult<()>,
+) -> ApiResult<()> {
+    let key = request.key();
+    let stored = request.cluster.commits.change(&key, |entry| {
+        let mut object = entry.object();
+        change(request, entry, &mut object)?;
+        if options.dry_run {
+            return Ok((Change::Leave, ()));
+        }
+        Ok((Change::Put(draft(request.kind, &object)?), ()))
+    });
+    stored.await?.map(drop).ok_or_else(|| request.not_found())
+}

@@ -1,0 +1,276 @@
+//! The stages of a write. Each sees the request, its options and, unless the object is created, the current one.
+
+use super::super::request::options::{WriteOptions, parse_uint};
+use super::super::{Request, admission, owners};
+use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
+use crate::clock::format_seconds;
+use crate::commit::{Encoded, draft, namespace, size};
+use crate::error::{ApiError, ApiResult, FieldError};
+use crate::object::{generation, meta, validate};
+use crate::registry::{Context, Findings, Strategy, carry_over};
+use crate::schema;
+use crate::store::Entry;
+use std::sync::Arc;
+use tree::{Map, Text, Value, json};
+
+/// The write of an object.
+pub(super) struct Write<'w, 'r> {
+    pub(super) request: &'w mut Request<'r>,
+    pub(super) options: &'w WriteOptions,
+    /// The object that is changed; `None` for a create.
+    pub(super) current: Option<Current<'w>>,
+    /// Whether the object came with the owners of its fields, as an applied one does.
+    pub(super) is_owned: bool,
+}
+
+/// The object that a write changes: as it is stored, and its tree.
+#[derive(Clone, Copy)]
+pub(super) struct Current<'w> {
+    pub(super) entry: &'w Arc<Entry>,
+    pub(super) object: &'w Value,
+}
+
+impl<'w> Write<'w, '_> {
+    /// The current object's tree.
+    fn old(&self) -> Option<&'w Value> {
+        self.current.map(|current| current.object)
+    }
+
+    /// The strategy of the resource, or of the subresource through which it is changed.
+    fn strategy(&self) -> &'_ Strategy {
+        let own = self.current.and(self.request.subresource);
+        own.map_or(&self.request.kind.rules.strategy, |subresource| &subresource.strategy)
+    }
+
+    /// The context of rules.
+    fn context(&self) -> Context<'_> {
+        let request = &*self.request;
+        Context {
+            user: Some(&request.user),
+            now: request.now,
+            version: request.version,
+            subresource: request.subresource,
+        }
+    }
+
+    /// Sets the defaults of its version.
+    pub(super) fn default(&self, new: &mut Value) {
+        (self.request.kind.rules.strategy.default)(new);
+        (self.request.kind.rules.strategy.default_times)(new, self.request.now);
+    }
+
+    /// Finds out who owns which fields from now on.
+    pub(super) async fn managers(&mut self, new: &mut Value) {
+        match self.old() {
+            None => owners::created(self.request, self.options, new),
+            Some(old) => owners::changed(self.request, self.options, new, old).await,
+        }
+    }
+
+    /// Lets admission change or refuse the object.
+    ///
+    /// # Errors
+    /// A plugin's refusal.
+    pub(super) async fn mutate(&mut self, new: &mut Value) -> ApiResult<()> {
+        match self.old() {
+            None => admission::create(self.request, self.options, new).await,
+            Some(old) => admission::update(self.request, self.options, new, old).await,
+        }
+    }
+
+    /// Resets the fields that clients cannot set, or not through this endpoint, and fills in those of the server.
+    pub(super) fn prepare(&mut self, new: &mut Value) {
+        match self.old() {
+            None => self.prepare_create(new),
+            Some(old) => self.prepare_update(new, old),
+        }
+    }
+
+    fn prepare_create(&mut self, object: &mut Value) {
+        let (kind, version) = (self.request.kind, self.request.version);
+        let metadata = meta::metadata_mut(object);
+        metadata.insert("uid".into(), self.request.cluster.ids.uid().into());
+        metadata.insert("creationTimestamp".into(), format_seconds(self.request.now).into());
+        if kind.rules.owns_generation && !kind.rules.keeps_generation {
+            metadata.insert("generation".into(), 1.into());
+        }
+        if version.has_status()
+            && !kind.rules.keeps_status
+            && let Some(members) = object.as_object_mut()
+        {
+            match version.is_custom() {
+                true => members.remove("status"),
+                false => members.insert("status".into(), Map::new().into()),
+            };
+        }
+        (self.strategy().prepare)(&self.context(), object, None);
+        self.request.warnings.extend(validate::dedup_owner_references(object, false));
+    }
+
+    fn prepare_update(&mut self, new: &mut Value, old: &Value) {
+        let kind = self.request.kind;
+        match self.request.subresource.map(|subresource| subresource.owns) {
+            None if self.request.version.has_status() => carry_over(new, old, "status"),
+            None => {}
+            // The handler has changed the object that it was given.
+            Some("") => {}
+            Some(own) => {
+                let foreign: Vec<Text> = [&*new, old]
+                    .into_iter()
+                    .filter_map(|object| object.as_object())
+                    .flat_map(|members| members.keys().cloned())
+                    .filter(|key| key != "metadata" && key != own)
+                    .collect();
+                foreign.iter().for_each(|key| carry_over(new, old, key));
+            }
+        }
+        (self.strategy().prepare)(&self.context(), new, Some(old));
+        meta::keep_system_fields(new, old);
+        let whole = self.request.subresource.is_none_or(|subresource| subresource.name != "status");
+        let annotated = kind.rules.annotations_count && whole && annotations_differ(new, old);
+        let labelled = kind.rules.labels_count && whole && labels_differ(new, old);
+        if kind.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
+            meta::set(new, "generation", meta::generation(old) + 1);
+        }
+        owners::settle_times(self.request, new, old);
+    }
+
+    /// Refuses an object that breaks rules, and warns about one that does not.
+    ///
+    /// # Errors
+    /// 422 if there are findings, except for those that the server's options allow; 504 if the time for them is up.
+    pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
+        let (kind, old) = (self.request.kind, self.old());
+        let Findings { mut errors, warnings } = kind.validate(&self.context(), new, old, &self.request.deadline);
+        self.request.deadline.check()?;
+        self.request.warnings.extend(warnings);
+        if self.request.cluster.allow_privileged {
+            errors.retain(|error| !error.is_about_privileged());
+        }
+        if !errors.is_empty() {
+            let name = if old.is_some() { self.request.name } else { meta::name(new) };
+            return Err(ApiError::invalid(kind.qualified_kind(), name, &errors));
+        }
+        let warnings = (self.strategy().warnings)(&self.context(), new, old);
+        self.request.warnings.extend(warnings);
+        Ok(())
+    }
+
+    /// Lets admission refuse the object.
+    ///
+    /// # Errors
+    /// A plugin's refusal.
+    pub(super) async fn admit(&mut self, new: &Value) -> ApiResult<()> {
+        admission::validate(self.request, self.options, new, self.old()).await
+    }
+
+    /// The object as it is stored, in the storage version. `limited` says whether it may be too large.
+    ///
+    /// # Errors
+    /// 413 if it is too large; 500 if a webhook does not convert it.
+    pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
+        if self.current.is_none() {
+            // Upstream answers with what it reads of the stored object, and sets defaults again as it reads.
+            self.default(new);
+        }
+        let mut draft = self.draft(new).await?;
+        let revision = self.current.map(|current| current.entry.revision);
+        if limited && let Err(refusal) = size::check(self.request.kind, &draft, revision) {
+            // Upstream stores what is too large without the owners of its fields, unless it is applied.
+            if self.is_owned || meta::metadata_mut(new).remove("managedFields").is_none() {
+                return Err(refusal);
+            }
+            draft = self.draft(new).await?;
+            size::check(self.request.kind, &draft, revision)?;
+        }
+        draft.meta.complete_under = self.complete_under(new);
+        Ok(draft)
+    }
+
+    async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
+        draft(self.request.kind, &*self.request.version.stored(new, self.options.dry_run).await?)
+    }
+
+    /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
+    /// this version's defaults.
+    fn complete_under(&self, new: &Value) -> u64 {
+        let version = self.request.version;
+        let is_own = |current: Current<'_>| current.entry.json().starts_with(version.head.as_bytes());
+        if self.current.is_none_or(is_own) { version.completes(new) } else { 0 }
+    }
+
+    /// Whether the current object stays as it is, which can be told without encoding the new one.
+    pub(super) fn changes_nothing(&self, new: &Value) -> bool {
+        let Some(Current { entry, object }) = self.current else { return false };
+        let is_stored_so =
+            !self.request.version.is_custom() && entry.json().starts_with(self.request.kind.storage().head.as_bytes());
+        new == object && is_stored_so && !self.ends_deletion(new)
+    }
+
+    /// `ShouldDeleteDuringUpdate`: nothing keeps a deleted object any more.
+    pub(super) fn ends_deletion(&self, new: &Value) -> bool {
+        self.old().is_some_and(|old| {
+            meta::deletion_timestamp(old).is_some()
+                && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
+                && meta::finalizers(new).next().is_none()
+                && !namespace::awaits_finalizers(self.request.kind, new)
+        })
+    }
+}
+
+/// Authorizes the create of a missing object by an update (`withAuthorization`). A POST has been authorized before.
+pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
+    if request.name.is_empty() {
+        return Ok(());
+    }
+    let target = Target::Resource {
+        group: &request.version.group,
+        version: &request.version.name,
+        resource: &request.version.resource,
+        subresource: "",
+        namespace: request.namespace,
+        name: request.name,
+    };
+    let attributes = Attributes::new(&request.user, "create", target);
+    match request.cluster.authorizer.authorize(&attributes) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(reason) => Err(forbidden(&attributes, &reason)),
+    }
+}
+
+/// 409 if the client sent another resource version than the current one, 422 if it sent none where the kind requires one.
+pub(super) fn check_version(request: &Request<'_>, new: &Value, entry: &Entry) -> ApiResult<()> {
+    let sent = match meta::resource_version(new) {
+        "" => 0,
+        sent => parse_uint(sent).map_err(ApiError::untyped)?,
+    };
+    if sent == entry.revision || sent == 0 && request.version.unconditional_update {
+        return Ok(());
+    }
+    if sent != 0 {
+        return Err(ApiError::modified(request.version.qualified(), request.name));
+    }
+    let error = FieldError::invalid("metadata.resourceVersion", &json!(0), "must be specified for an update");
+    // The one place where upstream names the resource, not the kind, in an Invalid.
+    Err(ApiError::invalid(request.version.qualified(), request.name, &[error]))
+}
+
+/// Whether a change counts in `metadata.generation`: for custom resources without the status subresource, the status, too.
+fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
+    if request.version.is_custom() {
+        return generation::untyped_differs(new, old, !request.version.has_status());
+    }
+    let ty = request.kind.storage().ty();
+    // Stored objects spell out some zero values.
+    let canonical = || schema::check(old, ty).map(|decoded| decoded.object);
+    let differs = |old: &Value| generation::spec_differs(new, old, Some(ty));
+    differs(old) && canonical().map_or(true, |old| differs(&old))
+}
+
+fn labels_differ(new: &Value, old: &Value) -> bool {
+    !meta::labels(new).iter().eq(meta::labels(old).iter())
+}
+
+fn annotations_differ(new: &Value, old: &Value) -> bool {
+    !meta::annotations(new).iter().eq(meta::annotations(old).iter())
+}

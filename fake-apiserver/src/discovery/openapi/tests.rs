@@ -1,0 +1,55 @@
+//! Documents against those of the real server, by hash (`fixtures/openapi.txt`, written by `cargo xtask conformance openapi`).
+
+use super::built_in;
+use super::document::Document;
+use super::protobuf;
+use super::recorded::{Path, Recorded};
+use super::sha512_hex;
+use super::template::Form;
+
+/// The documents of the record whole, whatever is served here.
+#[test]
+fn the_record_is_what_the_real_server_publishes() {
+    let hashes = include_str!("../../../../fixtures/openapi.txt");
+    let (mut count, mut differences) = (0, Vec::new());
+    for line in hashes.lines().filter(|line| !line.starts_with('#')) {
+        let columns: Vec<&str> = line.split(' ').collect();
+        let path = columns[0].strip_prefix("/openapi/").expect("a path of OpenAPI");
+        let (json, protobuf) = match path.strip_prefix("v3/") {
+            Some(path) => {
+                let json = v3(path);
+                let protobuf = protobuf::v3(json.as_bytes());
+                (json, protobuf)
+            }
+            None => {
+                let json = v2();
+                let protobuf = protobuf::v2(json.as_bytes());
+                (json, protobuf)
+            }
+        };
+        count += 1;
+        let protobuf = protobuf.expect("the messages have a place for everything");
+        if [sha512_hex(json.as_bytes()), sha512_hex(&protobuf)] != columns[1..] {
+            differences.push(path);
+        }
+    }
+    assert!(count > 40, "{count}");
+    assert_eq!(differences, [""; 0]);
+}
+
+fn v3(path: &str) -> String {
+    let mut document = Document::default();
+    let (group, version) = match path.split('/').collect::<Vec<_>>()[..] {
+        ["apis", group, version] => (group, version),
+        _ => ("", ""),
+    };
+    let paths = Recorded::get().paths.iter().filter(|recorded| Path::document(recorded) == path);
+    built_in::add(&mut document, Form::V3, (group, version), paths);
+    document.v3()
+}
+
+fn v2() -> String {
+    let mut document = Document::default();
+    built_in::add(&mut document, Form::V2, ("", ""), Recorded::get().paths.iter());
+    document.v2()
+}

@@ -1,0 +1,71 @@
+//! Metrics of the process, from `/proc`; none where there is no such folder.
+//!
+//! Follows `prometheus/process_collector_procfsenabled.go` of github.com/prometheus/client_golang.
+
+use super::text::Text;
+use std::fs;
+
+/// Ticks of a second in `/proc` (`USER_HZ`).
+const TICKS: f64 = 100.0;
+const KIB: f64 = 1024.0;
+
+/// Writes what `/proc` says of this process.
+pub(super) fn write(text: &mut Text) {
+    let metrics = [
+        ("process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.", cpu_seconds()),
+        ("process_max_fds", "gauge", "Maximum number of open file descriptors.", limit("Max open files")),
+        ("process_open_fds", "gauge", "Number of open file descriptors.", open_files()),
+        ("process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", status("VmRSS:")),
+        ("process_start_time_seconds", "gauge", "Start time of the process since unix epoch in seconds.", start()),
+        ("process_virtual_memory_bytes", "gauge", "Virtual memory size in bytes.", status("VmSize:")),
+        (
+            "process_virtual_memory_max_bytes",
+            "gauge",
+            "Maximum amount of virtual memory available in bytes.",
+            limit("Max address space"),
+        ),
+    ];
+    for (name, type_, help, value) in metrics {
+        if let Some(value) = value {
+            text.family(name, help, type_);
+            text.sample(name, &[], value);
+        }
+    }
+}
+
+/// A field of `/proc/self/stat`, counted as in its manual, from 3 on.
+fn stat(field: usize) -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program may contain anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(field - 3)?.parse().ok()
+}
+
+fn cpu_seconds() -> Option<f64> {
+    Some((stat(14)? + stat(15)?) / TICKS)
+}
+
+fn start() -> Option<f64> {
+    let system = fs::read_to_string("/proc/stat").ok()?;
+    let booted: f64 = system.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
+    Some(booted + stat(22)? / TICKS)
+}
+
+fn open_files() -> Option<f64> {
+    Some(fs::read_dir("/proc/self/fd").ok()?.count() as f64)
+}
+
+/// A size in `/proc/self/status`, in bytes.
+fn status(name: &str) -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let size = status.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(size.trim().strip_suffix(" kB")?.parse::<f64>().ok()? * KIB)
+}
+
+/// A soft limit; without one the greatest number, as upstream.
+fn limit(name: &str) -> Option<f64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    match limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()? {
+        "unlimited" => Some(u64::MAX as f64),
+        limit => limit.parse().ok(),
+    }
+}

@@ -1,0 +1,55 @@
+//! What is noted of requests: for the metrics, and in the record of requests.
+
+use super::{Exchange, Trace, header};
+use crate::api::request::decode::readable;
+use crate::audit::RequestRecord;
+use crate::http::body::ReplyBody;
+use crate::http::metrics::{Labels, OpenWatch};
+use crate::http::route::ResourcePath;
+use crate::registry::Served;
+use http::Response;
+use http::header::{CONTENT_TYPE, USER_AGENT};
+use tokio::time::Instant;
+
+/// The response; a watch is counted until it ends.
+pub(super) fn counted(mut response: Response<ReplyBody>, trace: &mut Trace, since: Instant) -> Response<ReplyBody> {
+    if let ReplyBody::Watch(watch) = response.body_mut() {
+        watch.counted = trace.counted.take().map(|series| OpenWatch::new(series, since));
+    }
+    response
+}
+
+impl Exchange<'_> {
+    /// The labels of the series that a request for a resource is counted in.
+    pub(super) fn labels(&self, target: Served<'_>, path: &ResourcePath<'_>) -> Labels {
+        let content_type = header(self.parts, CONTENT_TYPE);
+        Labels::of_resource(target, path, self.verb, self.name(), (&self.parts.method, content_type, &self.query))
+    }
+
+    /// Adds the request to the record.
+    pub(super) fn record(&self, trace: Trace, code: u16) {
+        let path = self.resource.clone().unwrap_or_default();
+        let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
+        self.replica.cluster.log.add(RequestRecord {
+            replica: self.replica.index,
+            audit_id: self.audit_id.to_str().unwrap_or_default().into(),
+            received: self.now,
+            user: trace.user,
+            impersonated: trace.impersonated,
+            user_agent: header(self.parts, USER_AGENT).into(),
+            method: self.parts.method.to_string(),
+            uri: self.parts.uri.to_string(),
+            verb: self.audited_verb().into_owned(),
+            group: path.group.into(),
+            version: path.version.into(),
+            resource: path.resource.into(),
+            subresource: path.subresource.into(),
+            namespace: path.namespace().into(),
+            name: self.name().into(),
+            body: body.map(Into::into),
+            code,
+            authentication_error: trace.authentication_error,
+            annotations: trace.annotations,
+        });
+    }
+}

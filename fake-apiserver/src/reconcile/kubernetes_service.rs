@@ -1,0 +1,240 @@
+//! The service `kubernetes`, by which pods reach the server: its addresses, and the default range of cluster IPs.
+//!
+//! Upstream looks every ten seconds whether all of it is there; here it is repaired before the one who changed it is answered.
+//! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
+
+use super::Reconcilers;
+use crate::allocation::first_address;
+use crate::clock::format_seconds;
+use crate::commit::server::{self, MANAGER};
+use crate::commit::{Change, draft, namespace};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::owners::Writer;
+use crate::registry::{Registry, Resource, ids, items, text};
+use crate::store::{CreateError, Key, ResourceId};
+use jiff::Timestamp;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use tree::{Value, json};
+
+const NAMESPACE: &str = "default";
+const NAME: &str = "kubernetes";
+/// `LabelSkipMirror`.
+const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";
+/// `controllerName` of the controller of the default range.
+const RANGE_CONTROLLER: &str = "kubernetes-service-cidr-controller";
+
+/// Whether an object belongs to that service.
+pub(super) fn is_about(key: &Key) -> bool {
+    match key.resource {
+        ids::SERVICE_CIDRS => key.name() == NAME,
+        ids::SERVICES | ids::ENDPOINTS | ids::ENDPOINT_SLICES => key.name() == NAME && key.namespace() == NAMESPACE,
+        _ => false,
+    }
+}
+
+/// Creates what is missing, and repairs what is wrong.
+pub(super) async fn sync(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+    let catalog = cluster.catalog();
+    let sync = Sync { cluster, registry: &catalog.registry, now };
+    sync.range().await?;
+    let access = cluster.access(&catalog, now);
+    if sync.get(ids::SERVICES).is_none() {
+        let mut service = sync.service();
+        let begun = cluster.allocations.begin(access, &mut service, None).await?;
+        let stored = sync.store_created(ids::SERVICES, &service).await;
+        begun.finish(stored.is_ok()).await;
+        stored?;
+    }
+    sync.endpoints().await?;
+    sync.slice().await
+}
+
+struct Sync<'a> {
+    cluster: &'a Reconcilers,
+    registry: &'a Registry,
+    now: Timestamp,
+}
+
+impl Sync<'_> {
+    fn key(id: ResourceId) -> Key {
+        Key::new(id, if id == ids::SERVICE_CIDRS { "" } else { NAMESPACE }, NAME)
+    }
+
+    fn get(&self, id: ResourceId) -> Option<Value> {
+        self.cluster.store.get(&Self::key(id)).map(|entry| entry.object())
+    }
+
+    fn kind(&self, id: ResourceId) -> &Resource {
+        self.registry.known(id)
+    }
+
+    /// Completes and stores a new object.
+    async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
+        server::complete(self.kind(id), &mut object, &self.cluster.ids, self.now);
+        self.store_created(id, &object).await
+    }
+
+    async fn store_created(&self, id: ResourceId, object: &Value) -> ApiResult<()> {
+        let parent = namespace::parent(meta::namespace(object));
+        match self.cluster.commits.create(draft(self.kind(id), object)?, parent.as_ref()).await {
+            Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
+            Err(_) => Err(ApiError::internal(format!("the namespace {NAMESPACE} takes no {NAME}"))),
+        }
+    }
+
+    /// Makes an object what `wanted` makes of it.
+    async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
+        let (kind, time) = (self.kind(id), format_seconds(self.now));
+        let key = Self::key(id);
+        let changed = self.cluster.commits.change(&key, |entry| {
+            let old = entry.object();
+            let mut object = old.clone();
+            wanted(&mut object);
+            if object == old {
+                return Ok((Change::Leave, ()));
+            }
+            if kind.rules.owns_generation {
+                meta::set(&mut object, "generation", meta::generation(&old) + 1);
+            }
+            kind.own(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
+            Ok((Change::Put(draft(kind, &object)?), ()))
+        });
+        changed.await.map(drop)
+    }
+
+    /// The default range, which is ready.
+    async fn range(&self) -> ApiResult<()> {
+        let id = ids::SERVICE_CIDRS;
+        let kind = self.kind(id);
+        let ranges: Vec<String> = self.cluster.allocations.ranges().iter().map(ToString::to_string).collect();
+        let existing = self.get(id);
+        let is_right = |object: &Value| {
+            let is_ready =
+                items(object, "/status/conditions").iter().any(|condition| text(condition, "/type") == "Ready");
+            is_ready
+                || object["spec"]["cidrs"] != Value::from(ranges.clone())
+                || meta::deletion_timestamp(object).is_some()
+        };
+        if existing.as_ref().is_some_and(is_right) {
+            return Ok(());
+        }
+        let is_new = existing.is_none();
+        let old = existing.unwrap_or_else(|| {
+            let mut object = json!({
+                "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+                "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
+            });
+            server::complete(kind, &mut object, &self.cluster.ids, self.now);
+            object
+        });
+        let time = format_seconds(self.now);
+        let ready = |old: &Value| -> ApiResult<Value> {
+            let mut object = old.clone();
+            object["status"] = json!({"conditions": [{
+                "type": "Ready", "status": "True", "message": "Kubernetes default Service CIDR is ready",
+                "lastTransitionTime": time,
+            }]});
+            let writer = Writer { manager: RANGE_CONTROLLER, subresource: "status", now: &time };
+            kind.own_applied(writer, old, &mut object, "status")?;
+            Ok(object)
+        };
+        if is_new {
+            return self.store_created(id, &ready(&old)?).await;
+        }
+        let key = Self::key(id);
+        let changed =
+            self.cluster.commits.change(&key, |entry| Ok((Change::Put(draft(kind, &ready(&entry.object())?)?), ())));
+        changed.await.map(drop)
+    }
+
+    fn address(&self) -> IpAddr {
+        match self.cluster.options.advertised.ip() {
+            IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            address => address,
+        }
+    }
+
+    fn service(&self) -> Value {
+        let ip = self.cluster.allocations.ranges().first().map(|range| first_address(*range).to_string());
+        let mut service = json!({
+            "apiVersion": "v1", "kind": "Service",
+            "metadata": {
+                "name": NAME, "namespace": NAMESPACE,
+                "labels": {"provider": "kubernetes", "component": "apiserver"},
+            },
+            "spec": {
+                "ports": [{
+                    "name": "https", "protocol": "TCP", "port": 443,
+                    "targetPort": self.cluster.options.advertised.port(),
+                }],
+                "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
+            },
+        });
+        server::complete(self.kind(ids::SERVICES), &mut service, &self.cluster.ids, self.now);
+        service
+    }
+
+    fn port(&self) -> Value {
+        json!({"name": "https", "port": self.cluster.options.advertised.port(), "protocol": "TCP"})
+    }
+
+    /// The endpoints, whose addresses are those of the server; ports are not looked at.
+    async fn endpoints(&self) -> ApiResult<()> {
+        let addresses = json!([{"ip": self.address().to_string()}]);
+        let subsets = json!([{"addresses": addresses, "ports": [self.port()]}]);
+        if self.get(ids::ENDPOINTS).is_none() {
+            let object = json!({
+                "apiVersion": "v1", "kind": "Endpoints",
+                "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": {SKIP_MIRROR: "true"}},
+                "subsets": subsets,
+            });
+            return self.create(ids::ENDPOINTS, object).await;
+        }
+        let change = self.change(ids::ENDPOINTS, |object| {
+            if meta::labels(object).get(SKIP_MIRROR) != Some("true") {
+                object["metadata"]["labels"][SKIP_MIRROR] = "true".into();
+            }
+            let own = items(object, "/subsets");
+            let ips = |subset: &Value| -> Vec<String> {
+                items(subset, "/addresses").iter().map(|address| text(address, "/ip").to_owned()).collect()
+            };
+            match own {
+                [subset] if ips(subset) == [self.address().to_string()] => {}
+                [_] => object["subsets"][0]["addresses"] = addresses.clone(),
+                _ => object["subsets"] = subsets.clone(),
+            }
+        });
+        change.await
+    }
+
+    /// The slice that says the same as the endpoints.
+    async fn slice(&self) -> ApiResult<()> {
+        let Some(endpoints) = self.get(ids::ENDPOINTS) else { return Ok(()) };
+        let address_type = if self.address().is_ipv6() { "IPv6" } else { "IPv4" };
+        let subset = items(&endpoints, "/subsets").first();
+        let of = |list| subset.map(|subset| items(subset, list)).unwrap_or_default();
+        let ready = [("/addresses", true), ("/notReadyAddresses", false)];
+        let all = ready.into_iter().flat_map(|(list, ready)| of(list).iter().map(move |address| (address, ready)));
+        let all: Vec<Value> = all
+            .map(|(address, ready)| json!({"addresses": [text(address, "/ip")], "conditions": {"ready": ready}}))
+            .collect();
+        let port = |port: &Value| json!({"name": text(port, "/name"), "port": port["port"].clone(), "protocol": text(port, "/protocol")});
+        let ports: Vec<Value> = of("/ports").iter().map(port).collect();
+        let labels = json!({"kubernetes.io/service-name": NAME});
+        if self.get(ids::ENDPOINT_SLICES).is_none() {
+            let object = json!({
+                "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": address_type,
+                "metadata": {"name": NAME, "namespace": NAMESPACE, "labels": labels}, "endpoints": all, "ports": ports,
+            });
+            return self.create(ids::ENDPOINT_SLICES, object).await;
+        }
+        let change = self.change(ids::ENDPOINT_SLICES, |object| {
+            object["endpoints"] = all.clone().into();
+            object["ports"] = ports.clone().into();
+            object["metadata"]["labels"] = labels.clone();
+        });
+        change.await
+    }
+}

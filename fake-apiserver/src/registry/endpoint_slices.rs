@@ -1,0 +1,75 @@
+//! Endpoint slices.
+//!
+//! Follows `pkg/registry/discovery/endpointslice/strategy.go`, `SetDefaults_EndpointPort` of
+//! `pkg/apis/discovery/v1/defaults.go` and `printEndpointSlice` of `pkg/printers/internalversion/printers.go` (v1.37.1).
+
+use super::context::Context;
+use super::defaults::Fill::OptionalText;
+use super::defaults::{fill, visit};
+use super::rules::{Rules, Strategy};
+use super::{items, number, text};
+use crate::object::generation::equal;
+use crate::object::name;
+use tree::Value;
+
+pub(super) const RULES: Rules = Rules {
+    owns_generation: true,
+    labels_count: true,
+    cells: &[
+        ("AddressType", |slice, _| text(slice, "/addressType").into()),
+        ("Ports", |slice, _| {
+            first_three(items(slice, "/ports").iter().map(|port| match number(port, "/port") {
+                Some(number) => number.to_string(),
+                None => text(port, "/name").into(),
+            }))
+            .into()
+        }),
+        ("Endpoints", |slice, _| {
+            let addresses = items(slice, "/endpoints").iter().flat_map(|endpoint| items(endpoint, "/addresses"));
+            first_three(addresses.map(|address| address.as_str().unwrap_or_default().into())).into()
+        }),
+    ],
+    strategy: Strategy {
+        default: |slice| {
+            fill(slice, &[("ports/*", &[("name", OptionalText("")), ("protocol", OptionalText("TCP"))])]);
+        },
+        prepare,
+        warnings: |_, slice, old| match text(slice, "/addressType") {
+            "FQDN" if old.is_none() => vec!["spec.addressType: FQDN endpoints are deprecated".into()],
+            _ => Vec::new(),
+        },
+        ..Strategy::NONE
+    },
+    ..Rules::ORDINARY
+};
+
+/// `dropTopologyOnV1`: changed endpoints lose their topology, which only names the nodes of endpoints that have been in the slice.
+fn prepare(_: &Context<'_>, slice: &mut Value, old: Option<&Value>) {
+    const TOPOLOGY: &str = "deprecatedTopology";
+    if old.is_some_and(|old| equal(old.get("endpoints"), slice.get("endpoints"))) {
+        return;
+    }
+    let hostname = |endpoint: &Value| endpoint[TOPOLOGY]["kubernetes.io/hostname"].as_str().map(String::from);
+    let before: Vec<String> =
+        old.map(|old| items(old, "/endpoints")).unwrap_or_default().iter().filter_map(hostname).collect();
+    visit(slice, "endpoints/*", &mut |endpoint| {
+        let host = hostname(endpoint).filter(|host| before.contains(host) && name::dns_subdomain(host).is_empty());
+        let Some(fields) = endpoint.as_object_mut() else { return };
+        fields.remove(TOPOLOGY);
+        if let Some(host) = host.filter(|_| !fields.contains_key("nodeName")) {
+            fields.insert("nodeName".into(), host.into());
+        }
+    });
+}
+
+/// Up to three texts, and how many more there are (`listWithMoreString`).
+fn first_three(texts: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 3;
+    let texts: Vec<String> = texts.collect();
+    let shown = texts[..texts.len().min(SHOWN)].join(",");
+    match shown.as_str() {
+        _ if texts.len() > SHOWN => format!("{shown} + {} more...", texts.len() - SHOWN),
+        "" => "<unset>".into(),
+        _ => shown,
+    }
+}

@@ -1,0 +1,66 @@
+//! The subresources by name: each has one meaning, whatever resource it belongs to.
+
+/// The way requests to a resource or subresource are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handler {
+    /// Objects are stored, read and changed.
+    Objects,
+    /// Questions are answered on creation, and not stored.
+    Review(Review),
+    /// A pod is put on a node.
+    Binding,
+    /// A pod that the object names is put on a node.
+    LegacyBinding,
+    /// A pod is deleted, if its disruption budget allows it.
+    Eviction,
+    /// The replicas of an object are read and changed.
+    Scale,
+    /// A token is issued.
+    Token,
+    /// The health of components is looked for.
+    ComponentStatuses,
+}
+
+/// The kinds of questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Review {
+    Token,
+    SelfSubject,
+    SubjectAccess,
+    LocalSubjectAccess,
+    SelfSubjectAccess,
+    SelfSubjectRules,
+}
+
+/// The meaning of a subresource.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Meaning {
+    name: &'static str,
+    pub(super) handler: Handler,
+    /// The field that clients write through it, besides metadata; "" if they write another kind.
+    pub(super) owns: &'static str,
+}
+
+const fn of_object(name: &'static str, owns: &'static str) -> Meaning {
+    Meaning { name, handler: Handler::Objects, owns }
+}
+
+const fn action(name: &'static str, handler: Handler) -> Meaning {
+    Meaning { name, handler, owns: "" }
+}
+
+const MEANINGS: &[Meaning] = &[
+    of_object("approval", "status"),
+    action("binding", Handler::Binding),
+    of_object("ephemeralcontainers", "spec"),
+    action("eviction", Handler::Eviction),
+    of_object("finalize", "spec"),
+    action("scale", Handler::Scale),
+    of_object("status", "status"),
+    action("token", Handler::Token),
+];
+
+/// The meaning of the subresource of that name; `None` if this server does not serve it.
+pub(super) fn meaning(name: &str) -> Option<&'static Meaning> {
+    MEANINGS.iter().find(|meaning| meaning.name == name)
+}

@@ -1,0 +1,26 @@
+//! Certificates, as Go verifies them, with its words.
+//!
+//! ```text
+//!   certificate ──▶ time, name ──▶ is it in the pool? ──▶ chains to the pool: signatures, times, path lengths
+//!                                          │                     │
+//!                                          └──────────┬──────────┘
+//!                                         usage and name constraints of each chain
+//! ```
+//! The libraries at hand are stricter: to them only an authority can be trusted, and no authority can serve. Test environments
+//! give out serving certificates as the ones to trust, and Go takes those.
+//!
+//! Ports `crypto/x509` of Go 1.26 (`verify.go`, `constraints.go`, `cert_pool.go`, and of `parser.go` what they need). Not ported: certificate
+//! policies, and name constraints about e-mail addresses and URIs. A chain on which they would bear is refused.
+
+mod certificate;
+mod constraints;
+pub(crate) mod der;
+mod names;
+mod pool;
+mod signature;
+
+pub(crate) use certificate::{Certificate, decimal};
+pub(crate) use pool::{Pool, Usage};
+
+#[cfg(test)]
+mod tests;

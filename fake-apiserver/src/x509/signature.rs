@@ -1,0 +1,43 @@
+//! Whether a certificate is signed by another one (`CheckSignatureFrom`).
+
+use super::Certificate;
+use rustls::crypto::aws_lc_rs::default_provider;
+
+/// Algorithms that Go knows and does not trust: identifiers, and its names for them.
+const INSECURE: [(&[u8], &str); 3] = [
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 4], "MD5-RSA"),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 5], "SHA1-RSA"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 1], "ECDSA-SHA1"),
+];
+/// The algorithms of keys: identifiers, and what Go says if a signature does not fit.
+const KEYS: [(&[u8], &str); 3] = [
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1], "crypto/rsa: verification error"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1], "x509: ECDSA verification failure"),
+    (&[0x2b, 0x65, 0x70], "x509: Ed25519 verification failure"),
+];
+const UNKNOWN: &str = "x509: cannot verify signature: algorithm unimplemented";
+
+/// Checks that `parent` may sign certificates, and has signed that one.
+///
+/// # Errors
+/// Go's words.
+pub(super) fn check(certificate: &Certificate<'_>, parent: &Certificate<'_>) -> Result<(), String> {
+    let is_authority = parent.is_authority.unwrap_or(parent.version != 3);
+    if !is_authority || !parent.may_sign {
+        return Err("x509: invalid signature: parent certificate cannot sign this kind of certificate".into());
+    }
+    let named = |algorithm: &[u8], table: &[(&[u8], &'static str)]| {
+        let identifier = super::der::element(&mut { algorithm }, super::der::OBJECT_IDENTIFIER)?;
+        table.iter().find(|(known, _)| *known == identifier).map(|(_, text)| *text)
+    };
+    if let Some(name) = named(certificate.signature_algorithm, &INSECURE) {
+        return Err(format!("x509: cannot verify signature: insecure algorithm {name}"));
+    }
+    let mut fitting = default_provider().signature_verification_algorithms.all.iter().filter(|algorithm| {
+        algorithm.signature_alg_id().as_ref() == certificate.signature_algorithm
+            && algorithm.public_key_alg_id().as_ref() == parent.key_algorithm
+    });
+    let Some(algorithm) = fitting.next() else { return Err(UNKNOWN.into()) };
+    let verified = algorithm.verify_signature(parent.key, certificate.signed, certificate.signature);
+    verified.map_err(|_| named(parent.key_algorithm, &KEYS).unwrap_or(UNKNOWN).to_owned())
+}

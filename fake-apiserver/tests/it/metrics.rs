@@ -1,0 +1,50 @@
+//! `/metrics`: requests are counted as they are by a real kube-apiserver.
+
+use crate::support::*;
+
+/// Labels of requests for config maps, of that verb and scope.
+fn labels(verb: &str, scope: &str, dry_run: &str) -> String {
+    format!(
+        r#"component="apiserver",dry_run="{dry_run}",group="",resource="configmaps",scope="{scope}",subresource="",verb="{verb}",version="v1"}}"#
+    )
+}
+
+#[tokio::test]
+async fn requests_watches_and_objects_are_counted() {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.post(CONFIG_MAPS, &named("a")).await.expect(201);
+    client.post(CONFIG_MAPS, &named("a")).await.expect(409);
+    client.post(&format!("{CONFIG_MAPS}?dryRun=All"), &named("b")).await.expect(201);
+    client.get(CONFIG_MAPS).await.expect(200);
+    client.get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+    client.get("/apis/no/such/path").await;
+    let watched = format!("{CONFIG_MAPS}?watch=true&fieldSelector=metadata.name%3Da");
+    let mut watch = Client::new(&server).await.watch(&watched, &[]).await;
+    watch.next_short().await;
+    let answer = client.get("/metrics").await;
+    assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
+    let total =
+        |code: u16, labels: &str, count: u64| format!("apiserver_request_total{{code=\"{code}\",{labels} {count}");
+    let expected = [
+        total(201, &labels("POST", "resource", ""), 1),
+        total(409, &labels("POST", "resource", ""), 1),
+        total(201, &labels("POST", "resource", "All"), 1),
+        total(200, &labels("LIST", "namespace", ""), 1),
+        total(200, &labels("GET", "resource", ""), 1),
+        format!("apiserver_request_duration_seconds_count{{{} 2", labels("POST", "resource", "")),
+        r#"apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="WATCH",version="v1"} 1"#.to_owned(),
+        r#"apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 1"#.to_owned(),
+        r#"apiserver_current_inflight_requests{request_kind="readOnly"} 1"#.to_owned(),
+        r#"authentication_attempts{result="success"} 8"#.to_owned(),
+    ];
+    let lines: Vec<&str> = answer.text().lines().collect();
+    for line in expected {
+        assert!(lines.contains(&&*line), "no {line} in\n{}", answer.text());
+    }
+    assert!(!answer.text().contains(r#"verb="WATCH",version="v1",le="#), "a watch is counted at its end");
+
+    assert_eq!(client.delete("/metrics").await.text(), "metrics reset\n");
+    let forgotten = client.get("/metrics").await;
+    assert!(!forgotten.text().contains("apiserver_request_total{"));
+}
