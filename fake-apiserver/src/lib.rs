@@ -124,9 +124,9 @@ pub mod internals {
     /// The types, and the codecs by type.
     pub mod schema {
         pub use crate::schema::{
-            DataError, DecodeError, Decoded, Encoded, Facets, Field, KEPT_EMPTY, ListType, OwnedType, PatchStrategy,
-            TypeRef, Types, check, decode_json, decode_protobuf, decode_protobuf_event, decode_protobuf_message,
-            encode, encode_protobuf, encode_protobuf_event, encode_protobuf_message, interpret, lookup, parse_json,
+            DataError, DecodeError, Decoded, Encoded, Facets, Field, ListType, OwnedType, PatchStrategy, TypeRef,
+            Types, check, decode_json, decode_protobuf, decode_protobuf_event, decode_protobuf_message, encode,
+            encode_protobuf, encode_protobuf_event, encode_protobuf_message, interpret, lookup, parse_json,
         };
     }
 

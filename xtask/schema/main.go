@@ -44,6 +44,7 @@ const header = `# The API types of Kubernetes v1.37 that this server reads and w
 #     atomic, granular          mapType or structType
 #     default JSON              default
 #     optional, required        optional or required, where omitempty says otherwise
+#     nilDiffers                rules tell an absent list or map from an empty one
 #     enum JSON                 enum: the values
 `
 
@@ -78,6 +79,7 @@ func main() {
 		kind := reflect.TypeOf(root.Object).Elem()
 		fmt.Fprintf(&kinds, "kind %s %s %s\n", root.APIVersion, kind.Name(), types.name(kind))
 	}
+	allNilsTaken()
 	output := slices.Concat([]byte(header), kinds.Bytes(), types.out.Bytes())
 	if err := os.WriteFile(os.Args[1], output, 0o644); err != nil {
 		log.Fatal(err)
@@ -183,6 +185,7 @@ func (w *walk) fields(t reflect.Type, json func(reflect.StructField) string) str
 		number := message.take(t, field)
 		fmt.Fprintf(&fields, "  %s %s %s %s\n", field.Name, number, json(field), w.name(field.Type))
 		fields.WriteString(w.sources.ofField(t, field))
+		fields.WriteString(takeNil(qualified(t), field.Name))
 	}
 	message.finish(t)
 	return fields.String()

@@ -50,28 +50,30 @@ pub(crate) fn json(input: &[u8]) {
             read[name] = value.clone();
         }
     }
-    assert_eq!(read, without_empty(decoded.object), "protobuf of {}", shown(&written));
+    assert_eq!(read, without_empty(decoded.object, ty), "protobuf of {}", shown(&written));
 }
 
-/// An object without the empty maps and lists that are told from none, which protobuf does not do.
-fn without_empty(mut object: Value) -> Value {
-    schema::KEPT_EMPTY.iter().for_each(|path| remove_empty(&mut object, path));
-    object
-}
-
-fn remove_empty(value: &mut Value, path: &[&str]) {
-    match path {
-        [] => {}
-        ["", rest @ ..] => {
-            value.as_array_mut().into_iter().flatten().for_each(|item| remove_empty(item, rest));
+/// A value without the empty maps and lists that are told from none, which protobuf does not do.
+fn without_empty(mut value: Value, ty: TypeRef<'_>) -> Value {
+    match &mut value {
+        Value::Object(fields) => {
+            let told = |name: &str, value: &Value| {
+                [json!({}), json!([])].contains(value) && ty.field(name).is_some_and(|field| field.facets().nil_differs)
+            };
+            fields.retain(|name, value| !told(name, value));
+            for (name, value) in fields.iter_mut() {
+                if let Some(ty) = ty.field(name).map(|field| ty.of(field)).or_else(|| ty.element()) {
+                    *value = without_empty(value.take(), ty);
+                }
+            }
         }
-        [name] => {
-            let fields = value.as_object_mut();
-            let empty = [json!({}), json!([])];
-            fields.into_iter().for_each(|fields| fields.retain(|field, value| field != name || !empty.contains(value)));
+        Value::Array(items) => {
+            let of_items = |item: &mut Value, ty| *item = without_empty(item.take(), ty);
+            ty.element().into_iter().for_each(|ty| items.iter_mut().for_each(|item| of_items(item, ty)));
         }
-        [name, rest @ ..] => value.get_mut(*name).into_iter().for_each(|value| remove_empty(value, rest)),
+        _ => {}
     }
+    value
 }
 
 /// JSON that another library accepts is decoded as by that library.

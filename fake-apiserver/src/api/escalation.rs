@@ -11,20 +11,20 @@ use crate::auth::rbac::{Rbac, RoleRef, Rule, Unresolved};
 use crate::error::{ApiError, ApiResult};
 use crate::object::generation::equal;
 use crate::object::meta;
-use crate::registry::RBAC_GROUP;
+use crate::registry::{Grants, RBAC_GROUP};
 use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let Some(rbac) = request.cluster.rbac.as_deref().filter(|_| request.kind.group == RBAC_GROUP) else {
+    let (Some(rbac), Some(grants)) = (request.cluster.rbac.as_deref(), request.kind.rules.grants) else {
         return Ok(());
     };
     if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
         return Ok(());
     }
-    match &*request.kind.resource {
-        "roles" | "clusterroles" => role(request, rbac, new, old),
-        _ => binding(request, rbac, new),
+    match grants {
+        Grants::Rules => role(request, rbac, new, old),
+        Grants::Role => binding(request, rbac, new),
     }
 }
 
@@ -38,7 +38,7 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
             .and_then(Value::as_array)
             .is_some_and(|all| !all.is_empty())
     };
-    if request.kind.resource == "clusterroles" && (aggregates(new) || old.is_some_and(aggregates)) {
+    if aggregates(new) || old.is_some_and(aggregates) {
         let why = "must have cluster-admin privileges to use the aggregationRule";
         confirm(request, rbac, new, &full_authority())
             .map_err(|_| ApiError::forbidden(request.version.qualified(), meta::name(new), why))?;
@@ -48,13 +48,8 @@ fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) ->
 
 fn binding(request: &Request<'_>, rbac: &Rbac, new: &Value) -> ApiResult<()> {
     let reference = RoleRef::of(new);
-    let resource = match reference.kind.as_str() {
-        "Role" => Some("roles"),
-        "ClusterRole" => Some("clusterroles"),
-        _ => None,
-    };
     let bind = |resource| authorized(request, "bind", &reference.api_group, resource, &reference.name);
-    if resource.is_some_and(bind) {
+    if reference.resource().is_some_and(bind) {
         return Ok(());
     }
     let rules = rbac.rules_of(&reference, request.namespace).map_err(|unresolved| missing(request, &unresolved))?;

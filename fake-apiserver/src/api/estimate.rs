@@ -1,8 +1,6 @@
 //! An estimate, cheap to make, whether a request takes long.
 
 use super::Request;
-use crate::registry::RBAC_GROUP;
-use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
 use crate::schema;
 use crate::store::Scope;
 
@@ -27,9 +25,9 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_body = || body.bytes.len() >= LONG_BODY || repeats();
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
-    let escalates = || request.kind.group == RBAC_GROUP && request.cluster.rbac.is_some();
+    let escalates = || request.kind.rules.grants.is_some() && request.cluster.rbac.is_some();
     // Definitions have their rules compiled, and some evaluations take their time whatever the object.
-    let evaluates = || request.kind.id == CUSTOM_RESOURCE_DEFINITIONS || request.version.takes_long();
+    let evaluates = || request.kind.rules.long_writes || request.version.takes_long();
     let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));
     match verb {

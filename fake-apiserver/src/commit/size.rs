@@ -4,7 +4,7 @@
 //! read, then put the value, else (for an update) read it (`etcd/client/v3/kubernetes/client.go`, `etcdserver/v3_server.go`; v3.7.0).
 
 use crate::error::{ApiError, ApiResult};
-use crate::registry::Resource;
+use crate::registry::{Encoding, Resource};
 use crate::schema;
 use crate::store::Draft;
 use tree::Value;
@@ -40,7 +40,7 @@ pub(crate) fn check(kind: &Resource, draft: &Draft, current: Option<u64>) -> Api
 fn value(kind: &Resource, json: &[u8]) -> usize {
     let storage = kind.storage();
     let line = json.len() + 1;
-    if storage.is_custom() || storage.group == "apiextensions.k8s.io" {
+    if kind.rules.stored_as == Encoding::Json {
         return line;
     }
     let Ok(object) = serde_json::from_slice::<Value>(json) else { return line };

@@ -6,7 +6,7 @@
 use super::conversion::{Conversion, Functions, Schemas, Webhook};
 use super::custom::{self, ScalePaths};
 use super::resource::{CellSource, PrinterColumn, Resource, Str, Subresource, Version, api_version};
-use super::rules::{NameRule, Rules, Strategy};
+use super::rules::{Encoding, NameRule, Rules, Strategy};
 use super::stored_field::StoredField;
 use super::subresources::{Meaning, meaning};
 use super::webhook_conversion::{Converter, Forms};
@@ -135,6 +135,7 @@ impl Description {
             resets: Vec::new(),
             rules: Rules {
                 owns_generation: true,
+                stored_as: Encoding::Json,
                 status_keeps_metadata: true,
                 strategy: Strategy { warnings: custom::warnings, ..Strategy::NONE },
                 ..Rules::ORDINARY

@@ -4,7 +4,7 @@
 //! `api/escalation.rs` prevents users from granting permissions that they lack.
 
 use super::cursor::At;
-use super::rules::{Cell, NameRule, Rules, Strategy};
+use super::rules::{Cell, Grants, NameRule, Rules, Strategy};
 use super::{default_to, items, text};
 use crate::error::Errors;
 use crate::object::name;
@@ -18,11 +18,13 @@ pub const GROUP: &str = "rbac.authorization.k8s.io";
 const ORDINARY: Rules = Rules { name_rule: NameRule::PathSegment, create_on_update: true, ..Rules::ORDINARY };
 
 pub(super) const ROLE: Rules = Rules {
+    grants: Some(Grants::Rules),
     strategy: Strategy { validate: |_, new, _, errors| role(at(new, "Role"), true, errors), ..Strategy::NONE },
     ..ORDINARY
 };
 
 pub(super) const CLUSTER_ROLE: Rules = Rules {
+    grants: Some(Grants::Rules),
     strategy: Strategy {
         validate: |_, new, _, errors| {
             let new = at(new, "ClusterRole");
@@ -35,6 +37,7 @@ pub(super) const CLUSTER_ROLE: Rules = Rules {
 };
 
 pub(super) const ROLE_BINDING: Rules = Rules {
+    grants: Some(Grants::Role),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,
@@ -48,6 +51,7 @@ pub(super) const ROLE_BINDING: Rules = Rules {
 };
 
 pub(super) const CLUSTER_ROLE_BINDING: Rules = Rules {
+    grants: Some(Grants::Role),
     cells: BINDING_CELLS,
     strategy: Strategy {
         default: default_binding,

@@ -45,6 +45,12 @@ pub struct Rules {
     pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// The allocator of what its objects get from pools, before they are prepared (`BeginCreate`, `BeginUpdate`).
     pub(crate) allocates: Option<Allocator>,
+    /// The way its objects grant permissions, which a user who writes them must have.
+    pub(crate) grants: Option<Grants>,
+    /// A write may take long, however short the object is.
+    pub(crate) long_writes: bool,
+    /// The form in which upstream stores objects, which decides on how large they may be.
+    pub(crate) stored_as: Encoding,
     /// The way requests are served.
     pub(crate) handler: Handler,
     /// The warning about all requests (`APILifecycleDeprecated`).
@@ -70,6 +76,24 @@ pub struct Rules {
 pub(crate) enum Allocator {
     /// Cluster IPs and node ports.
     Service,
+}
+
+/// The ways in which objects grant permissions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grants {
+    /// By their rules.
+    Rules,
+    /// By the role that they bind to subjects.
+    Role,
+}
+
+/// The forms of objects in etcd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Protobuf in upstream's envelope.
+    Protobuf,
+    /// JSON and a line feed.
+    Json,
 }
 
 /// The rules of a version that is not the stored one.
@@ -168,6 +192,9 @@ impl Rules {
         status_keeps_metadata: false,
         resets: &[],
         allocates: None,
+        grants: None,
+        long_writes: false,
+        stored_as: Encoding::Protobuf,
         handler: Handler::Objects,
         deprecation: None,
         strategy: Strategy::NONE,

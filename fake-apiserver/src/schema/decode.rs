@@ -65,31 +65,6 @@ pub(super) struct Decoder<'a> {
     pub(super) error: Option<String>,
 }
 
-/// The maps and lists that are kept where they are empty, by their paths, in which an item of a list is `""`: of these upstream asks whether
-/// they are nil.
-pub const KEPT_EMPTY: [&[&str]; 20] = [
-    &["binaryData"],
-    &["data"],
-    &["endpoints"],
-    &["ports"],
-    &["rules", "", "apiGroups"],
-    &["rules", "", "nonResourceURLs"],
-    &["rules", "", "resourceNames"],
-    &["rules", "", "resources"],
-    &["rules"],
-    &["spec", "behavior", "scaleDown", "policies"],
-    &["spec", "behavior", "scaleUp", "policies"],
-    &["spec", "devices", "requests"],
-    &["spec", "drivers", "", "topologyKeys"],
-    &["spec", "drivers"],
-    &["spec", "nodeSelector"],
-    &["spec", "overhead"],
-    &["spec", "podFailurePolicy", "rules", "", "onExitCodes", "values"],
-    &["spec", "podFailurePolicy", "rules"],
-    &["spec", "successPolicy", "rules"],
-    &["spec", "template", "metadata", "labels"],
-];
-
 /// The fields of a struct that have occurred, by index.
 #[derive(Default)]
 struct Ticks {
@@ -319,19 +294,12 @@ impl<'a> Decoder<'a> {
             self.path.push(Segment::Field(field));
             self.value(ty, &mut value)?;
             self.path.pop();
-            if !ty.is_zero(&value) || ((value.is_object() || value.is_array()) && self.is_kept_empty(field)) {
+            if !ty.is_zero(&value) || ((value.is_object() || value.is_array()) && field.facets().nil_differs) {
                 object.insert(field.name.clone(), value);
             }
         }
         *slot = Value::Object(object);
         Ok(())
-    }
-
-    /// Whether that field of the current struct is kept where it is an empty map or list.
-    fn is_kept_empty(&self, field: &Field) -> bool {
-        let above = self.path.iter().map(|segment| if let Segment::Field(field) = segment { &*field.name } else { "" });
-        let path = above.chain([&*field.name]);
-        KEPT_EMPTY.iter().any(|kept| path.clone().eq(kept.iter().copied()))
     }
 
     /// Reads `{`, unless that nests too deeply.

@@ -18,6 +18,8 @@ pub struct Facets {
     pub required: Option<bool>,
     /// All values of an enumeration, in alphabetical order.
     pub values: Vec<Box<str>>,
+    /// Whether the rules of some kind tell an absent list or map from an empty one (nil from empty, in Go), so that decoding keeps it.
+    pub nil_differs: bool,
 }
 
 /// `patchStrategy` and `patchMergeKey`.
@@ -43,8 +45,15 @@ pub enum ListType {
 }
 
 /// The facets of a declaration without tags and markers.
-pub(super) static NO_FACETS: Facets =
-    Facets { patch: None, list: None, atomic: None, default: None, required: None, values: Vec::new() };
+pub(super) static NO_FACETS: Facets = Facets {
+    patch: None,
+    list: None,
+    atomic: None,
+    default: None,
+    required: None,
+    values: Vec::new(),
+    nil_differs: false,
+};
 
 impl Facets {
     /// Adds a facet from a line of the data; false if the line is not a facet.
@@ -71,6 +80,7 @@ impl Facets {
             },
             "optional" => self.required = Some(false),
             "required" => self.required = Some(true),
+            "nilDiffers" => self.nil_differs = true,
             "enum" => match serde_json::from_str(rest) {
                 Ok(values) => self.values = values,
                 Err(_) => return false,

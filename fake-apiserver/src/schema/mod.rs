@@ -45,7 +45,7 @@ pub(crate) use built_in::every_type;
 pub(crate) use built_in::knows;
 pub use built_in::{ObjectType, lookup};
 pub use data::DataError;
-pub use decode::{KEPT_EMPTY, decode_json};
+pub use decode::decode_json;
 pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
 pub(crate) use encode::{encode_any, encode_part};

@@ -332,8 +332,10 @@ fn tags_and_markers_are_known() {
     assert_eq!(address_types.values, ["FQDN", "IPv4", "IPv6"].map(Box::from));
     let (spec, _) = field("apps/v1", "Deployment", "spec");
     assert_eq!(spec.required, Some(true));
-    let (labels, _) = field("v1", "ConfigMap", "metadata.labels");
-    assert_eq!(labels, Facets::default());
+    let (data, _) = field("v1", "ConfigMap", "data");
+    assert_eq!(data, Facets { nil_differs: true, ..Facets::default() });
+    let (annotations, _) = field("v1", "ConfigMap", "metadata.annotations");
+    assert_eq!(annotations, Facets::default());
 }
 
 /// The type of the elements of a field's pointer, list or map.

@@ -89,6 +89,15 @@ impl RoleRef {
             name: text(reference, "name").into(),
         }
     }
+
+    /// The resource that the role is one of; `None` for a kind that is no role.
+    pub fn resource(&self) -> Option<&'static str> {
+        match self.kind.as_str() {
+            "Role" => Some("roles"),
+            "ClusterRole" => Some("clusterroles"),
+            _ => None,
+        }
+    }
 }
 
 impl Subject {
@@ -220,7 +229,7 @@ impl Policy {
 impl Unresolved {
     /// The name of the role; `None` if the reference is of another kind.
     pub fn role(&self) -> Option<&str> {
-        matches!(self.0.kind.as_str(), "Role" | "ClusterRole").then_some(&self.0.name)
+        self.0.resource().map(|_| self.0.name.as_str())
     }
 
     /// The error in the words of informers, which name the kind of the reference.

@@ -30,7 +30,7 @@ mod tests;
 pub(crate) use meta::{Approval, approval_of};
 
 use super::context::Context;
-use super::rules::{Cell, NameRule, Rules, Strategy};
+use super::rules::{Cell, Encoding, NameRule, Rules, Strategy};
 use super::{child, default_to, flag, items, text};
 use crate::error::Errors;
 use crate::schema::float;
@@ -40,6 +40,8 @@ pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::Of(meta::name),
     qualified_finalizers: false,
     owns_generation: true,
+    long_writes: true,
+    stored_as: Encoding::Json,
     subresources: &[(
         "status",
         Strategy { default, validate: |_, new, _, errors| names::accepted(new, errors), ..Strategy::NONE },
