@@ -9,6 +9,7 @@ use crate::auth::{Authenticator, Objects, ParsedObjects};
 use crate::commit::Commits;
 use crate::discovery::{Catalog, Catalogs};
 use crate::fault::Faults;
+use crate::forms::Forms;
 use crate::ids::Ids;
 use crate::reconcile::Reconcilers;
 use crate::registry::Description;
@@ -41,6 +42,8 @@ pub(crate) struct Cluster {
     pub(crate) reconcilers: Arc<Reconcilers>,
     /// The objects that authentication depends on.
     pub(crate) parsed: ParsedObjects,
+    /// Objects that webhooks have converted for readers.
+    pub(crate) forms: Arc<Forms>,
     /// The applies that changed nothing.
     pub(crate) repeats: Repeats,
     pub(crate) faults: Faults,

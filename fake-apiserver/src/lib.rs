@@ -67,6 +67,7 @@ mod discovery;
 mod duration;
 mod error;
 mod fault;
+mod forms;
 mod http;
 mod ids;
 mod index;

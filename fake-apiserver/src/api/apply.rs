@@ -47,7 +47,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
                 let endpoint = owners::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
                 patch::refuse_other_uid(request, &new, old)?;
-                if new == *old && configuration.document.repeated.is_empty() && request.version.forms().is_none() {
+                if new == *old && configuration.document.repeated.is_empty() && !request.version.asks_webhook() {
                     let (key, apply) = (entry.key.clone(), as_made(request, &options, entry));
                     request.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());
                 }

@@ -57,7 +57,7 @@ impl Versions for Asking<'_> {
     /// Upstream converts by way of the version of the request.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         let version = self.endpoint.version;
-        if version.forms().is_none() {
+        if !version.asks_webhook() {
             return self.endpoint.convert(object, api_version);
         }
         let hub = &*version.api_version;

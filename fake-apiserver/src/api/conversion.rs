@@ -8,6 +8,7 @@ use super::list::Items;
 use super::selection::Selection;
 use crate::commit::{draft, read};
 use crate::error::{ApiError, ApiResult};
+use crate::forms::Forms;
 use crate::object::meta;
 use crate::registry::{Resource, Undecodable, Version};
 use crate::store::{Change, Entry, Event, Slice};
@@ -28,7 +29,7 @@ impl Request<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn in_version(&self, entry: Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if self.version.forms().is_none() {
+        if !self.version.asks_webhook() {
             return Ok(entry);
         }
         ask(self.kind, self.version, &entry).await.map_err(|why| why.corrupt(self.kind, &entry))
@@ -39,7 +40,7 @@ impl Request<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn to_change(&self, entry: &Arc<Entry>) -> ApiResult<Arc<Entry>> {
-        if self.version.forms().is_none() {
+        if !self.version.asks_webhook() {
             return Ok(entry.clone());
         }
         ask(self.kind, self.version, entry).await.map_err(|why| ApiError::untyped(why.0))
@@ -50,8 +51,11 @@ impl Request<'_> {
     /// # Errors
     /// 500, if a webhook should convert them and does not.
     pub(super) async fn all_in_version(&self, items: Items) -> ApiResult<Items> {
-        let Some(forms) = self.version.forms() else { return Ok(items) };
-        let found: Vec<_> = items.stored().map(|entry| (entry.clone(), forms.of(entry))).collect();
+        if !self.version.asks_webhook() {
+            return Ok(items);
+        }
+        let form = |entry: &Arc<Entry>| self.cluster.forms.of(self.version.number, entry);
+        let found: Vec<_> = items.stored().map(|entry| (entry.clone(), form(entry))).collect();
         let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
         let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
         let unread = |why: String| Undecodable::list(self.kind, missing.iter().map(|(entry, _)| &**entry), &why);
@@ -70,7 +74,7 @@ impl Request<'_> {
     /// # Errors
     /// 500, if a webhook should convert it and does not.
     pub(super) async fn line_in_version(&self, line: Bytes) -> ApiResult<Bytes> {
-        if self.version.forms().is_none() {
+        if !self.version.asks_webhook() {
             return Ok(line);
         }
         let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
@@ -82,6 +86,7 @@ impl Request<'_> {
 
 /// What a watch has to ask a webhook about each event.
 pub(crate) struct Converting {
+    pub(super) forms: Arc<Forms>,
     pub(super) kind: Arc<Resource>,
     pub(super) version: Arc<Version>,
     pub(super) selection: Selection,
@@ -106,8 +111,8 @@ impl Converting {
 
     /// The object as readers see it, if it is selected.
     async fn shown(&self, entry: Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>, String> {
-        let Some((entry, forms)) = entry.zip(self.version.forms()) else { return Ok(None) };
-        let form = forms.of(entry);
+        let Some(entry) = entry else { return Ok(None) };
+        let form = self.forms.of(self.version.number, entry);
         let shown = form
             .get_or_try_init(|| async { ask(&self.kind, &self.version, entry).await.map_err(|Undecodable(why)| why) });
         let shown = shown.await?;

@@ -68,7 +68,8 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
         events.end();
     }
     let timeout = timeout(&options, request);
-    let converting = request.version.forms().is_some().then(|| Converting {
+    let converting = request.version.asks_webhook().then(|| Converting {
+        forms: request.cluster.forms.clone(),
         kind: request.kind.clone(),
         version: request.version.clone(),
         selection,
@@ -78,7 +79,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
 
 /// The selectors as the store looks at them: none, if they are about objects that a webhook converts.
 fn filter(request: &Request<'_>, selection: &Selection) -> Option<Filter> {
-    selection.filter().filter(|_| request.version.forms().is_none())
+    selection.filter().filter(|_| !request.version.asks_webhook())
 }
 
 /// The replica's snapshot, and the events that follow. A streamed list of no `resourceVersion` is consistent, also while the replica is

@@ -3,7 +3,6 @@
 //! Follows `REST.Delete` of `pkg/registry/customresourcedefinition/etcd.go` (k8s.io/apiextensions-apiserver v0.37.1).
 
 use crate::object::meta;
-use crate::registry::{Resource, ids};
 use tree::{Value, json};
 
 /// The finalizer that holds a definition while there are objects (`CustomResourceCleanupFinalizer`).
@@ -16,11 +15,6 @@ pub(crate) struct Condition<'c> {
     pub(crate) status: bool,
     pub(crate) reason: &'c str,
     pub(crate) message: &'c str,
-}
-
-/// Whether objects of that kind are definitions.
-pub(crate) fn is_definition(kind: &Resource) -> bool {
-    kind.id == ids::CUSTOM_RESOURCE_DEFINITIONS
 }
 
 /// Marks a definition, so that its objects are removed before it is.

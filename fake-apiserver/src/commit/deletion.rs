@@ -14,7 +14,7 @@ use super::{Change, definition, draft, namespace};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::Resource;
+use crate::registry::{Closes, Resource};
 use crate::store::Entry;
 use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
@@ -83,11 +83,10 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
 /// # Errors
 /// 409 if it does not.
 pub(crate) fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
-    if namespace::is_namespace(kind) {
-        return check_own_preconditions(kind, entry, options, "Precondition");
-    }
-    if definition::is_definition(kind) {
-        return check_own_preconditions(kind, entry, options, "precondition");
+    match kind.rules.closes {
+        Some(Closes::Namespace) => return check_own_preconditions(kind, entry, options, "Precondition"),
+        Some(Closes::Definition) => return check_own_preconditions(kind, entry, options, "precondition"),
+        None => {}
     }
     let conflict = |why: String| Err(ApiError::conflict(kind.qualified_kind(), entry.key.name(), why));
     if let Some(uid) = options.uid.as_deref().filter(|uid| **uid != *entry.meta.uid) {
@@ -134,22 +133,20 @@ enum Step {
 /// The object after the next step of a deletion, and that step. Pure.
 fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
-    if namespace::is_namespace(kind) {
-        if meta::deletion_timestamp(old).is_none() {
-            // The first request only closes a namespace, whatever its finalizers: its content is deleted first.
-            namespace::close(&mut object);
-            meta::set(&mut object, "deletionTimestamp", format_seconds(now));
-            meta::set_finalizers(&mut object, finalizers(kind, old, options.propagation));
-            return (object, Step::Mark);
+    // The first request only closes such an object, whatever its finalizers: what belongs to it is deleted first.
+    if let Some(closes) = kind.rules.closes.filter(|_| meta::deletion_timestamp(old).is_none()) {
+        match closes {
+            Closes::Namespace => {
+                namespace::close(&mut object);
+                meta::set_finalizers(&mut object, finalizers(kind, old, options.propagation));
+            }
+            Closes::Definition => definition::close(&mut object, &format_seconds(now)),
         }
-        if namespace::awaits_finalizers(kind, old) {
-            return (object, Step::Wait);
-        }
-    }
-    if definition::is_definition(kind) && meta::deletion_timestamp(old).is_none() {
-        definition::close(&mut object, &format_seconds(now));
         meta::set(&mut object, "deletionTimestamp", format_seconds(now));
         return (object, Step::Mark);
+    }
+    if namespace::awaits_finalizers(kind, old) {
+        return (object, Step::Wait);
     }
     let graceful = match grace(kind, old, options, now) {
         Grace::Pending => return (object, Step::Wait),

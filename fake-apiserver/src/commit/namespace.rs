@@ -6,7 +6,7 @@
 //! While terminating a namespace takes no new content (`admission/plugins/namespace_lifecycle.rs`). Its content is deleted by
 //! `reconcile/namespaces.rs`.
 
-use crate::registry::{Resource, ids};
+use crate::registry::{Closes, Resource, ids};
 use crate::store::{Entry, Key, Parent};
 use tree::Value;
 
@@ -20,7 +20,7 @@ pub(crate) fn key(name: &str) -> Key {
 
 /// Whether objects of that kind are namespaces.
 pub(crate) fn is_namespace(kind: &Resource) -> bool {
-    kind.id == ids::NAMESPACES
+    kind.rules.closes == Some(Closes::Namespace)
 }
 
 /// The parent of a new object in that namespace; `None` without a namespace.

@@ -124,7 +124,7 @@ impl<'t> Map<'t> {
     pub(super) fn field(&self, name: &str) -> Option<Type<'t>> {
         match self.fields {
             Fields::Struct(ty) => ty.field(name).map(|field| Type::Go(ty.of(field), Some(field.facets()))),
-            Fields::Custom { is_object: true, .. } if name == "metadata" => Some(object_meta()),
+            Fields::Custom { is_object: true, .. } if name == "metadata" => Some(Type::Go(schema::object_meta(), None)),
             Fields::Custom { is_object: true, .. } if matches!(name, "apiVersion" | "kind") => {
                 Some(Type::Scalar(Scalar::Text))
             }
@@ -195,13 +195,6 @@ impl<'t> Map<'t> {
         };
         !declares && matches!(self.other(), Some(Type::Deduced | Type::Scalar(Scalar::Any)))
     }
-}
-
-/// The metadata of custom resources.
-fn object_meta() -> Type<'static> {
-    let object = schema::lookup("v1", "ConfigMap");
-    let metadata = object.and_then(|ty| ty.field("metadata").map(|field| ty.of(field)));
-    metadata.map_or(Type::Deduced, |ty| Type::Go(ty, None))
 }
 
 impl<'t> Type<'t> {

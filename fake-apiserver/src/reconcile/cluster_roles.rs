@@ -11,7 +11,7 @@ use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::owners::Writer;
+use crate::registry::owners::{self, Writer};
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Scope};
 use jiff::Timestamp;
@@ -24,66 +24,42 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 /// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
-/// The state of the controller.
-#[derive(Default)]
-pub(super) struct ClusterRoles {
-    /// The uids of the roles whose rules were aggregated, which are removed when nothing is left to aggregate. Upstream knows
-    /// them by its field manager.
-    filled: HashSet<Box<str>>,
+/// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
+pub(super) async fn aggregate(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+    let now = format_seconds(now);
+    let catalog = cluster.catalog();
+    let kind = catalog.registry.known(ids::CLUSTER_ROLES);
+    let scope = Scope::all(kind.id);
+    for _ in 0..LONGEST_CHAIN {
+        let snapshot = cluster.store.snapshot();
+        let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
+        let mut changed = false;
+        for entry in all.iter().filter(|entry| may_aggregate(entry)) {
+            changed |= fill(cluster, kind, entry, &all, &now).await?;
+        }
+        if !changed {
+            break;
+        }
+    }
+    Ok(())
 }
 
-impl ClusterRoles {
-    /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
-    pub(super) async fn aggregate(&mut self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
-        let now = format_seconds(now);
-        let catalog = cluster.catalog();
-        let kind = catalog.registry.known(ids::CLUSTER_ROLES);
-        let scope = Scope::all(kind.id);
-        for _ in 0..LONGEST_CHAIN {
-            let snapshot = cluster.store.snapshot();
-            let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
-            let uids: HashSet<&str> = all.iter().map(|entry| &*entry.meta.uid).collect();
-            self.filled.retain(|uid| uids.contains(&**uid));
-            let mut changed = false;
-            for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-                changed |= self.fill(cluster, kind, entry, &all, &now).await?;
-            }
-            if !changed {
-                break;
-            }
+/// Sets the aggregated rules of a role; true if it had others.
+async fn fill(cluster: &Reconcilers, kind: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
+    let changed = cluster.commits.change(&entry.key, |current| {
+        let old = current.object();
+        let mut role = old.clone();
+        let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
+        // Where nothing is left to aggregate, only rules that were aggregated are removed.
+        if equal(Some(&rules), role.get("rules")) || rules.is_null() && !owners::has_applied(&old, MANAGER) {
+            return Ok((Change::Leave, false));
         }
-        Ok(())
-    }
-
-    /// Sets the aggregated rules of a role; true if it had others.
-    async fn fill(
-        &mut self,
-        cluster: &Reconcilers,
-        kind: &Resource,
-        entry: &Entry,
-        all: &[Arc<Entry>],
-        now: &str,
-    ) -> ApiResult<bool> {
-        let changed = cluster.commits.change(&entry.key, |current| {
-            let old = current.object();
-            let mut role = old.clone();
-            let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
-            let uid = &current.meta.uid;
-            if equal(Some(&rules), role.get("rules")) || rules.is_null() && !self.filled.contains(uid) {
-                return Ok((Change::Leave, false));
-            }
-            if rules.is_null() {
-                self.filled.remove(uid);
-            } else {
-                self.filled.insert(uid.clone());
-            }
-            role["rules"] = rules;
-            let writer = Writer { manager: MANAGER, subresource: "", now };
-            kind.own_applied(writer, &old, &mut role, "rules")?;
-            Ok((Change::Put(draft(kind, &role)?), true))
-        });
-        Ok(changed.await?.is_some_and(|(_, changed)| changed))
-    }
+        role["rules"] = rules;
+        let writer = Writer { manager: MANAGER, subresource: "", now };
+        kind.own_applied(writer, &old, &mut role, "rules")?;
+        Ok((Change::Put(draft(kind, &role)?), true))
+    });
+    Ok(changed.await?.is_some_and(|(_, changed)| changed))
 }
 
 /// Whether the role may have an `aggregationRule`. This saves parsing all roles for each write of one.

@@ -22,7 +22,6 @@ use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::ids;
 use crate::store::{Entry, Key, ResourceId, Store};
-use cluster_roles::ClusterRoles;
 use definitions::Definitions;
 use jiff::Timestamp;
 use legacy_tokens::{LegacyTokens, Use};
@@ -62,7 +61,6 @@ pub(crate) struct Reconcilers {
 /// The state that only the worker uses.
 #[derive(Default)]
 struct Worker {
-    cluster_roles: ClusterRoles,
     definitions: Definitions,
 }
 
@@ -157,7 +155,7 @@ impl Reconcilers {
         match work {
             Work::TokenTracking => self.legacy_tokens.sync(self, now).await,
             Work::TokenUse(token_use) => legacy_tokens::record(self, token_use, now).await,
-            Work::ClusterRoles => worker.cluster_roles.aggregate(self, now).await,
+            Work::ClusterRoles => cluster_roles::aggregate(self, now).await,
             Work::Definition(name) => worker.definitions.sync(self, name, now).await,
             Work::LeaveDefinition(id) => worker.definitions.leave(self, *id, now).await,
             Work::CloseNamespace(name) => namespaces::close(self, name, now).await,

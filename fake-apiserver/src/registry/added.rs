@@ -3,13 +3,13 @@
 //! They have the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
 //! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1).
 
-use super::conversion::{Conversion, Functions, Schemas, Webhook};
+use super::conversion::{Conversion, Functions, Schemas};
 use super::custom::{self, ScalePaths};
 use super::resource::{CellSource, PrinterColumn, Resource, Str, Subresource, Version, api_version};
 use super::rules::{Encoding, NameRule, Rules, Strategy};
 use super::stored_field::StoredField;
 use super::subresources::{Meaning, meaning};
-use super::webhook_conversion::{Converter, Forms};
+use super::webhook_conversion::Converter;
 use crate::custom::compiled::Place;
 use crate::custom::json_path::JsonPath;
 use crate::object::selector::SelectableField;
@@ -173,7 +173,7 @@ impl Description {
             storage: storage.to_owned().into(),
             functions: Functions { store: |_| {}, present: |_| {} },
             schemas: schemas.clone(),
-            webhook: version.converter.clone().map(|converter| Webhook { converter, forms: Forms::default() }),
+            webhook: version.converter.clone(),
         });
         Version {
             number,

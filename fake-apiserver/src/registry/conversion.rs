@@ -1,7 +1,7 @@
 //! Conversion between a version of a resource and the one that is stored.
 
 use super::resource::{Str, Version};
-use super::webhook_conversion::{Converter, Forms};
+use super::webhook_conversion::Converter;
 use crate::custom::compiled::Place;
 use crate::custom::schema::Structural;
 use crate::error::{ApiError, ApiResult};
@@ -19,18 +19,12 @@ pub struct Conversion {
     pub(super) functions: Functions,
     /// The schemas of all versions of a custom resource, by `apiVersion`: objects may be stored in any of them.
     pub(super) schemas: Schemas,
-    pub(super) webhook: Option<Webhook>,
+    /// The webhook that converts in place of the functions.
+    pub(super) webhook: Option<Arc<Converter>>,
 }
 
 /// Schemas by `apiVersion`.
 pub(super) type Schemas = Arc<[(Str, Arc<Place>)]>;
-
-/// Conversion by a webhook.
-#[derive(Debug)]
-pub(super) struct Webhook {
-    pub(super) converter: Arc<Converter>,
-    pub(super) forms: Forms,
-}
 
 impl Conversion {
     fn schema(&self, object: &Value) -> Option<&Structural> {
@@ -109,7 +103,7 @@ impl Version {
                 if !dry_run {
                     meta::remove(&mut object, "resourceVersion");
                 }
-                let converted = webhook.converter.convert(vec![object], &conversion.storage).await;
+                let converted = webhook.convert(vec![object], &conversion.storage).await;
                 object = converted.map_err(ApiError::untyped)?.swap_remove(0);
             }
         }
@@ -120,12 +114,12 @@ impl Version {
     /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
     /// it already.
     pub(crate) fn worked_on(&self, stored: Value) -> Value {
-        if self.is_custom() && self.forms().is_none() { self.present(stored) } else { stored }
+        if self.is_custom() && !self.asks_webhook() { self.present(stored) } else { stored }
     }
 
-    /// What readers of this version see of stored objects, if a webhook converts them.
-    pub(crate) fn forms(&self) -> Option<&Forms> {
-        self.conversion.as_ref()?.webhook.as_ref().map(|webhook| &webhook.forms)
+    /// Whether a webhook converts objects from and to this version.
+    pub(crate) fn asks_webhook(&self) -> bool {
+        self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_some())
     }
 
     /// Whether objects of this version are never stored as they are, and a webhook has to be asked.
@@ -146,7 +140,7 @@ impl Version {
             conversion.complete(object);
             meta::remove(object, "resourceVersion");
         }
-        let mut objects = webhook.converter.convert(objects, &self.api_version).await?;
+        let mut objects = webhook.convert(objects, &self.api_version).await?;
         objects.iter_mut().for_each(|object| conversion.prune(object));
         Ok(objects)
     }
@@ -157,7 +151,7 @@ impl Version {
     /// What the webhook did wrong.
     pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
         match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
-            Some(webhook) => webhook.converter.convert(objects, &self.api_version).await,
+            Some(webhook) => webhook.convert(objects, &self.api_version).await,
             None => Ok(objects),
         }
     }

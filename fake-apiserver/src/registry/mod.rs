@@ -71,7 +71,7 @@ pub use lookup::{Registry, Served};
 pub(crate) use pods::{MIRROR_POD_ANNOTATION, is_mirror_pod, references};
 pub use rbac::GROUP as RBAC_GROUP;
 pub use resource::{Findings, PrinterColumn, Resource, Str, Subresource, Version};
-pub(crate) use rules::{Allocator, Encoding, Grants};
+pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
 pub(crate) use subresources::{Handler, Review};

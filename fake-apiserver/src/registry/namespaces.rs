@@ -3,7 +3,7 @@
 //! Follows `pkg/registry/core/namespace/strategy.go` and `pkg/apis/core/validation` (v1.37.1).
 
 use super::context::Context;
-use super::rules::{NameRule, Rules, Strategy};
+use super::rules::{Closes, NameRule, Rules, Strategy};
 use super::{carry_over, child, default_to, items, text};
 use crate::error::FieldError;
 use crate::object::{meta, name, validate as object};
@@ -15,6 +15,7 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 const KUBERNETES: &str = "kubernetes";
 
 pub(super) const RULES: Rules = Rules {
+    closes: Some(Closes::Namespace),
     subresources: &[
         (
             "finalize",

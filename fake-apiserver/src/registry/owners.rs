@@ -29,7 +29,7 @@ impl Versions for Endpoint<'_> {
     }
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
-        if self.version.forms().is_some() {
+        if self.version.asks_webhook() {
             return Err(format!("fake-apiserver asks no webhook for {api_version} to find the owners of fields"));
         }
         let mut object = object.clone();
@@ -133,6 +133,11 @@ pub(crate) fn empty(api_version: &str, kind: &str) -> Value {
 /// The owners of a stored object's fields; none if they cannot be read.
 pub(crate) fn of(object: &Value) -> Managers {
     managed::decode(Metadata::of(object).field(FIELD)).unwrap_or_default()
+}
+
+/// Whether fields of a stored object were applied by that manager.
+pub(crate) fn has_applied(object: &Value, manager: &str) -> bool {
+    of(object).keys().any(|known| known.name == manager && known.applies())
 }
 
 /// Sets the owners of an object's fields.

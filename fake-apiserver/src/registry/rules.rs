@@ -36,6 +36,8 @@ pub struct Rules {
     pub orphans_dependents: bool,
     /// The warning about such a delete.
     pub delete_warning: Option<&'static str>,
+    /// The first step of a deletion, where it is not that of most kinds.
+    pub(crate) closes: Option<Closes>,
     /// A create keeps the status that was sent.
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
@@ -76,6 +78,13 @@ pub struct Rules {
 pub(crate) enum Allocator {
     /// Cluster IPs and node ports.
     Service,
+}
+
+/// Kinds whose objects are closed first: other objects belong to them, and are deleted before they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closes {
+    Namespace,
+    Definition,
 }
 
 /// The ways in which objects grant permissions.
@@ -188,6 +197,7 @@ impl Rules {
         delete_returns_object: false,
         orphans_dependents: false,
         delete_warning: None,
+        closes: None,
         keeps_status: false,
         status_keeps_metadata: false,
         resets: &[],

@@ -1,17 +1,12 @@
-//! Conversion of custom resources by a webhook, and what came of it for readers.
+//! Conversion of custom resources by a webhook.
 
 use crate::custom::review::{Review, ReviewVersion};
 use crate::ids::uuid;
 use crate::schema::encode_any;
-use crate::store::{Entry, Key};
 use crate::webhook::Client;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
-use tokio::sync::OnceCell;
+use std::collections::VecDeque;
 use tree::Value;
 
-/// How much of what readers were shown of a version is kept, by the length of the stored objects in bytes.
-const ROOM: usize = 16 * 1024 * 1024;
 /// How long the objects of one review are together, unless it is a single one, in bytes.
 const BATCH: usize = 4 * 1024 * 1024;
 
@@ -63,42 +58,5 @@ impl Converter {
             }
         }
         Ok(objects)
-    }
-}
-
-/// An object in a version, once it was converted. Readers that need it meanwhile wait for the first one.
-pub(crate) type Form = Arc<OnceCell<Arc<Entry>>>;
-
-/// Stored objects as readers of one version see them, so that each is converted once for all of them.
-#[derive(Debug, Default)]
-pub(crate) struct Forms(Mutex<Recent>);
-
-#[derive(Debug, Default)]
-struct Recent {
-    forms: HashMap<(Key, u64), Form>,
-    /// The oldest first, with their lengths.
-    order: VecDeque<((Key, u64), usize)>,
-    bytes: usize,
-}
-
-impl Forms {
-    /// The form of an object at its revision.
-    pub(crate) fn of(&self, entry: &Entry) -> Form {
-        let mut recent = self.0.lock().expect("no code that runs under this lock panics");
-        let key = (entry.key.clone(), entry.revision);
-        if let Some(form) = recent.forms.get(&key) {
-            return form.clone();
-        }
-        let (form, length) = (Form::default(), entry.json().len());
-        recent.forms.insert(key.clone(), form.clone());
-        recent.order.push_back((key, length));
-        recent.bytes += length;
-        while recent.bytes > ROOM
-            && let Some((oldest, length)) = recent.order.pop_front()
-        {
-            recent.forms.remove(&oldest);
-            recent.bytes -= length;
-        }
-        form
     }
 }

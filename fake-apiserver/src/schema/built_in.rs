@@ -94,6 +94,15 @@ pub fn lookup(api_version: &str, kind: &str) -> Option<TypeRef<'static>> {
     Some(BUILT_IN.root(api_version, kind)?.ty().get())
 }
 
+/// `ObjectMeta`, the type of `metadata` of every built-in kind.
+///
+/// # Panics
+/// If the data is not what `cargo xtask schema` writes.
+pub(crate) fn object_meta() -> TypeRef<'static> {
+    let object = lookup("v1", "ConfigMap").expect("ConfigMap is a built-in kind");
+    object.of(object.field("metadata").expect("every kind has metadata"))
+}
+
 /// Whether the built-in type exists, without reading it.
 pub fn knows(api_version: &str, kind: &str) -> bool {
     BUILT_IN.root(api_version, kind).is_some()

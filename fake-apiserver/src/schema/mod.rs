@@ -42,8 +42,8 @@ mod wire;
 
 #[cfg(test)]
 pub(crate) use built_in::every_type;
-pub(crate) use built_in::knows;
 pub use built_in::{ObjectType, lookup};
+pub(crate) use built_in::{knows, object_meta};
 pub use data::DataError;
 pub use decode::decode_json;
 pub(crate) use encode::push_escaped;

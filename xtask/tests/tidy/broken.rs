@@ -1,7 +1,7 @@
 //! Tests of the scanner, with small crates that break the rules in every way, and others that only seem to.
 
-use crate::dependencies;
 use crate::tree::Tree;
+use crate::{dependencies, is_id};
 
 /// A crate of two rooms, `low` and `high`, with `text` in a file of the former.
 fn tree(text: &str) -> Tree {
@@ -102,6 +102,18 @@ fn words_texts_and_statics_are_seen() {
     assert_eq!(tree.with_statics(&["Mutex", "Atomic"], &[]), ["low::file: Mutex"]);
     assert_eq!(tree.with_statics(&["Atomic"], &[]), [""; 0]);
     assert_eq!(tree.with_statics(&["Mutex"], &["low::file"]), [""; 0]);
+}
+
+#[test]
+fn kinds_are_seen_by_their_ids_and_as_literals() {
+    let is_name = |text: &str| text == "\"pods\"" || is_id(text);
+    for (text, expected) in [
+        ("use crate::registry::ids; fn f() { g(ids::CONFIG_MAPS) }", "low::file: ids::CONFIG_MAPS"),
+        ("fn f() -> bool { resource == \"pods\" }", "low::file: \"pods\""),
+        ("use crate::ids::Ids; const A: &str = \"mutatepods\"; // \"pods\"", ""),
+    ] {
+        assert_eq!(tree(text).naming(is_name, |place| place.starts_with("low")).join(", "), expected, "{text}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod scan;
 mod tree;
 
 use rules::{ABSENCES, Rule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tree::{Tree, is_in, rust_files};
 
@@ -51,6 +51,10 @@ fn violations(rule: &Rule, trees: &BTreeMap<&str, Tree>) -> Vec<String> {
         Rule::Without { of, rooms, words } => trees[of].using(words, |place| any(rooms, place)),
         Rule::Words { of, words, homes } => trees[of].using(words, |place| !any(homes, place)),
         Rule::Text { of, text, homes } => trees[of].saying(text, |place| !any(homes, place)),
+        Rule::Kinds { of, homes } => {
+            let literals: BTreeSet<String> = kinds().iter().map(|name| format!("{name:?}")).collect();
+            trees[of].naming(|text| literals.contains(text) || is_id(text), |place| !any(homes, place))
+        }
         Rule::Statics { of, never, homes } => trees[of].with_statics(never, homes),
         Rule::Dependencies { of, never } => {
             let manifest = std::fs::read_to_string(root().join(of).join("Cargo.toml")).expect("a manifest");
@@ -58,6 +62,23 @@ fn violations(rule: &Rule, trees: &BTreeMap<&str, Tree>) -> Vec<String> {
             dependencies.filter(|name| never.contains(&name.as_str())).map(|name| format!("{of} → {name}")).collect()
         }
     }
+}
+
+/// The kinds and plurals of the record.
+fn kinds() -> BTreeSet<String> {
+    let record = root().join("fake-apiserver/src/registry/kinds.txt");
+    let record = std::fs::read_to_string(record).expect("the record");
+    let lines = record.lines().filter(|line| !line.starts_with([' ', '#']) && line.contains('/'));
+    let words = lines.map(|line| line.split(' ').collect::<Vec<_>>());
+    let names = words.flat_map(|words| [words[1].to_owned(), words[3].to_owned()]).collect::<BTreeSet<_>>();
+    assert!(names.contains("configmaps") && names.contains("Pod"));
+    names
+}
+
+/// Whether two segments of a path are the constant of a kind's id: `ids::PODS`.
+fn is_id(path: &str) -> bool {
+    path.strip_prefix("ids::")
+        .is_some_and(|name| name.starts_with(|first: char| first.is_ascii_uppercase()) && name == name.to_uppercase())
 }
 
 /// The packages in the manifest's sections of dependencies, without those for tests.

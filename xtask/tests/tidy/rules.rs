@@ -23,13 +23,15 @@ pub(crate) enum Rule {
     Words { of: &'static str, words: &'static [&'static str], homes: &'static [&'static str] },
     /// String literals with `text` in them stand in the rooms `homes` only.
     Text { of: &'static str, text: &'static str, homes: &'static [&'static str] },
+    /// Built-in kinds are named in the rooms `homes` only: by the constants of their ids, or by a string literal that is a kind or plural.
+    Kinds { of: &'static str, homes: &'static [&'static str] },
     /// The type of no static has an identifier that begins with one of `never`, except in the rooms `homes`.
     Statics { of: &'static str, never: &'static [&'static str], homes: &'static [&'static str] },
     /// The crate does not depend on the packages `never`, except for its tests.
     Dependencies { of: &'static str, never: &'static [&'static str] },
 }
 
-use Rule::{Dependencies, Never, NoCircles, Only, Statics, Text, Without, Words};
+use Rule::{Dependencies, Kinds, Never, NoCircles, Only, Statics, Text, Without, Words};
 
 const FAKE: &str = "fake-apiserver";
 
@@ -108,6 +110,28 @@ pub(crate) const ABSENCES: &[Absence] = &[
             Never { of: FAKE, rooms: &["object"], never: &["registry", "api", "http"] },
             Never { of: FAKE, rooms: &["cluster"], never: &["api"] },
         ],
+    },
+    Absence {
+        sentence: "Built-in kinds are named by their rules (`registry/`) and by what serves, admits, authorizes, allocates or reconciles one in particular; a room that serves all kinds knows none.",
+        rules: &[Kinds {
+            of: FAKE,
+            homes: &[
+                "admission::plugins",
+                "allocation",
+                "api::special",
+                "audit",
+                "auth",
+                "commit::namespace",
+                // `/namespaces/NAME` is in the path of every namespaced resource.
+                "discovery::openapi::recorded",
+                "http::route",
+                // No object may belong to an event.
+                "object::validate",
+                "reconcile",
+                "registry",
+                "schema::built_in",
+            ],
+        }],
     },
     Absence {
         sentence: "`http/` never touches the store's state.",

@@ -16,7 +16,7 @@ pub(crate) struct Scope {
     pub(crate) words: Vec<String>,
     /// The identifiers in the types of statics.
     pub(crate) statics: Vec<String>,
-    /// The contents of string literals.
+    /// The string literals, with their quotes.
     pub(crate) strings: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
     Word(String),
-    /// The contents of a string literal.
+    /// A string literal, with its quotes.
     Text(String),
     /// `::`
     Separator,

@@ -126,6 +126,19 @@ impl Tree {
         self.found(rooms, |module| module.strings.iter().find(|string| string.contains(text)).cloned())
     }
 
+    /// The modules of the rooms with an identifier, two segments of a path or a string literal that is a name.
+    pub(crate) fn naming(&self, is_name: impl Fn(&str) -> bool, rooms: impl Fn(&str) -> bool) -> Vec<String> {
+        self.found(rooms, |module| {
+            module
+                .words
+                .iter()
+                .filter(|word| word.contains("::"))
+                .chain(&module.strings)
+                .find(|text| is_name(text))
+                .cloned()
+        })
+    }
+
     /// The modules with a static whose type has an identifier that begins with one of `prefixes`, except in `homes`.
     pub(crate) fn with_statics(&self, prefixes: &[&str], homes: &[&str]) -> Vec<String> {
         let mutable = |word: &&String| prefixes.iter().any(|prefix| word.starts_with(prefix));

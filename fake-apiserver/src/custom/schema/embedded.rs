@@ -6,7 +6,7 @@ use super::node::Node;
 use crate::error::{Errors, FieldError, Path};
 use crate::object::validate::{MetaRules, NameRule};
 use crate::object::{name, validate};
-use crate::schema::{TypeRef, decode_json, encode, encode_any, lookup, parse_json};
+use crate::schema::{decode_json, encode, encode_any, object_meta, parse_json};
 use tree::{Map, Text, Value, json};
 
 /// `FieldManagerMaxLength`.
@@ -25,15 +25,9 @@ pub(super) enum Mode {
     DropMalformed,
 }
 
-/// The type of `metadata`, the same for every kind.
-fn metadata_type() -> TypeRef<'static> {
-    let ty = lookup("v1", "ConfigMap").and_then(|ty| Some(ty.of(ty.field("metadata")?)));
-    ty.expect("ConfigMap is built in, and has metadata")
-}
-
 /// Decodes `metadata` as Go's `ObjectMeta`, and encodes it again, without unknown fields. Returns the paths of these.
 fn normalize(metadata: &Value) -> Result<(Value, Vec<String>), String> {
-    let ty = metadata_type();
+    let ty = object_meta();
     let decoded = decode_json(encode_any(metadata).as_bytes(), ty).map_err(|error| error.to_string())?;
     let written = parse_json(&encode(&decoded.object, ty).json).map_err(|error| error.to_string())?;
     let mut written = written.object;

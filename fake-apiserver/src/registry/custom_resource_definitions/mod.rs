@@ -30,7 +30,7 @@ mod tests;
 pub(crate) use meta::{Approval, approval_of};
 
 use super::context::Context;
-use super::rules::{Cell, Encoding, NameRule, Rules, Strategy};
+use super::rules::{Cell, Closes, Encoding, NameRule, Rules, Strategy};
 use super::{child, default_to, flag, items, text};
 use crate::error::Errors;
 use crate::schema::float;
@@ -40,6 +40,7 @@ pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::Of(meta::name),
     qualified_finalizers: false,
     owns_generation: true,
+    closes: Some(Closes::Definition),
     long_writes: true,
     stored_as: Encoding::Json,
     subresources: &[(

@@ -342,6 +342,7 @@ impl Builder {
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
+            forms: Arc::default(),
             repeats: Repeats::default(),
             catalogs,
         });
