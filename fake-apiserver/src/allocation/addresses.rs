@@ -117,7 +117,7 @@ async fn create(access: Access<'_>, service: &Value, family: &str, address: &str
         }},
     });
     let kind = access.registry.known(ids::IP_ADDRESSES);
-    let draft = server::created(kind, object, access.ids, access.now).map_err(Failure::Refused)?;
+    let draft = server::created(kind, object, access.store, access.ids, access.now).map_err(Failure::Refused)?;
     match access.commits.create(draft, None).await {
         Ok(_) => Ok(()),
         Err(CreateError::Exists(_)) => Err(Failure::Allocated),

@@ -41,7 +41,7 @@ impl World {
     }
 
     fn put(&self, id: crate::store::ResourceId, object: Value) {
-        let draft = server::created(self.registry.known(id), object, &self.ids, Timestamp::UNIX_EPOCH);
+        let draft = server::created(self.registry.known(id), object, &self.store, &self.ids, Timestamp::UNIX_EPOCH);
         let created = self.commits.create(draft.expect("the object is sound"), None);
         created.now_or_never().expect("the store does not wait").expect("it is new");
     }

@@ -7,7 +7,7 @@ use crate::ids::Ids;
 use crate::object::meta;
 use crate::registry::owners::Writer;
 use crate::registry::{Context, Resource};
-use crate::store::Draft;
+use crate::store::{Draft, Store};
 use jiff::Timestamp;
 use tree::Value;
 
@@ -18,13 +18,19 @@ pub(crate) const MANAGER: &str = "kube-apiserver";
 ///
 /// # Errors
 /// 500, if the object is not sound.
-pub(crate) fn created(kind: &Resource, mut object: Value, ids: &Ids, now: Timestamp) -> ApiResult<Draft> {
-    complete(kind, &mut object, ids, now);
+pub(crate) fn created(
+    kind: &Resource,
+    mut object: Value,
+    store: &Store,
+    ids: &Ids,
+    now: Timestamp,
+) -> ApiResult<Draft> {
+    complete(kind, &mut object, store, ids, now);
     draft(kind, &object)
 }
 
 /// Gives a new object what every write of one gives.
-pub(crate) fn complete(kind: &Resource, object: &mut Value, ids: &Ids, now: Timestamp) {
+pub(crate) fn complete(kind: &Resource, object: &mut Value, store: &Store, ids: &Ids, now: Timestamp) {
     let time = format_seconds(now);
     meta::set(object, "uid", ids.uid());
     meta::set(object, "creationTimestamp", time.as_str());
@@ -33,5 +39,5 @@ pub(crate) fn complete(kind: &Resource, object: &mut Value, ids: &Ids, now: Time
     if kind.rules.owns_generation {
         meta::set(object, "generation", 1);
     }
-    (kind.rules.strategy.prepare)(&Context::of_server(kind.storage(), now), object, None);
+    (kind.rules.strategy.prepare)(&Context::of_server(kind.storage(), store, now), object, None);
 }

@@ -55,7 +55,7 @@ async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
     let kind = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        store(cluster, server::created(kind, object, &cluster.ids, now)?).await?;
+        store(cluster, server::created(kind, object, &cluster.store, &cluster.ids, now)?).await?;
     }
     Ok(())
 }

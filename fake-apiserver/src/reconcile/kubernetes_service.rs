@@ -71,7 +71,7 @@ impl Sync<'_> {
 
     /// Completes and stores a new object.
     async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
-        server::complete(self.kind(id), &mut object, &self.cluster.ids, self.now);
+        server::complete(self.kind(id), &mut object, &self.cluster.store, &self.cluster.ids, self.now);
         self.store_created(id, &object).await
     }
 
@@ -125,7 +125,7 @@ impl Sync<'_> {
                 "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
                 "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
             });
-            server::complete(kind, &mut object, &self.cluster.ids, self.now);
+            server::complete(kind, &mut object, &self.cluster.store, &self.cluster.ids, self.now);
             object
         });
         let time = format_seconds(self.now);
@@ -172,7 +172,7 @@ impl Sync<'_> {
                 "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
             },
         });
-        server::complete(self.kind(ids::SERVICES), &mut service, &self.cluster.ids, self.now);
+        server::complete(self.kind(ids::SERVICES), &mut service, &self.cluster.store, &self.cluster.ids, self.now);
         service
     }
 

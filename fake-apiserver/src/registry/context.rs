@@ -1,6 +1,7 @@
 //! The context of a write, as the rules of its kind see it: upstream's strategies get a `context.Context` and find the same in it.
 
 use super::resource::{Subresource, Version};
+use crate::store::Store;
 use crate::user::User;
 use jiff::Timestamp;
 
@@ -9,6 +10,8 @@ use jiff::Timestamp;
 pub struct Context<'w> {
     /// The user who writes; `None` for the server itself.
     pub user: Option<&'w User>,
+    /// The objects of the cluster.
+    pub store: &'w Store,
     /// The time of the replica that serves the request.
     pub now: Timestamp,
     /// The version by which the resource is written.
@@ -19,7 +22,7 @@ pub struct Context<'w> {
 
 impl<'w> Context<'w> {
     /// The context of a write by the server itself, in the storage version.
-    pub(crate) fn of_server(version: &'w Version, now: Timestamp) -> Self {
-        Context { user: None, now, version, subresource: None }
+    pub(crate) fn of_server(version: &'w Version, store: &'w Store, now: Timestamp) -> Self {
+        Context { user: None, store, now, version, subresource: None }
     }
 }

@@ -5,14 +5,19 @@
 
 use super::columns::since;
 use super::context::Context;
+use super::cursor::At;
 use super::defaults::Fill::Text;
 use super::defaults::{Default, Disabled, drop_disabled, fill, fill_unless_zero, visit};
+use super::ids;
 use super::rules::{NameRule, Rules, Strategy};
 use super::{child, default_to, items, text};
 use crate::clock::format_seconds;
+use crate::error::{Errors, FieldError, Path};
 use crate::object::meta;
 use crate::schema::quote;
+use crate::store::{Entry, Key};
 use jiff::Timestamp;
+use std::sync::Arc;
 use tree::Value;
 
 pub(super) const DEVICE_CLASS: Rules = Rules {
@@ -46,7 +51,10 @@ pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
 pub(super) const RESOURCE_CLAIM: Rules = Rules {
     delete_returns_object: true,
     status_keeps_metadata: true,
-    subresources: &[("status", Strategy { prepare: prepare_claim_status, ..Strategy::NONE })],
+    subresources: &[(
+        "status",
+        Strategy { prepare: prepare_claim_status, validate: authorize_status_for_admin, ..Strategy::NONE },
+    )],
     cells: &[("State", |claim, _| state(claim).into())],
     strategy: Strategy {
         default: |claim| {
@@ -54,6 +62,10 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
             fill(claim, &[("status/allocation/devices/results/*/tolerations/*", TOLERATION)]);
         },
         prepare: |_, claim, _| visit(claim, "spec", &mut |spec| drop_disabled(spec, CLAIM_DISABLED)),
+        validate: |context, claim, old, errors| {
+            let at = At::object(claim, "resource.k8s.io/v1", "ResourceClaim");
+            authorize_for_admin(context, claim, at.field("spec.devices.requests"), old, errors);
+        },
         ..Strategy::NONE
     },
     ..Rules::ORDINARY
@@ -61,7 +73,16 @@ pub(super) const RESOURCE_CLAIM: Rules = Rules {
 
 pub(super) const RESOURCE_CLAIM_TEMPLATE: Rules = Rules {
     delete_returns_object: true,
-    strategy: Strategy { default: |template| visit(template, "spec/spec", &mut default_claim_spec), ..Strategy::NONE },
+    strategy: Strategy {
+        default: |template| visit(template, "spec/spec", &mut default_claim_spec),
+        validate: |context, template, old, errors| {
+            let at = At::object(template, "resource.k8s.io/v1", "ResourceClaimTemplate");
+            // Upstream names the path that they have in a claim.
+            let requests = at.field("spec.spec.devices.requests").shown_at(Path::new("spec.devices.requests"));
+            authorize_for_admin(context, template, requests, old, errors);
+        },
+        ..Strategy::NONE
+    },
     ..Rules::ORDINARY
 };
 
@@ -118,6 +139,57 @@ const SLICE_DISABLED: &[Disabled] = &[
     ("devices/*/attributes/*", &["ints", "bools", "strings", "versions"]),
     ("devices/*/consumesCounters/*", &["compatibilityGroups"]),
 ];
+
+/// The label of namespaces whose claims may ask for access to devices that are in use (`DRAAdminNamespaceLabelKey`).
+const ADMIN_LABEL: &str = "resource.kubernetes.io/admin-access";
+
+/// Admin access is for labelled namespaces; requests do not change later (`AuthorizedForAdmin`).
+fn authorize_for_admin(
+    context: &Context<'_>,
+    object: &Value,
+    requests: At<'_, '_>,
+    old: Option<&Value>,
+    errors: &mut Errors,
+) {
+    let asks = |request: &At<'_, '_>| request.field("exactly.adminAccess").flag();
+    if old.is_none()
+        && let Some(request) = requests.items().find(asks)
+    {
+        check_admin_label(context, object, request.path().child("adminAccess"), errors);
+    }
+}
+
+/// The same for devices that were allocated with admin access (`AuthorizedForAdminStatus`).
+fn authorize_status_for_admin(context: &Context<'_>, claim: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let has_access = |result: &Value| result["adminAccess"] == true;
+    let results = |claim| items(claim, "/status/allocation/devices/results");
+    if old.is_some_and(|old| results(old).iter().any(has_access)) {
+        return;
+    }
+    if let Some(index) = results(claim).iter().position(has_access) {
+        let path = Path::new("status.allocation.devices.results");
+        check_admin_label(context, claim, path.index(index).child("adminAccess"), errors);
+    }
+}
+
+fn check_admin_label(context: &Context<'_>, object: &Value, path: Path<'_>, errors: &mut Errors) {
+    let namespace = meta::namespace(object);
+    let label = |entry: &Arc<Entry>| entry.meta.label(ADMIN_LABEL) == Some("true");
+    match context.store.get(&Key::new(ids::NAMESPACES, "", namespace)) {
+        Some(found) if label(&found) => {}
+        Some(_) => errors.forbidden(
+            path,
+            format!("admin access to devices requires the `{ADMIN_LABEL}: true` label on the containing namespace"),
+        ),
+        None => {
+            let why = format!("namespaces {} not found", quote(namespace));
+            errors.push(FieldError::internal(
+                path,
+                format!("could not retrieve namespace to verify admin access: {why}"),
+            ));
+        }
+    }
+}
 
 /// `SetDefaults_DeviceTaint`.
 fn date_taint(taint: &mut Value, now: Timestamp) {

@@ -47,6 +47,7 @@ impl<'w> Write<'w, '_> {
         let request = &*self.request;
         Context {
             user: Some(&request.user),
+            store: &request.cluster.store,
             now: request.now,
             version: request.version,
             subresource: request.subresource,

@@ -7,6 +7,7 @@ use crate::error::FieldError;
 use crate::registry::ids::CUSTOM_RESOURCE_DEFINITIONS;
 use crate::registry::{Context, Registry, at, carry_over};
 use crate::schema::{decode_json, encode_any};
+use crate::store::Store;
 use jiff::Timestamp;
 use tree::{Map, Value};
 
@@ -61,9 +62,9 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let mut new = definition(base, &recorded["new"]);
     let status = recorded["status"] == true;
     let old = (recorded["update"] == true).then(|| definition(base, &recorded["old"]));
-    let version = resource.storage();
+    let (version, store) = (resource.storage(), Store::with_history(1, 1));
     let subresource = version.subresource("status").filter(|_| status && old.is_some());
-    let context = Context { subresource, ..Context::of_server(version, Timestamp::default()) };
+    let context = Context { subresource, ..Context::of_server(version, &store, Timestamp::default()) };
     // The pipeline of writes leaves to each endpoint its own field.
     match &old {
         Some(old) => carry_over(&mut new, old, if subresource.is_some() { "spec" } else { "status" }),
