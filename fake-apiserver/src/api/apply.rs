@@ -21,7 +21,7 @@ use crate::yaml::{self, Document};
 use std::sync::Arc;
 use tree::Value;
 
-/// Why upstream cannot apply the scale of a custom resource: what it makes is no typed scale any more.
+/// Upstream's error for an apply to the scale of a custom resource: the result is no longer a typed scale.
 const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: autoscaling/v1";
 
 /// The manager of what an object had before anything was applied.
@@ -96,12 +96,12 @@ fn left(request: &Request<'_>, options: &WriteOptions) -> Option<(Arc<Entry>, Ar
     Some((entry, object))
 }
 
-/// What is applied.
+/// The configuration that is applied.
 pub(super) struct Configuration {
     document: Document,
     /// Whether it has been warned of.
     warned: bool,
-    /// What it becomes in other versions.
+    /// The webhook's conversions to other versions.
     answers: Answers,
 }
 
@@ -110,7 +110,7 @@ impl Configuration {
     pub(super) fn parse(request: &Request<'_>) -> ApiResult<Configuration> {
         let body = &request.body.bytes;
         let is_missing = || request.subresource.is_some() && request.cluster.store.get(&request.key()).is_none();
-        // What begins like JSON is read once there is something to change.
+        // Upstream parses a body that starts like JSON only after it has found the object of a subresource.
         let document = yaml::parse(body).map_err(|why| match body.trim_ascii_start().starts_with(b"{") {
             false => ApiError::bad_request(format!("error encoding patch: {why}")),
             true if is_missing() => request.not_found(),
@@ -344,12 +344,12 @@ fn misfit(context: &Context<'_>, live: &Value) -> Option<String> {
     managed::validate(context.versions.ty(context.api_version)?, live, true).err()
 }
 
-/// What errors call an object (`objectGVKNN`).
+/// An object's name, namespace and kind in error messages (`objectGVKNN`).
 fn described(object: &Value) -> String {
     format!("{}/{}; {}", meta::namespace(object), meta::name(object), group_version_kind(object))
 }
 
-/// 409: others own what would be changed (`NewConflictError`).
+/// 409: other managers own fields that the apply would change (`NewConflictError`).
 fn refused(conflicts: &Conflicts) -> ApiError {
     let shown = |manager: &Manager| {
         let mut shown = schema::quote(&manager.name);

@@ -1,5 +1,5 @@
-//! Objects in the versions of other managers, where a webhook converts: who owns which fields is found out by pure functions, which cannot
-//! wait. An attempt that lacks an answer ends, the webhook is asked, and the next one begins with what is known by then.
+//! Objects in the versions of other managers, where a webhook converts. Ownership of fields is computed by pure functions, which cannot
+//! wait: an attempt that lacks a conversion ends, the webhook is called, and the next attempt starts with all conversions made so far.
 
 use super::Request;
 use crate::managed::{self, Set, Type, Versions};
@@ -7,10 +7,10 @@ use crate::registry::owners::Endpoint;
 use std::cell::{Cell, RefCell};
 use tree::Value;
 
-/// What is asked: an object, and the version that it has to be converted to.
+/// A requested conversion: the object, and the version to convert it to.
 type Question = (Value, String);
 
-/// The answers of the webhook, and the question that is open.
+/// The webhook's answers so far, and the conversion that the last attempt lacked.
 #[derive(Default)]
 pub(super) struct Answers {
     known: RefCell<Vec<(Question, Result<Value, String>)>>,

@@ -84,7 +84,7 @@ impl Request<'_> {
     }
 }
 
-/// What a watch has to ask a webhook about each event.
+/// The conversion of a watch's events by a webhook.
 pub(crate) struct Converting {
     pub(super) forms: Arc<Forms>,
     pub(super) kind: Arc<Resource>,
@@ -93,11 +93,11 @@ pub(crate) struct Converting {
 }
 
 impl Converting {
-    /// What an event means to the watcher, and the object to show; none, if it means nothing. Watches of a version share what the
-    /// webhook made of an object.
+    /// The change that the watcher sees in an event, and the object to send; `None` if its selection matches neither the old object nor
+    /// the new one. Watches of a version share converted objects.
     ///
     /// # Errors
-    /// What the webhook did wrong.
+    /// The failure of the webhook, as a message.
     pub(crate) async fn event(&self, event: &Event) -> Result<Option<(Change, Arc<Entry>)>, String> {
         let before = self.shown(event.before.as_ref()).await?;
         let after = self.shown(event.after.as_ref()).await?;

@@ -97,7 +97,7 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     request.kind.compile()?;
     let handler = request.subresource.map_or(request.kind.rules.handler, |subresource| subresource.handler);
-    // What is rare is boxed, so that the future of each request does not have it in itself.
+    // Rare verbs are boxed, so that they do not enlarge the future of every request.
     match (handler, verb) {
         (Handler::Objects, "create") => create::create(request).await,
         (Handler::Objects, "get") => get::get(request).await,

@@ -172,7 +172,7 @@ impl Versions for Single<'_> {
     }
 }
 
-/// What `managed/` has to know of a write of a scale at a time.
+/// The context for `managed/` of a write to a scale at the time `now`.
 pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
     Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now }
 }

@@ -50,7 +50,7 @@ impl<'k> Patch<'k> {
     pub(super) fn parse(request: &Request<'_>, expected: Expected<'k>) -> ApiResult<(Patch<'k>, WriteOptions)> {
         let format = patch_format(request.body.content_type, request.version.is_custom())?;
         let options = WriteOptions::parse(request.query, "PatchOptions")?;
-        // What JSON says is read once there is something to change.
+        // Malformed JSON is refused first, then a missing object; the content of the patch is checked only if the object exists.
         if request.cluster.store.get(&request.key()).is_none() {
             return Err(patch::parse(&request.body.bytes).err().unwrap_or_else(|| request.not_found()));
         }
@@ -138,7 +138,7 @@ fn parse(format: PatchFormat, body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     }
 }
 
-/// Why a list is no object.
+/// Go's error for a patched document that is a list.
 const NO_OBJECT: &str = "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { \
     APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
 

@@ -26,7 +26,7 @@ pub(crate) struct Watch {
     pub(crate) initial_end: Option<u64>,
     /// The events that follow, or the error in their place.
     pub(crate) events: Events,
-    /// What has to be done with each event, if a webhook converts objects. All events of the scope come then.
+    /// The conversion of the events, if a webhook converts objects. `events` then holds all events of the scope, not only the selected.
     pub(crate) converting: Option<Converting>,
     /// Whether bookmarks are wanted.
     pub(crate) bookmarks: bool,

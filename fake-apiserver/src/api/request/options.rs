@@ -164,7 +164,7 @@ pub(crate) enum VersionMatch {
 pub(crate) struct ListOptions<'q> {
     pub(crate) label_selector: LabelSelector,
     pub(crate) field_selector: &'q str,
-    /// The most items of a page; 0 is no limit.
+    /// The maximum number of items in a page; 0 means no limit.
     pub(crate) limit: usize,
     pub(crate) continue_token: &'q str,
     resource_version: &'q str,

@@ -128,7 +128,7 @@ async fn set_replicas(
     }
 }
 
-/// What upstream demands of the written scale of a custom resource.
+/// Upstream's check of a written scale of a custom resource: `spec.replicas` must be set.
 fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
     if scale["spec"]["replicas"] == UNSET {
         let path = request.version.scale.as_ref().map_or("", |paths| &paths.replicas);

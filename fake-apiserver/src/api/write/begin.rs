@@ -21,10 +21,10 @@ impl Allocators {
         Allocators(own.map(|allocator| (allocator, request.cluster.catalog())))
     }
 
-    /// Takes what the object needs, and sets it there. The rest of the write has to be told to [`finish`].
+    /// Allocates the addresses and ports that the object needs, and sets them in it. Its result must be passed to [`finish`].
     ///
     /// # Errors
-    /// If it cannot have what it wants.
+    /// If an address or port is taken or out of range, or a pool is exhausted.
     pub(super) async fn begin<'a, 'r: 'a>(
         &'a self,
         write: &Write<'_, 'r>,
@@ -40,13 +40,13 @@ impl Allocators {
             now: write.request.now,
             dry_run: write.options.dry_run,
         };
-        // Few kinds allocate: what does is boxed, so that other writes do not have it in their futures.
+        // Few kinds allocate: the allocation is boxed, so that it does not enlarge the futures of other writes.
         let begun = cluster.allocations.begin(access, new, write.current.map(|current| current.object));
         Box::pin(begun).await.map(|begun| Some(Box::new(begun)))
     }
 }
 
-/// Ends what was begun: the object was stored, or was not.
+/// Ends an allocation: keeps it if the object was `stored`, and undoes it otherwise.
 pub(super) async fn finish(begun: Option<Box<Begun<'_>>>, stored: bool) {
     if let Some(begun) = begun {
         Box::pin(begun.finish(stored)).await;
