@@ -1,6 +1,6 @@
-//! What is answered for the head of a request alone, before anybody is asked who its client is.
+//! Responses decided by the head of a request alone, before its client is authenticated.
 //!
-//! Follows `readRequest`, `conn.serve` and `globalOptionsHandler` of Go 1.26 `net/http`; kube-apiserver hears nothing of these requests.
+//! Follows `readRequest`, `conn.serve` and `globalOptionsHandler` of Go 1.26 `net/http`; these requests do not reach kube-apiserver.
 //! Not ported: the same for malformed targets over HTTP/2, where Go resets the stream.
 
 use super::body::ReplyBody;
@@ -13,7 +13,7 @@ use http::{HeaderMap, Method, Response, StatusCode, Version};
 use hyper::ext::ReasonPhrase;
 use std::borrow::Cow;
 
-/// What a host may have beside letters and digits (`validHostByte`).
+/// The characters other than letters and digits that a host may contain (`validHostByte`).
 const HOST_PUNCTUATION: &[u8] = b"!$%&'()*+,-.:;=[]_~";
 
 /// The answer, if the head says enough.
@@ -31,7 +31,7 @@ pub(super) fn answer(head: &Parts) -> Option<Response<ReplyBody>> {
     (head.method == Method::OPTIONS && head.uri.path() == "*").then(|| empty(StatusCode::OK))
 }
 
-/// What is wrong with the target or with the host; Go does not always say what.
+/// Checks the target and the host. The error is Go's text, which is empty for some of them.
 fn check(head: &Parts) -> Result<(), &'static str> {
     // A path without escapes, as nearly all are, is good as hyper has read it.
     let origin = head.uri.path_and_query().map_or("", |path| path.as_str());

@@ -18,13 +18,13 @@ const LONG_RUNNING: [&str; 5] = ["attach", "exec", "proxy", "log", "portforward"
 /// The limits of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// The most concurrent requests that only read; 0 is no limit.
+    /// The maximum of concurrent read-only requests; 0 means no limit.
     pub(crate) requests: usize,
-    /// The most other concurrent requests; 0 is no limit.
+    /// The maximum of other concurrent requests; 0 means no limit.
     pub(crate) mutating_requests: usize,
-    /// The most concurrent streams of an HTTP/2 connection.
+    /// The maximum of concurrent streams on an HTTP/2 connection.
     pub(crate) streams: u32,
-    /// The most concurrent connections of each port; 0 is no limit.
+    /// The maximum of concurrent connections to each port; 0 means no limit.
     pub(crate) connections: usize,
 }
 
@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// A semaphore with that many permits; `None` for 0, which is no limit.
+/// A semaphore with `limit` permits; `None` for 0, which means no limit.
 pub(crate) fn places(limit: usize) -> Option<Semaphore> {
     (limit > 0).then(|| Semaphore::new(limit.min(Semaphore::MAX_PERMITS)))
 }
@@ -43,7 +43,7 @@ pub(crate) fn places(limit: usize) -> Option<Semaphore> {
 pub(crate) struct InFlight {
     requests: Option<Semaphore>,
     mutating_requests: Option<Semaphore>,
-    /// The numbers of those that only read, and of others.
+    /// The numbers of read-only requests and of others.
     now: [AtomicUsize; 2],
 }
 

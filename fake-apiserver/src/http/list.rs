@@ -65,10 +65,10 @@ pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
     Ok(list.into_body(SMALL_BYTES))
 }
 
-/// A list in YAML, as one text: if one of its objects has what cannot stand in YAML, the client is told so instead. Each is printed by itself.
+/// A list as a single YAML document, printed object by object. If one cannot be represented, the client gets an error instead of the list.
 ///
 /// # Errors
-/// 500, if a stored object is not JSON, or its characters not in YAML.
+/// 500, if a stored object is not JSON, or has characters that YAML does not allow.
 pub(super) fn yaml(form: &ListForm, items: Items) -> ApiResult<Bytes> {
     let print = |json: &[u8]| yaml::print(json).map_err(ApiError::untyped);
     let empty = print(&form.empty)?;
@@ -91,7 +91,7 @@ pub(super) fn yaml(form: &ListForm, items: Items) -> ApiResult<Bytes> {
 }
 
 impl ListBody {
-    /// The body, whole if it is no longer than that.
+    /// The body, as a whole if it is at most `longest` bytes long.
     ///
     /// # Errors
     /// 500, if a stored object is not JSON.

@@ -76,7 +76,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Whether what the verb answers takes long to write: a list in YAML, which is made as one text.
+    /// Whether the response to `verb` takes long to encode: a list in YAML, which is encoded as a single document.
     pub(crate) fn is_long(self, verb: &str) -> bool {
         verb == "list" && self.encoding == Encoding::Yaml
     }

@@ -28,8 +28,8 @@ use tokio::time::{Instant, timeout_at};
 /// The response to a request, once it is computed.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>;
 
-/// Whether a request may take long, judged by its head. A short one may that changes what is long, and one in a group: its rules may be
-/// costly to evaluate, and so may those that it grants.
+/// Whether a request may take long, judged by its head. A short body can be slow too: it may patch a large object, or its group may have
+/// expensive validation rules or grant many RBAC rules.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
     let length = |headers: &HeaderMap| headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
     match parts.method {

@@ -19,7 +19,7 @@ pub(super) const V3: [&str; 3] = [
     "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
     "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 ];
-/// What upstream's file server offers. A client that asks for a part is sent the whole, as HTTP allows.
+/// `Accept-Ranges`, as upstream's file server sends it. A client that asks for a range gets the whole document, as HTTP allows.
 const RANGES: &str = "bytes";
 
 /// The response at `/openapi/v3`: the index of the documents. Its type is the one that upstream's file server guesses.

@@ -24,7 +24,7 @@ pub(crate) struct Replica {
     pub(super) metrics: Metrics,
     /// The most concurrent streams of an HTTP/2 connection.
     pub(crate) max_streams: u32,
-    /// The most concurrent connections of each port; 0 is no limit.
+    /// The maximum of concurrent connections to each port; 0 means no limit.
     pub(crate) max_connections: usize,
     /// The token that ends the open watches; it is replaced for later ones.
     watches: Mutex<CancellationToken>,

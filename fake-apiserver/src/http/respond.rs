@@ -181,7 +181,7 @@ pub(super) fn content(line: Bytes, encoding: Encoding) -> ApiResult<Bytes> {
 /// A refusal as a response.
 pub(super) fn refusal(error: &ApiError, encoding: Encoding) -> Response<ReplyBody> {
     let content = |error: &ApiError| content(end_line(json::encode(error.status())), encoding);
-    // What cannot be told in YAML is replaced by why.
+    // An error that YAML cannot represent is replaced by the error that says so.
     let told = content(error).or_else(|why| content(&why));
     let body = told.expect("the schema knows `Status`, and YAML its own refusals");
     let mut response = with_headers(error.code(), content_type(encoding), ReplyBody::whole(body));

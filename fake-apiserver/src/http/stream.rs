@@ -37,7 +37,7 @@ const LAST_BOOKMARK: Duration = Duration::from_secs(2);
 /// The size of a chunk of a burst, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What a webhook makes of an event.
+/// The pending conversion of an event by a webhook.
 type Conversion = Pin<Box<dyn Future<Output = Result<Option<(Change, Arc<Entry>)>, String>> + Send>>;
 
 pub(crate) struct WatchBody {

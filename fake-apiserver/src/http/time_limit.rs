@@ -42,7 +42,7 @@ impl TimeLimit {
             "" => None,
             text => Some(duration::parse(text).map_err(refusal)?),
         };
-        // Zero is no limit.
+        // Zero means no limit.
         let wanted = wanted.filter(|wanted| !wanted.is_zero());
         let duration = wanted.into_iter().chain(longest).min().unwrap_or(UNLIMITED);
         Ok(match longest.is_some() && writes && duration > LONGEST_WRITE {

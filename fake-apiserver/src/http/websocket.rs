@@ -138,7 +138,7 @@ impl Switched {
                     Some(event) => socket.send(message(&watch, event)).await,
                     None => break,
                 },
-                // What a client says is read and ignored; pings are answered.
+                // Messages from the client are read and ignored; pings are answered.
                 received = socket.next() => match received {
                     Some(Err(_)) | None => break,
                     // A closing message is answered, and nothing more is received.

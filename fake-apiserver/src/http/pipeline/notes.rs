@@ -1,4 +1,4 @@
-//! What is noted of requests: for the metrics, and in the record of requests.
+//! The bookkeeping of a request: its labels in the metrics, and its entry in the record of requests.
 
 use super::{Exchange, Trace, header};
 use crate::api::request::decode::readable;

@@ -7,7 +7,7 @@ fn size<A, B, C, D, E, F: Future>(_: fn(A, B, C, D, E) -> F) -> usize {
     size_of::<F>()
 }
 
-/// What is rare and large, such as the client of webhooks, is boxed where it begins.
+/// Rare and large futures, such as that of the webhook client, are boxed where they start.
 #[test]
 fn futures_are_small() {
     let size = size(exchange);
