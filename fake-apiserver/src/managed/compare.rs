@@ -1,4 +1,4 @@
-//! What a write changes: which fields it adds, modifies and removes (`typed/compare.go` of
+//! The comparison of two objects: the added, modified and removed fields (`typed/compare.go` of
 //! `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use super::element::Element;
@@ -9,7 +9,7 @@ use crate::schema::{Field, TypeRef};
 use std::cmp::Ordering;
 use tree::{Map as Object, Text, Value};
 
-/// What was changed. A field is in no more than one of the sets.
+/// The changed fields. A field is in at most one of the sets.
 #[derive(Debug, Default, PartialEq)]
 pub struct Changes {
     pub added: Set,
@@ -17,12 +17,12 @@ pub struct Changes {
     pub removed: Set,
 }
 
-/// What the trees hold.
+/// The form of the trees that are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Trees {
-    /// Objects of Go types: what is zero may be absent, also where Go shows it.
+    /// Objects of Go types: zero values may be absent, even those that Go writes.
     Canonical,
-    /// All that there is.
+    /// Every field is present as it is.
     Complete,
 }
 
@@ -260,12 +260,12 @@ impl Walk {
     }
 }
 
-/// What a list or a map that is empty equals.
+/// The values that an empty list or map equals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Empty {
-    /// Also none (`equality.Semantic`).
+    /// An empty or an absent one (`equality.Semantic`).
     OrNone,
-    /// Only another one (`reflect.DeepEqual`).
+    /// Only an empty one (`reflect.DeepEqual`).
     Alone,
 }
 

@@ -18,18 +18,18 @@ pub enum Operation {
     Update,
 }
 
-/// Who a manager is.
+/// The identity of a field manager.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Manager {
     pub name: String,
     pub operation: Operation,
-    /// The version of what it updated; empty for what it applied, whatever the version.
+    /// The version in which it updated; empty for applies, which share one entry for all versions.
     pub api_version: String,
     /// The subresource through which it wrote; empty for the object itself.
     pub subresource: String,
 }
 
-/// What a manager owns.
+/// The fields that a manager owns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Owned {
     pub set: Set,

@@ -1,4 +1,4 @@
-//! What is applied, merged into an object, and fields taken out of one (`typed/merge.go` and `remove.go` of
+//! Merging an applied configuration into an object, and removing fields from one (`typed/merge.go` and `remove.go` of
 //! `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2). Trees are complete.
 
 use super::element::Element;
@@ -9,16 +9,16 @@ use super::validate::mismatch;
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Map as Object, Text, Value};
 
-/// Merges `applied` into `live`: what it names gets its value, whatever else stays.
+/// Merges `applied` into `live`: fields that `applied` has get its values, all others stay.
 ///
 /// # Errors
-/// If an item of a list has no key, or occurs twice in what is applied.
+/// If an item of a list has no key, or occurs twice in `applied`.
 pub fn merge(ty: Type<'_>, live: &Value, applied: &Value) -> Result<Value, String> {
     Ok(merged(ty, Some(live), Some(applied))?.unwrap_or(Value::Null))
 }
 
 fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result<Option<Value>, String> {
-    // With two forms, that of what is applied decides; if it only says how both are empty, so does the other.
+    // If the two values have different forms, the form of the applied one decides.
     let form = match (live, applied) {
         (_, Some(_)) => ty.form(applied),
         _ => ty.form(live),

@@ -130,7 +130,7 @@ impl Set {
         })
     }
 
-    /// What is below a child, if anything is.
+    /// The fields below a child; `None` if there are none.
     pub fn below(&self, element: &Element) -> Option<&Set> {
         let at = self.find(element).ok()?;
         Some(&self.nodes[at].below).filter(|below| !below.is_empty())

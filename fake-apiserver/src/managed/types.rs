@@ -1,5 +1,5 @@
-//! Types as the owners of fields see them: what a value is made of, and how that is told apart. They are those of built-in kinds
-//! and of custom resources alike, in the form that upstream makes of published schemas
+//! Types for field management: the structure of a value, and how the items of a list are identified. Built-in kinds and custom
+//! resources have the same ones, in the form that upstream derives from published schemas
 //! (`schemaconv` of `k8s.io/kube-openapi`, `schema/elements.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use crate::custom::schema::Kind as CustomKind;
@@ -38,7 +38,7 @@ pub enum Scalar {
     Any,
 }
 
-/// What a value of a type may be.
+/// The forms that a value of a type may have.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Atom<'t> {
     pub(super) scalar: Option<Scalar>,
@@ -46,7 +46,7 @@ pub(super) struct Atom<'t> {
     pub(super) map: Option<Map<'t>>,
 }
 
-/// What a value is.
+/// The form of a value.
 #[derive(Clone, Copy)]
 pub(super) enum Form<'t> {
     Map(Map<'t>),
@@ -56,7 +56,7 @@ pub(super) enum Form<'t> {
     Nothing,
 }
 
-/// What upstream says of a value for which its type has no form.
+/// Upstream's error for a value of a type that allows no form.
 pub(super) const NO_FORM: &str = "schema error: invalid atom: inlined";
 
 /// A list.
@@ -66,7 +66,7 @@ pub(super) struct List<'t> {
     pub(super) element: Type<'t>,
 }
 
-/// How the items of a list are told apart.
+/// How the items of a list are identified.
 #[derive(Clone, Copy)]
 pub(super) enum Items<'t> {
     /// Not at all.
@@ -212,7 +212,7 @@ impl<'t> Type<'t> {
         Type::Custom { node, preserves: preserves || node.preserves_unknown, is_object: node.embedded }
     }
 
-    /// What a value of the type may be.
+    /// The forms that a value of the type may have.
     pub(super) fn atom(self) -> Atom<'t> {
         let scalar = |scalar| Atom { scalar: Some(scalar), ..Atom::default() };
         let list = |items, element| Some(List { items, element });
@@ -257,7 +257,7 @@ impl<'t> Type<'t> {
         }
     }
 
-    /// What a value is.
+    /// The form of a value.
     pub(super) fn form(self, value: Option<&Value>) -> Form<'t> {
         match self {
             Type::Go(ty, at) => go_form(ty, at).unwrap_or_else(|any| any.atom().form(value)),
@@ -267,7 +267,7 @@ impl<'t> Type<'t> {
 }
 
 impl<'t> Atom<'t> {
-    /// What a value is (`deduceAtom`, `handleAtom`).
+    /// The form of a value (`deduceAtom`, `handleAtom`).
     pub(super) fn form(&self, value: Option<&Value>) -> Form<'t> {
         match (value, *self) {
             (Some(Value::Array(_)), Atom { list: Some(list), .. }) => Form::List(list),
@@ -283,7 +283,7 @@ impl<'t> Atom<'t> {
     }
 }
 
-/// What all values of a Go type are; or else a type that allows several.
+/// The one form of all values of a Go type, or as the error a type that allows several.
 fn go_form<'t>(ty: TypeRef<'t>, at: Option<&'t Facets>) -> Result<Form<'t>, Type<'t>> {
     let map = |atomic, fields| Form::Map(Map { atomic, fields });
     Ok(match ty.nature() {

@@ -1,4 +1,4 @@
-//! What a write makes of the managers of an object (`merge/update.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2, and
+//! The effect of a write on the managers of an object (`merge/update.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2, and
 //! `internal` of `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
 use super::compare::{Changes, Trees, compare};
@@ -41,7 +41,7 @@ pub struct Context<'w> {
     pub now: &'w str,
 }
 
-/// What a write does to the owners of fields.
+/// The effect of a write on the ownership of fields.
 struct Effect {
     /// The fields that it sets.
     written: Set,
@@ -55,13 +55,13 @@ impl Effect {
     }
 }
 
-/// Fields that somebody else owns, by manager.
+/// Fields owned by other managers, by manager.
 pub type Conflicts = BTreeMap<Manager, Set>;
 
-/// Why something is not applied.
+/// The reason that an apply is refused.
 #[derive(Debug)]
 pub enum Failure {
-    /// Others own what it changes.
+    /// Other managers own fields that it changes.
     Conflicts(Conflicts),
     /// The objects do not have the form of their type.
     Other(String),
@@ -140,10 +140,10 @@ impl Context<'_> {
         Ok(managers)
     }
 
-    /// What `live` becomes with what is applied, and its managers; no object, if it stays the same. Trees must be complete.
+    /// Applies a configuration to `live`. Returns the new object, or `None` if it stays the same, and its managers. Trees must be complete.
     ///
     /// # Errors
-    /// If others own what it changes and it is not forced, or the objects do not have the form of their type.
+    /// If other managers own fields that it changes and it is not forced, or the objects do not have the form of their type.
     pub fn apply(
         &self,
         live: &Value,
@@ -160,7 +160,7 @@ impl Context<'_> {
         let set = self.filter(fields_of(ty, applied));
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
-        // What is applied again is not taken out, but for items whose keys are only defaults.
+        // Applying the same set again prunes nothing, except items keyed only by defaults.
         let set = &managers[&manager].set;
         let same = |last: &Owned| {
             last.api_version == self.api_version && last.set.has_keys() && set.clone().difference(&NEVER) == last.set
@@ -237,7 +237,7 @@ impl Context<'_> {
                 };
                 let converted = convert(old, "old")?.zip(convert(new, "new")?);
                 let Some((old, new)) = converted else { continue };
-                // What is converted may not have an item twice.
+                // A converted object may not have an item twice.
                 if let Some(ty) = self.versions.ty(version) {
                     [&old, &new].into_iter().try_for_each(|object| validate(ty, object, false))?;
                 }

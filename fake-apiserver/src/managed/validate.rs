@@ -1,4 +1,4 @@
-//! Whether what is applied fits its type, and which fields it names (`typed/validate.go` and `tofieldset.go` of
+//! Validation of an applied configuration by its type, and the set of fields that it names (`typed/validate.go` and `tofieldset.go` of
 //! `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use super::element::Element;
@@ -8,13 +8,13 @@ use super::types::{Form, Items, List, Map, NO_FORM, Scalar, Type};
 use crate::schema;
 use tree::{Text, Value};
 
-/// What is wrong: the path, and why.
+/// An error: the path of the value, and the reason.
 type Finding = (String, String);
 
-/// Checks what is applied. Items of lists must differ unless `duplicates` are allowed.
+/// Checks an applied configuration. Items of lists must differ unless `duplicates` are allowed.
 ///
 /// # Errors
-/// All that is wrong, as one message.
+/// All errors, as one message.
 pub fn validate(ty: Type<'_>, value: &Value, duplicates: bool) -> Result<(), String> {
     let mut findings = Vec::new();
     Check { duplicates }.value(ty, value, "", &mut findings);
@@ -154,7 +154,7 @@ pub fn fields_of(ty: Type<'_>, value: &Value) -> Set {
     set
 }
 
-/// What is named inside of a value, and whether the value is named itself.
+/// The fields named inside a value, and whether the value itself is named.
 fn collect(ty: Type<'_>, value: &Value) -> (Set, bool) {
     let mut set = Set::default();
     match ty.form(Some(value)) {
@@ -175,7 +175,7 @@ fn collect(ty: Type<'_>, value: &Value) -> (Set, bool) {
                 items.filter_map(|item| Some((item::element(&list, item).ok()?, item))).collect();
             items.sort_by(|one, other| one.0.cmp(&other.0));
             for same in items.chunk_by(|one, other| one.0 == other.0) {
-                // What occurs several times is one value.
+                // An item that occurs several times counts as one value.
                 let below = match same {
                     [(_, item)] => sorted(collect(list.element, item).0),
                     _ => Set::default(),

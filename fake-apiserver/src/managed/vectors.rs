@@ -108,7 +108,7 @@ fn object(spec: &RawValue) -> Value {
     json!({"apiVersion": VERSION, "kind": "Thing", "spec": tree(spec)})
 }
 
-/// What Go prints of an object, without what all have.
+/// The `spec` of an object, as Go prints it.
 fn printed(mut object: Value) -> String {
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|name, _| name == "spec");
