@@ -132,7 +132,7 @@ impl Version {
     /// Stored objects as readers see them, converted by the webhook; without one they stay as they are.
     ///
     /// # Errors
-    /// What the webhook did wrong.
+    /// The failure of the webhook, as a message.
     pub(crate) async fn shown(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
         let Some(conversion) = &self.conversion else { return Ok(objects) };
         let Some(webhook) = &conversion.webhook else { return Ok(objects) };
@@ -148,7 +148,7 @@ impl Version {
     /// Objects as the webhook answers with them in this version: not pruned.
     ///
     /// # Errors
-    /// What the webhook did wrong.
+    /// The failure of the webhook, as a message.
     pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
         match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
             Some(webhook) => webhook.convert(objects, &self.api_version).await,

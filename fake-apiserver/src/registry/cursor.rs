@@ -19,10 +19,10 @@
 //! in a name descend, also through what is absent: that is a cursor of `null`. Descend as far as a variable needs at once
 //! (`let update = at.field("strategy.rollingUpdate");`), for a cursor borrows the one that it comes from; values do not.
 //!
-//! A name that the Go type does not have panics in debug builds, and so do items of what is no list. A test looks at the
-//! names in all files of `registry/`, for rules that no test comes to. Findings show values as Go does, structs with the fields of
-//! the internal type, and what is absent as Go's zero; a rule of upstream's that shows something else says so by
-//! [`At::invalid_value`]. Where upstream has another path than the value's, [`At::shown_at`] gives that.
+//! In debug builds, a name that the Go type does not have panics, and so does asking for the items of a value that is not a list. For
+//! rules that no test reaches, a test checks the names in all files of `registry/`. Errors show values as Go does: structs with the
+//! fields of the internal type, and absent values as Go's zero. A rule of upstream's that shows another value uses
+//! [`At::invalid_value`]; one that reports another path than the value's uses [`At::shown_at`].
 
 use crate::error::{Errors, FieldError, Path};
 use crate::object::generation;
@@ -85,7 +85,7 @@ impl<'p, 'v> At<'p, 'v> {
     /// The items of a list.
     ///
     /// # Panics
-    /// In debug builds, if the Go type is no list.
+    /// In debug builds, if the Go type is not a slice.
     pub(in crate::registry) fn items<'c>(&'c self) -> impl ExactSizeIterator<Item = At<'c, 'v>> {
         let ty = element_type(self.ty, "slice");
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -95,7 +95,7 @@ impl<'p, 'v> At<'p, 'v> {
     /// The entries of a map, in the order of their keys.
     ///
     /// # Panics
-    /// In debug builds, if the Go type is no map.
+    /// In debug builds, if the Go type is not a map.
     pub(in crate::registry) fn entries<'c>(&'c self) -> impl Iterator<Item = (&'v str, At<'c, 'v>)> {
         let ty = element_type(self.ty, "map");
         let entries = self.value.as_object().into_iter().flatten();

@@ -24,9 +24,9 @@ struct Place {
 /// A version of a resource, as looked up in a registry.
 #[derive(Debug, Clone, Copy)]
 pub struct Served<'r> {
-    /// The resource, which is what is stored.
+    /// The stored resource.
     pub resource: &'r Arc<Resource>,
-    /// The version, by which it is served.
+    /// The version in which it is served.
     pub version: &'r Arc<Version>,
     /// The subresource; `None` for the object itself.
     pub subresource: Option<&'r Subresource>,

@@ -56,7 +56,7 @@ impl<'r> Endpoint<'r> {
         serde_json::from_slice(&schema::encode(&object, to.ty()).json).map_err(|why| why.to_string())
     }
 
-    /// What `managed/` has to know of a write at a time.
+    /// The context for `managed/` of a write at the time `now`.
     pub(crate) fn context<'c>(&'c self, trees: Trees, now: &'c str) -> Context<'c> {
         let (api_version, subresource) = (&*self.version.api_version, self.subresource);
         Context { versions: self, api_version, subresource, trees, now }

@@ -123,12 +123,12 @@ pub struct Version {
     pub(crate) deprecation: Option<String>,
 }
 
-/// What validation finds in an object.
+/// The result of validating an object.
 #[derive(Debug)]
 pub struct Findings {
-    /// What is wrong, in order.
+    /// The errors, in order.
     pub errors: Vec<FieldError>,
-    /// What is wrong and has been before.
+    /// Errors that are tolerated because the old object had them, too.
     pub warnings: Vec<String>,
 }
 

@@ -40,7 +40,7 @@ fn warnings(_: &Context<'_>, quota: &Value, old: Option<&Value>) -> Vec<String> 
     if old.is_some() { Vec::new() } else { known.iter().filter_map(greater).collect() }
 }
 
-/// What is used of each resource and what there may be, of limits or of all others.
+/// The used and the allowed amount of each resource: those of limits, or all others.
 fn amounts(quota: &Value, limits: bool) -> String {
     let hard = quota["status"]["hard"].as_object().into_iter().flatten();
     let hard = hard.filter(|(resource, _)| resource.starts_with("limits.") == limits);

@@ -32,10 +32,10 @@ impl Converter {
         Ok(Some(Converter { client: Client::new(&webhook["clientConfig"])?, version }))
     }
 
-    /// Objects of any versions, converted to that one. Those that have it already stay as they are.
+    /// Converts objects to the version `wanted`; those already in that version are left alone.
     ///
     /// # Errors
-    /// If the webhook cannot be asked, or says something else than what was asked for.
+    /// If the webhook cannot be called, or its response does not answer the request.
     pub(super) async fn convert(&self, mut objects: Vec<Value>, wanted: &str) -> Result<Vec<Value>, String> {
         let mut others =
             (0..objects.len()).filter(|index| objects[*index]["apiVersion"] != wanted).collect::<VecDeque<_>>();

@@ -16,7 +16,7 @@ pub(super) struct Context<'c> {
     schema: &'c Value,
     /// Whether the schema, or one around it, has rules (`withinValidationRuleScope`).
     within_rules: bool,
-    /// How many values of the schema there can be (`MaxCardinality`); `None` if there is no limit.
+    /// The maximum number of values of the schema in an object (`MaxCardinality`); `None` if it is unlimited.
     cardinality: Option<u64>,
     typed: OnceCell<Typed>,
 }
@@ -95,7 +95,7 @@ impl Step<'_> {
     }
 }
 
-/// How many values there are at most in one of the schema (`extractMaxElements`); `None` if there is no limit.
+/// The maximum number of items in a value of the schema (`extractMaxElements`); `None` if it is unlimited.
 fn max_elements(schema: &Value) -> Option<u64> {
     let limit = |field: &str| schema.get(field)?.as_i64().map(|max| max.max(0).cast_unsigned());
     match word(schema, "type") {

@@ -1,4 +1,4 @@
-//! What the rules of a definition may cost by estimates.
+//! Limits on the estimated costs of the rules of a definition.
 //!
 //! Follows `TotalCost` of `pkg/apis/apiextensions/validation/cel_validation.go` and `getCostErrorMessage` of `validation.go` there
 //! in `k8s.io/apiextensions-apiserver` (v0.37.1).
@@ -12,7 +12,7 @@ const TOTAL_LIMIT: u64 = 100_000_000;
 /// The number of the most expensive expressions that are reported.
 const TOLD: usize = 4;
 
-/// What the expressions of a schema may cost together.
+/// The estimated cost of all expressions of a schema.
 #[derive(Debug, Default)]
 pub(super) struct TotalCost {
     total: u64,

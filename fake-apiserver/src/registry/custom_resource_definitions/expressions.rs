@@ -89,10 +89,10 @@ pub(super) fn meanings(at: Path<'_>, context: &Context<'_>, place: Place<'_>, le
     }
 }
 
-/// What rules of one schema are judged by.
+/// The validation of the rules of one schema.
 struct Judge<'j> {
     scope: &'j Scope,
-    /// How many values they can be about.
+    /// The maximum number of values that they apply to.
     cardinality: u64,
     place: Place<'j>,
     leniency: &'j Leniency,

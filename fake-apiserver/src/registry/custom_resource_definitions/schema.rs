@@ -36,11 +36,11 @@ impl Place<'_> {
         Place { is_root: true, in_meta: false, no_defaults: None, uncorrelatable: None };
 }
 
-/// What is found out about a schema (`OpenAPISchemaErrorList`).
+/// The result of validating a schema (`OpenAPISchemaErrorList`).
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) errors: Errors,
-    /// Findings about what rules say, which come last.
+    /// Errors in the expressions of rules, which come last.
     pub(super) rules: Errors,
     pub(super) cost: TotalCost,
 }

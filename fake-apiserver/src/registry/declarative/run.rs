@@ -82,7 +82,7 @@ impl Run {
     fn call(self, call: &Call, at: At<'_, '_>, old: Option<&Value>, found: &mut Vec<Finding>) {
         match &call.check {
             Check::Type(name) => {
-                // A pointer to nothing is no old value.
+                // A nil pointer does not count as an old value.
                 let is_pointer = at.ty().is_some_and(|ty| ty.go_kind() == "ptr");
                 let old = old.filter(|old| !(is_pointer && old.is_null()));
                 if let Some(ty) = PROGRAM.ty(name) {

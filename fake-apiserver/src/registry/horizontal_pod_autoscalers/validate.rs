@@ -89,7 +89,7 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// What is wrong with an API version (`ValidateAPIVersion`).
+/// The error in an API version, if there is one (`ValidateAPIVersion`).
 fn objection(api_version: &str, rules: ApiVersions) -> Option<String> {
     let has_group = match api_version.matches('/').count() {
         _ if rules.any => return None,

@@ -1,4 +1,4 @@
-//! What may change of a pod that is not scheduled yet, since it has scheduling gates: its nodes may become fewer.
+//! Updates to a pod with scheduling gates, which is not scheduled yet: its node selection may only be narrowed.
 //!
 //! Follows `validateNodeSelectorMutation` and `validateNodeAffinityMutation` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
@@ -10,7 +10,7 @@ use tree::{Value, json};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Checks how the selectors of nodes in a new spec change, and makes them those of the old one.
+/// Checks the changes of `nodeSelector` and node affinity in a new spec, then resets both to the old values.
 pub(super) fn fewer_nodes(errors: &mut Errors, new: &mut Value, old: &Value) {
     selector(errors, new, old);
     carry_over(new, old, "nodeSelector");

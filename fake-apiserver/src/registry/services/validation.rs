@@ -61,7 +61,7 @@ fn topology(service: &Value, errors: &mut Errors) {
     }
 }
 
-/// What each type demands of other fields.
+/// The rules for other fields that depend on the service's type.
 fn of_type(service: &Value, errors: &mut Errors) {
     let type_ = type_of(service);
     if items(service, "/spec/ports").is_empty() && !is_headless(service) && type_ != "ExternalName" {
@@ -186,7 +186,7 @@ fn endpoint_ip(at: Path<'_>, text: &str, errors: &mut Errors) {
     }
 }
 
-/// What the numbers of ports have to be among each other.
+/// The rules for port numbers: no node ports in a service of type `ClusterIP`, and no duplicates of either.
 fn port_numbers(service: &Value, errors: &mut Errors) {
     let ports = || items(service, "/spec/ports").iter().enumerate();
     let node_port = |port| number(port, "/nodePort").unwrap_or_default();

@@ -224,7 +224,7 @@ impl<'v> Changes<'_, 'v> {
         }
     }
 
-    /// What a job has reached stays (`ValidateJobStatusUpdate`).
+    /// Terminal conditions, times and counts of a job are not taken back (`ValidateJobStatusUpdate`).
     fn kept(&self, errors: &mut Errors) {
         let (new, old) = (self.new, self.old);
         for condition in ["Failed", "Complete", "FailureTarget"] {
