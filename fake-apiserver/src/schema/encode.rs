@@ -75,7 +75,7 @@ struct Encoder<'v> {
     slot: Option<RevisionSlot>,
     /// The values of the fields, by the fields' index, of the structs that are being written, each within the one before.
     present: Vec<(usize, &'v Value)>,
-    /// Whether what is kept as text is written in the order of its names: in Go it is a map, too.
+    /// Whether JSON that trees keep as text is written with sorted keys, because it is a map in Go.
     sorts: bool,
 }
 

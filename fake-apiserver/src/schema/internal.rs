@@ -47,7 +47,7 @@ struct Inner {
     name: &'static str,
     /// The versioned field that has the value; `None` if there is none.
     field: Option<&'static str>,
-    /// What is printed where the versioned struct has no value; `None`: what is for the type of the versioned field.
+    /// The text printed where the versioned struct has no value; `None` for the zero of the versioned field's type.
     zero: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What the owners of fields need to know of a type: its nature, and the values that Go shows of it.
+//! Types as field management sees them: the nature of a type, and the zero values that Go writes.
 
 use super::encode::is_omitted;
 use super::types::{Field, Shape, TypeRef};
@@ -55,7 +55,7 @@ impl<'t> TypeRef<'t> {
     }
 }
 
-/// What Go prints of a zero value, without what is in structs.
+/// The zero value of a type as Go prints it; that of a struct is empty.
 fn zero(ty: TypeRef<'_>) -> &'static Value {
     static NULL: Value = Value::Null;
     static FALSE: Value = Value::Bool(false);

@@ -226,7 +226,7 @@ impl Decimal {
         number.checked_mul(10_i64.checked_pow(exponent)?)
     }
 
-    /// Whether the magnitude is no greater than `limit`.
+    /// Whether the magnitude, rounded up to an integer, is at most `limit`.
     fn fits(&self, limit: i64) -> bool {
         let mut rounded = Decimal { negative: false, digits: self.digits.clone(), exponent: self.exponent };
         rounded.round_up(0);
