@@ -15,7 +15,7 @@ const MAX_REQUEST: usize = 3 * 512 * 1024;
 const MAX_MESSAGE: usize = 2 * 1024 * 1024;
 /// A length of JSON so far from both that the object need not be measured: protobuf, which spells out fields that are zero, is not six times as long.
 const SMALL: usize = MAX_REQUEST / 6;
-/// What passing it on adds to a transaction's own message: a header with an id of 63 bits.
+/// The bytes that the raft header adds to a transaction: a header with an id of 63 bits.
 const HEADER: usize = 2 + 1 + 1 + 9;
 
 /// 500 if the draft is larger than etcd would store in the place of the object at `current`, or as a new one.
