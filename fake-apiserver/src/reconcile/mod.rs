@@ -185,7 +185,7 @@ impl Reconcilers {
         }
     }
 
-    /// What allocations read and write.
+    /// The access of allocations to the cluster's state.
     fn access<'a>(&'a self, catalog: &'a Catalog, now: Timestamp) -> Access<'a> {
         Access {
             store: &self.store,

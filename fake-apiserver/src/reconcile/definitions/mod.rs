@@ -36,7 +36,7 @@ const NAMES_ACCEPTED: &str = "NamesAccepted";
 const ESTABLISHED: &str = "Established";
 const TERMINATING: &str = "Terminating";
 
-/// What is known of the definitions besides what is stored.
+/// State about definitions that is not stored.
 #[derive(Default)]
 pub(super) struct Definitions {
     /// The served definitions by name.

@@ -9,7 +9,7 @@ use crate::registry::{Resource, Undecodable};
 use crate::store::{Entry, Key, ResourceId, Scope};
 use jiff::Timestamp;
 
-/// What became of the objects.
+/// The outcome of deleting the objects.
 pub(super) enum Removal {
     /// None are left.
     Done,
