@@ -1,4 +1,4 @@
-//! What a version of a custom resource adds to a document: its paths, and the schemas that they refer to.
+//! The part of a document about a version of a custom resource: its paths, and the schemas that they refer to.
 //!
 //! Follows `pkg/controller/openapi/builder/builder.go` of k8s.io/apiextensions-apiserver (v0.37.1).
 

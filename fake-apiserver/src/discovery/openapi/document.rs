@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What all documents but those of custom resources say of authentication.
+/// The security schemes in all documents but those about custom resources alone.
 const SECURITY_SCHEMES: &str = r#""securitySchemes":{"BearerToken":{"type":"apiKey","description":"Bearer Token authentication","name":"authorization","in":"header"}}"#;
 
 /// A document in the making.

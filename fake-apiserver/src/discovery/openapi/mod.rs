@@ -128,7 +128,7 @@ impl OpenApi {
     }
 }
 
-/// What a document of version 3 is about.
+/// The subject of a document of version 3.
 struct Subject<'r> {
     /// Its path, below `/openapi/v3`.
     path: String,

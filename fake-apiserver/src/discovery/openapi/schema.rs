@@ -13,7 +13,7 @@ pub(super) const EMBEDDED: &str = "⟨embedded⟩";
 /// The fields that all objects have.
 pub(super) const STANDARD_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// What a member of a schema is.
+/// The kind of a member of a schema.
 #[derive(Clone, Copy)]
 enum Is {
     /// Left out if it is empty or false.

@@ -1,5 +1,5 @@
-//! What the real server publishes, in pieces with placeholders for names: of any custom resource in `template.txt`, which
-//! `cargo xtask schema` writes, of built-in ones in `recorded.txt`.
+//! The documents that the real server publishes, in pieces with placeholders for names: those of any custom resource in `template.txt`,
+//! which `cargo xtask schema` writes, those of built-in ones in `recorded.txt`.
 //!
 //! Follows `pkg/controller/openapi/builder` of k8s.io/apiextensions-apiserver and `pkg/endpoints/openapi` of k8s.io/apiserver (v0.37.1).
 
@@ -90,7 +90,7 @@ impl Template {
     }
 }
 
-/// What is in front of the first placeholder, its name, and what is behind it.
+/// The text before the first placeholder, the placeholder's name, and the text after it.
 fn split(piece: &str) -> Option<(&str, &str, &str)> {
     let (plain, rest) = piece.split_once('⟨')?;
     let (placeholder, behind) = rest.split_once('⟩')?;
@@ -105,7 +105,7 @@ pub(super) struct Names<'r> {
     plural: &'r str,
     kind: &'r str,
     list_kind: &'r str,
-    /// What the names of its schemas begin with: group, the last part first, and version.
+    /// The prefix of its schemas' names: the group, last part first, and the version.
     model: String,
     /// An article between blanks.
     article: &'static str,

@@ -107,7 +107,7 @@ fn documents(spec: Value, version: &str) -> [Document; 2] {
     })
 }
 
-/// What is published, with short texts in place of what all kinds have.
+/// A published document, with the fields that all kinds have replaced by short texts.
 fn abbreviated(mut json: String, form: Form) -> String {
     let template = Template::of(form);
     for field in STANDARD_FIELDS {

@@ -29,7 +29,7 @@ impl Node {
         }
     }
 
-    /// The items of a list; a value that is no list is one.
+    /// The items of a list; any other value counts as one item.
     pub(super) fn items(&self) -> &[Node] {
         match self {
             Node::List(items) => items,
