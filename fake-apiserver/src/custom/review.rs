@@ -1,4 +1,4 @@
-//! Reviews of conversions: what a webhook is asked, and what its answer has to be.
+//! `ConversionReview`: the request to a conversion webhook, and the checks of its response.
 //!
 //! Ports `pkg/apiserver/conversion/webhook_converter.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), errors included.
 
@@ -10,7 +10,7 @@ use tree::{Map, Value};
 
 const GROUP: &str = "apiextensions.k8s.io";
 const KIND: &str = "ConversionReview";
-/// What a question says of an answer that there is none of yet.
+/// The empty `response` in a request to the webhook.
 const NO_RESPONSE: &str = r#""response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}"#;
 
 /// A version of reviews.
@@ -70,7 +70,7 @@ impl Review<'_> {
     /// The converted objects, in the order of those that were asked for.
     ///
     /// # Errors
-    /// If the document is no answer to this review, or tells of a failure.
+    /// If the document does not answer this review, or reports a failure.
     pub(crate) fn answer(&self, document: &[u8]) -> Result<Vec<Value>, String> {
         let kind = self.shown_kind();
         let response = self.response(document).map_err(|why| self.failed(&why))?;
@@ -111,7 +111,7 @@ impl Review<'_> {
     /// `getConvertedObjectsFromResponse`.
     fn response(&self, document: &[u8]) -> Result<Map, String> {
         let is_json = document.trim_ascii_start().starts_with(b"{");
-        // What is no JSON is read as YAML, and is a text in most cases.
+        // A body that is not JSON is read as YAML, which makes most of them a string.
         let document = if is_json { document } else { b"\"\"" };
         let (api_version, kind) = schema::interpret(document).map_err(|why| why.to_string())?;
         let review: Value = serde_json::from_slice(document).map_err(|why| why.to_string())?;

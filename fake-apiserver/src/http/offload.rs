@@ -89,7 +89,7 @@ struct Waiting(Deadline);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.expire();
     }
 }
 

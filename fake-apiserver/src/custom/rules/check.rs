@@ -27,13 +27,13 @@ pub struct Check<'c> {
     deadline: &'c Deadline,
     budget: u64,
     room: usize,
-    /// What is wrong, in order.
+    /// The errors, in order.
     pub errors: Vec<FieldError>,
-    /// What is wrong and has been before.
+    /// Broken rules that are forgiven because the value has not changed.
     pub warnings: Vec<String>,
 }
 
-/// What stood in the place of a value before.
+/// The old value in the place of a new one.
 #[derive(Debug, Clone, Copy)]
 pub struct Before<'v> {
     old: Option<Old<'v>>,
@@ -55,7 +55,7 @@ impl<'v> Before<'v> {
         Before { old: Some(old), forgiving: Some((old, node, new)) }
     }
 
-    /// What was in the place of a part of the value.
+    /// The old value in the place of a part of the value.
     fn part(self, old: Option<Old<'v>>, node: &'v schema::Node, new: &'v Value) -> Self {
         let old = old.filter(|old| !old.is_null());
         let forgiving = self.forgiving.map(|around| old.map_or(around, |old| (old, node, new)));
@@ -82,7 +82,7 @@ impl<'c> Check<'c> {
         Check { deadline, budget: BUDGET, room: MAX_REPORTED_BYTES, errors: Vec::new(), warnings: Vec::new() }
     }
 
-    /// Checks a value, unless the budget is exhausted. Returns what is left of that.
+    /// Checks a value, unless the check has ended already.
     pub(super) fn all(&mut self, rules: &Node, node: &schema::Node, at: Path<'_>, value: &Value, before: Before<'_>) {
         if self.room > 0 && self.value(node, Subject { rules, at, value, before }).is_break() {
             self.room = 0;
@@ -100,7 +100,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// What may still be spent.
+    /// The rest of the budget.
     #[cfg(test)]
     pub(super) fn budget(&self) -> u64 {
         self.budget
@@ -258,7 +258,7 @@ impl<'c> Check<'c> {
 }
 
 impl<'v> Before<'v> {
-    /// What was in a field of what is at `at`.
+    /// The old value of a field of the object at `at`.
     fn field(self, at: Path<'_>, name: &str, node: &'v schema::Node, new: &'v Value) -> Self {
         let part = self.part(self.old.and_then(|old| old.field(name)), node, new);
         // The apiVersion of an old object is not the one that it was written with.

@@ -15,7 +15,7 @@ const TYPE_NAME: &str = "selfType1";
 /// The environment of all rules. It does not change, and is costly to make.
 static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(Environment::new);
 
-/// What rules about values of a type can name, and the type itself.
+/// The variables that rules about values of a type can name, and the type itself.
 #[derive(Debug)]
 pub struct Scope {
     declared: Declared,

@@ -19,7 +19,7 @@ pub struct Node {
     pub(super) rules: Vec<Rule>,
     /// The type of the values, "" for any.
     pub(super) type_: String,
-    /// What expressions see of them.
+    /// The schema by which expressions see them.
     pub(super) schema: Schema,
     pub(super) reads: Reads,
     /// Whether one of the rules refers to the value that is replaced.
@@ -39,7 +39,7 @@ pub struct Reads {
 /// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// What it demands, in words if it has a message.
+    /// Its requirement for messages: the given message, or else the expression.
     pub(super) text: String,
     /// The message if it is broken, unless an expression gives one.
     pub(super) message: String,

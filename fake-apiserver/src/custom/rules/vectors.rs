@@ -24,9 +24,9 @@ struct Vector<'l> {
     errors: Vec<[String; 3]>,
     #[serde(default)]
     warnings: Vec<String>,
-    /// What remains of the budget; negative if the check ended before it was through.
+    /// The rest of the budget; negative if the check ended early.
     left: i64,
-    /// Whether Go finds it in no order.
+    /// Whether the order of Go's errors varies.
     #[serde(default)]
     unordered: bool,
 }
@@ -36,7 +36,7 @@ fn tree(json: &RawValue) -> Value {
 }
 
 impl Vector<'_> {
-    /// What differs from what Go made of the value.
+    /// The differences from Go's errors, warnings and budget.
     fn differences(&self) -> Vec<String> {
         let (schema, value, old) = (tree(self.schema), tree(self.value), self.old.map(tree));
         let structural = Structural::new(&schema).expect("the schema is structural");
@@ -100,7 +100,7 @@ fn checks_end_when_the_time_is_up() {
     let structural = Structural::new(&schema).expect("the schema is structural");
     let rules = Rules::new(&schema, true).expect("there are rules");
     let deadline = Deadline::new();
-    deadline.end();
+    deadline.expire();
     let mut check = Check::new(&deadline);
     rules.check(structural.root(), Path::ROOT, &tree::json!({}), Before::NOTHING, &mut check);
     assert!(check.has_ended());

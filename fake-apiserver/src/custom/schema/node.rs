@@ -118,7 +118,7 @@ impl Node {
         let kinds = match (fields.text("type"), purpose) {
             (_, Purpose::Values) if fields.is("x-kubernetes-int-or-string") => vec![Kind::Integer, Kind::String],
             ("", _) => Vec::new(),
-            // Other rules refuse what is no type, unless the definition had it before.
+            // Other rules refuse an unknown type, unless the definition had it before.
             ("null", Purpose::Defaults) => vec![Kind::Null],
             (name, _) => match (Kind::named(name), purpose) {
                 (Some(kind), _) => vec![kind],
