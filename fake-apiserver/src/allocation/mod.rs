@@ -4,8 +4,8 @@
 //!   begin: carry over, complete families, take ──▶ Begun ──┬── stored: release what the old service had ──▶ done
 //!     └── refused: give back what was taken                └── refused, or dropped: give back what was taken ──▶ done
 //! ```
-//! What is taken follows from the store: an address has an object of its own, as upstream, a node port a service. Besides there are
-//! the ports of writes in progress. So nothing has to be repaired, and what is removed is free.
+//! Allocations are derived from the store: an address is taken while its own object exists, as upstream, a node port while a service
+//! has it or a write in progress reserves it. So there is nothing to repair, and deleting the object frees it.
 //!
 //! Follows `pkg/registry/core/service/storage/{storage,alloc}.go` (v1.37.1).
 
@@ -43,7 +43,7 @@ pub(crate) struct Allocations {
     node_ports: NodePorts,
 }
 
-/// What an allocation reads and writes.
+/// The access of an allocation to the cluster's state.
 #[derive(Clone, Copy)]
 pub(crate) struct Access<'a> {
     pub(crate) store: &'a Store,

@@ -114,7 +114,7 @@ impl NodePorts {
     }
 }
 
-/// What a write takes; it is given back when this is dropped, and then the stored service has it.
+/// The ports reserved by a write. Dropping this ends the reservation; if the write succeeded, the stored service holds them by then.
 pub(super) struct Operation<'a> {
     pool: &'a NodePorts,
     ids: &'a Ids,

@@ -66,7 +66,7 @@ const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 /// `X509UID` of `k8s.io/apimachinery/pkg/apis/asn1`: 1.3.6.1.4.1.57683.2.
 const UID: &[u8] = &[0x2b, 6, 1, 4, 1, 0x83, 0xc2, 0x53, 2];
 
-/// What the subject of a certificate says of a user.
+/// The fields of a certificate's subject that describe a user.
 #[derive(Debug, Default)]
 struct Subject {
     common_name: String,

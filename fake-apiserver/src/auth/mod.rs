@@ -107,7 +107,7 @@ impl Config {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// There is no issuer.
+    /// No issuer is given.
     #[error("service-account-issuer is a required flag")]
     NoIssuer,
     /// An issuer is empty.

@@ -132,7 +132,7 @@ pub fn immutable(new: &Value, old: &Value, path: &str) -> Option<FieldError> {
     changed(at(new), at(old)).map(|value| FieldError::invalid(path, value, IMMUTABLE))
 }
 
-/// What a value is now, if it was another one.
+/// The new value, null if it is absent; `None` if it is the same as the old one.
 fn changed<'v>(new: Option<&'v Value>, old: Option<&Value>) -> Option<&'v Value> {
     (new != old).then(|| new.unwrap_or(&Value::Null))
 }

@@ -1,4 +1,4 @@
-//! What a webhook answers, and what of it is a failure (`transformResponse` and `NewGenericServerResponse`).
+//! The response of a webhook, and its errors (`transformResponse` and `NewGenericServerResponse`).
 
 use bytes::Bytes;
 use tree::Value;
@@ -27,7 +27,7 @@ impl Answer {
     /// The document.
     ///
     /// # Errors
-    /// If there is none, or the status is no success.
+    /// If the body is empty, or the status is not 200 to 206.
     pub(super) fn document(self) -> Result<Bytes, String> {
         if !(200..=206).contains(&self.status) {
             return Err(self.own_words().unwrap_or_else(|| self.generic()));
@@ -50,7 +50,7 @@ impl Answer {
         (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// What a status means.
+    /// The generic error for the status.
     fn generic(&self) -> String {
         let text = &self.body[..self.body.len().min(LONGEST_TEXT)];
         let is_text = self.content_type.is_empty() || self.content_type.starts_with("text/");

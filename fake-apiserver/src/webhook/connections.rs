@@ -36,7 +36,7 @@ const SYSTEM_ROOTS: [&str; 5] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Why there is no answer, in Go's words.
+/// The reason that there is no response, in Go's words.
 pub(super) type Failed = String;
 
 type Body = Full<Bytes>;
@@ -98,7 +98,7 @@ impl Connections {
 
     async fn connect(&self, target: &Target) -> Result<Connection, Failed> {
         if let Some(service) = &target.service {
-            // There are no services here, hence none that is found (`ResolveCluster` of kube-aggregator).
+            // Services are not resolved here; the error is that for a missing one (`ResolveCluster` of kube-aggregator).
             return Err(format!("service {service:?} not found"));
         }
         let address = (&*target.host, target.port);

@@ -39,7 +39,7 @@ const KEY_IDENTIFIER: u8 = 0x80;
 #[derive(Debug, Default)]
 pub(crate) struct Certificate<'a> {
     pub(crate) raw: &'a [u8],
-    /// What is signed, whole.
+    /// The signed part, as encoded (`tbsCertificate`).
     pub(super) signed: &'a [u8],
     pub(super) signature_algorithm: &'a [u8],
     pub(super) signature: &'a [u8],
@@ -149,7 +149,7 @@ impl<'a> Certificate<'a> {
                 self.is_authority = Some(yes);
                 if parts.first() == Some(&INTEGER) {
                     let length = der::element(&mut parts, INTEGER)?;
-                    // One that does not fit is no bound.
+                    // A length that does not fit into 4 bytes does not limit anything.
                     let fits = length.len() <= 4;
                     let sum = |length: &[u8]| length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
                     self.max_path_length = fits.then(|| sum(length));

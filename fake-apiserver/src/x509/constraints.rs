@@ -155,7 +155,7 @@ impl Network {
         let (base, mask) = bytes.split_at(bytes.len() / 2);
         let bits = mask.iter().map(|byte| byte.leading_ones()).sum();
         let ones: u32 = mask.iter().map(|byte| byte.count_ones()).sum();
-        // Ones behind a zero are no mask.
+        // A mask has no ones after a zero.
         let is_mask = mask.iter().zip(mask.iter().skip(1)).all(|(one, next)| *one == 0xff || *next == 0);
         (base.len() == mask.len() && is_mask && ones == bits).then_some(Network { address: address(base)?, bits })
     }

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject as _;
 /// The signatures that are checked for one question, at most (`maxChainSignatureChecks`).
 const MOST_CHECKS: usize = 100;
 
-/// What a certificate is to be for.
+/// The purpose of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usage {
     Server,

@@ -1,4 +1,4 @@
-//! What a scalar means: `resolve` of go.yaml.in/yaml/v2 v2.4.4 (resolve.go), which is YAML 1.1.
+//! The value of a scalar: `resolve` of go.yaml.in/yaml/v2 v2.4.4 (resolve.go), which is YAML 1.1.
 
 mod time;
 

@@ -90,7 +90,7 @@ impl RoleRef {
         }
     }
 
-    /// The resource that the role is one of; `None` for a kind that is no role.
+    /// The resource of the role; `None` if the kind is neither `Role` nor `ClusterRole`.
     pub fn resource(&self) -> Option<&'static str> {
         match self.kind.as_str() {
             "Role" => Some("roles"),

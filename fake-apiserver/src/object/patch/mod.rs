@@ -35,7 +35,7 @@ fn not_json() -> ApiError {
 /// Parses a strategic merge patch, and reports duplicate fields.
 ///
 /// # Errors
-/// 400, if it is no JSON object. Null counts as an empty one.
+/// 400, if it is not a JSON object. Null counts as an empty one.
 pub fn parse_strategic(body: &[u8]) -> ApiResult<(Value, Vec<String>)> {
     let refused = |error: schema::DecodeError| match error.to_string() {
         // Of a number that no float holds.

@@ -13,18 +13,19 @@ use tree::{Map, Text, Value};
 /// The media type of strategic merge patches.
 pub const MEDIA_TYPE: &str = "application/strategic-merge-patch+json";
 
-/// What to do with the object of the patch that has it.
+/// The directive of an object in a patch: merge, replace or delete.
 const DIRECTIVE: &str = "$patch";
-/// With a field's name behind a slash: which of its scalars to remove.
+/// With a field's name after a slash: the scalars to remove from that list.
 const DELETIONS: &str = "$deleteFromPrimitiveList";
-/// With a field's name behind a slash: the order of its items.
+/// With a field's name after a slash: the order of that list's items.
 const ORDER: &str = "$setElementOrder";
-/// All fields that stay.
+/// The names of the fields to keep; all others are removed.
 const RETAINED: &str = "$retainKeys";
 
 type Fields = Map;
 
-/// Applies a patch to a document of that type. What is done with is taken out of the patch, as messages show it later.
+/// Applies a patch to a document of that type. Directives that were applied are removed from the patch, as later messages show it
+/// without them.
 ///
 /// # Errors
 /// If the patch contradicts itself or the type, or merges lists that cannot be merged.

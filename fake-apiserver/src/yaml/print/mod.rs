@@ -21,13 +21,13 @@ const SIMPLE_KEY_BYTES: usize = 128;
 /// The columns that a level is indented by.
 pub(super) const INDENT: usize = 2;
 
-/// What are booleans in YAML 1.1 only.
+/// Words that are booleans in YAML 1.1 only.
 const OLD_BOOLEANS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
 
 /// Prints JSON in YAML.
 ///
 /// # Errors
-/// If it is not JSON, or has what cannot stand in YAML: some control characters, keys of more than 1,024 characters.
+/// If it is not JSON, or cannot be represented in YAML: some control characters, keys of more than 1,024 characters.
 pub fn print(json: &[u8]) -> Result<String, String> {
     let text = str::from_utf8(json).map_err(|why| format!("yaml: {why}"))?;
     let mut tree: Value = serde_json::from_str(text).map_err(|why| format!("yaml: {why}"))?;
@@ -137,7 +137,7 @@ impl Printer {
     }
 }
 
-/// A number: `strconv.FormatFloat` with the format `g`, if it is no integer.
+/// A number: `strconv.FormatFloat` with the format `g`, unless it is an integer.
 fn printed(number: &Number) -> String {
     if !number.is_f64() {
         return number.to_string();

@@ -1,5 +1,6 @@
-//! What Go's YAML makes of JSON before it prints it: the parser of go.yaml.in/yaml/v2 v2.4.4 reads JSON as a part of YAML, with two exceptions. NEXT LINE
-//! (U+0085) is a line break, which strings are folded at, and keys end on their line, within 1,024 characters. Refusals do not name the line.
+//! JSON as Go's YAML reads it before printing: the parser of go.yaml.in/yaml/v2 v2.4.4 reads JSON as the YAML that it is, with two
+//! exceptions. NEXT LINE (U+0085) is a line break, at which strings are folded, and a key must end on its line, within 1,024 characters.
+//! Errors do not name the line.
 
 use crate::json::encode;
 use std::borrow::Cow;

@@ -27,7 +27,7 @@ fn days(year: u32, month: u32) -> Option<u32> {
     }
 }
 
-/// What follows hours, minutes, seconds and their fraction.
+/// The text after hours, minutes, seconds and their fraction.
 fn behind_clock(text: &str) -> Option<&str> {
     let (hours, rest) = digits(text, 1, 2)?;
     let (minutes, rest) = digits(rest.strip_prefix(':')?, 1, 2)?;
