@@ -49,10 +49,10 @@ fn refusals_are_one_line() {
         ),
         (&["--service-account-key-file", &garbage], &format!("error: --service-account-key-file {garbage}: ")),
         (&["--token-auth-file", &tokens], &format!("error: token file '{tokens}' must have at least 3 columns")),
-        (&["--clock-offset=3=5"], "error: a clock offset for replica 3, of 1 counted from 0"),
+        (&["--clock-offset=3=5"], "error: clock offset: no replica 3 among 1, counted from 0"),
         (
             &["--clock-offset=0=9223372036854775807"],
-            "error: a clock offset of 9223372036854775807 s for replica 0 leads beyond the years that a time can have",
+            "error: a clock offset of 9223372036854775807 s for replica 0 is outside the supported range",
         ),
         (&["--replicas=0"], "error: a control plane has at least one replica"),
         (&["--replicas=100000"], "error: 100000 replicas are too many: a control plane has at most 100"),

@@ -35,7 +35,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) enum Expired {
     /// The head of a request, or the preface, is not complete.
     Head,
-    /// There is no request.
+    /// No request is in progress.
     Idle,
 }
 

@@ -56,7 +56,7 @@ impl FakeApiServer {
     /// One replica, counted from 0.
     ///
     /// # Panics
-    /// If there is no such replica.
+    /// If the replica does not exist.
     pub fn replica(&self, index: usize) -> &RunningReplica {
         &self.replicas[index]
     }
@@ -80,7 +80,7 @@ impl FakeApiServer {
     /// A kubeconfig for one replica, as the administrator.
     ///
     /// # Panics
-    /// If there is no such replica.
+    /// If the replica does not exist.
     pub fn kubeconfig_for(&self, replica: usize) -> String {
         self.kubeconfig_value(replica).to_string()
     }
@@ -168,7 +168,7 @@ impl FakeApiServer {
     /// A client's configuration for one replica, with a bearer token.
     ///
     /// # Panics
-    /// If there is no such replica.
+    /// If the replica does not exist.
     pub fn kube_config_for(&self, replica: usize, token: &str) -> kube::Config {
         let url = self.replicas[replica].url().parse().expect("an address makes a URL");
         let mut config = kube::Config::new(url);

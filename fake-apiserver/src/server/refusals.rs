@@ -17,7 +17,7 @@ const EMPTY: &[u8] = b"\r\nconnection: close\r\ncontent-length: 0\r\n";
 /// A stream on which refusals have contents.
 pub(super) struct Refusals<S> {
     stream: S,
-    /// What remains to be written of a refusal. Nothing else is written after it.
+    /// The unwritten rest of an error response. Nothing else is written after it.
     refusal: Vec<u8>,
 }
 

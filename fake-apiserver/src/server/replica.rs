@@ -54,7 +54,7 @@ impl RunningReplica {
         RunningReplica { secure: addresses.0, insecure: addresses.1, clock, replica, life }
     }
 
-    /// The address of its HTTPS port, or of its plain HTTP port if there is no other.
+    /// The address of its HTTPS port, or of its plain HTTP port if it has only that.
     ///
     /// # Panics
     /// Never: a replica has an address.

@@ -101,7 +101,7 @@ async fn a_namespace_gets_its_account_and_its_root_ca_and_a_secret_its_token_ste
     assert_eq!(step(controllers, Controller::ServiceAccount).await.as_deref(), Some("a"));
     assert_eq!(there(&mut client, "a", "serviceaccounts").await, ["default"]);
 
-    // A resumed controller does what is left.
+    // A resumed controller does the remaining work.
     create_namespace(&mut client, "b").await;
     controllers.resume(Controller::RootCaPublisher).expect("it runs");
     quiet(&server).await;
@@ -172,7 +172,7 @@ async fn tokens_can_be_generated_as_they_were_in_old_days() {
     assert_eq!(there(&mut client, "default", "secrets").await, [token]);
 
     let alone = with(FakeApiServer::builder()).start().await.map(drop).map_err(|error| error.to_string());
-    assert_eq!(alone, Err(r#"generated tokens without the controller "serviceaccount-token-controller""#.into()));
+    assert_eq!(alone, Err(r#"generated tokens need the controller "serviceaccount-token-controller""#.into()));
 }
 
 #[tokio::test]

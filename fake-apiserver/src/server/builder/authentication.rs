@@ -66,7 +66,7 @@ impl Builder {
         self
     }
 
-    /// The longest lifetime of a requested token, in seconds; 0, the default, is no limit.
+    /// The longest lifetime of a requested token, in seconds; 0, the default, means no limit.
     #[must_use]
     pub fn service_account_max_token_expiration(mut self, seconds: i64) -> Self {
         self.authentication.max_token_expiration = seconds;

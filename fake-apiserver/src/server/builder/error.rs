@@ -26,7 +26,7 @@ pub enum StartError {
         source: io::Error,
     },
     /// There are fewer ports behind the first one than replicas.
-    #[error("there are not {replicas} ports from {first} on")]
+    #[error("{replicas} replicas do not fit into the ports from {first}")]
     Ports {
         /// Port of the first replica.
         first: u16,
@@ -43,7 +43,7 @@ pub enum StartError {
         replicas: usize,
     },
     /// A clock offset beyond the range of times.
-    #[error("a clock offset of {seconds} s for replica {replica} leads beyond the years that a time can have")]
+    #[error("a clock offset of {seconds} s for replica {replica} is outside the supported range")]
     ClockOffset {
         /// Index of the replica, from 0 on.
         replica: usize,
@@ -51,7 +51,7 @@ pub enum StartError {
         seconds: i64,
     },
     /// A clock offset for a replica that does not exist.
-    #[error("a clock offset for replica {replica}, of {replicas} counted from 0")]
+    #[error("clock offset: no replica {replica} among {replicas}, counted from 0")]
     NoSuchReplica {
         /// Index of the replica, from 0 on.
         replica: usize,
@@ -60,7 +60,7 @@ pub enum StartError {
     },
     /// Tokens are to be generated, but the controller for that is not enabled.
     #[cfg(feature = "controllers")]
-    #[error("generated tokens without the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
+    #[error("generated tokens need the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
     NoTokensController,
     /// Addresses cannot be allocated from these ranges.
     #[error("unable to allocate cluster IPs from {ranges:?}: {why}")]

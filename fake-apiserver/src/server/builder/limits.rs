@@ -4,15 +4,15 @@ use super::Builder;
 use crate::http::Limits;
 
 impl Builder {
-    /// The most concurrent requests of a replica that only read, without watches; 0, the default, is no limit. Further ones
-    /// get 429, unless they are of `system:masters`.
+    /// The maximum of concurrent read-only requests of a replica, not counting watches; 0, the default, means no limit. Further
+    /// requests get 429, unless they come from `system:masters`.
     #[must_use]
     pub fn max_requests_inflight(mut self, requests: usize) -> Self {
         self.limits.requests = requests;
         self
     }
 
-    /// The most other concurrent requests of a replica; 0, the default, is no limit.
+    /// The maximum of other concurrent requests of a replica; 0, the default, means no limit.
     #[must_use]
     pub fn max_mutating_requests_inflight(mut self, requests: usize) -> Self {
         self.limits.mutating_requests = requests;
@@ -26,8 +26,8 @@ impl Builder {
         self.limits.streams = if streams == 0 { Limits::default().streams } else { streams };
         self
     }
-    /// The number of connections that each port of a replica serves at a time; 0, the default, is no limit. Others wait until one of
-    /// these ends, as they do for Go's `netutil.LimitListener`; an idle one ends after 90 s.
+    /// The maximum of concurrent connections to each port of a replica; 0, the default, means no limit. Further connections wait until
+    /// one of these ends, as with Go's `netutil.LimitListener`; an idle one ends after 90 s.
     #[must_use]
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.limits.connections = connections;
