@@ -150,7 +150,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Limits the fault to that number of requests; the default is no limit.
+    /// Limits the fault to that number of requests; it is unlimited by default.
     #[must_use]
     pub fn times(mut self, times: u32) -> Fault {
         self.times = Some(times);

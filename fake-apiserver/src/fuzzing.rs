@@ -164,12 +164,12 @@ pub async fn serve_connection(replica: &RunningReplica, stream: impl AsyncRead +
     replica.serve_connection(stream).await;
 }
 
-/// What the rules of a schema find in a value.
+/// The rules of a schema that a value breaks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BrokenRules {
-    /// What is wrong, in order.
+    /// The errors, in order.
     pub errors: Vec<String>,
-    /// What is tolerated because it has not changed.
+    /// Errors that are tolerated because the value has not changed.
     pub warnings: Vec<String>,
 }
 

@@ -40,9 +40,9 @@
 //! # Differences from the real server
 //! - Unless RBAC is asked for ([`Builder::authorization_mode`]), authenticated users may do everything, and anonymous users may see
 //!   health and version.
-//! - The kinds are those that the README lists, and custom resources; there are no admission
-//!   webhooks, and a conversion webhook is called by its URL only, for no service is found.
-//! - A token is verified anew with every request, not cached for ten seconds.
+//! - The kinds are those that the README lists, and custom resources. Admission webhooks are not called, and a conversion
+//!   webhook is called by its URL only, not through a service.
+//! - A token is verified with every request; the result is not cached for ten seconds.
 //! - Cluster roles are aggregated at once, by the server itself ([`Builder::cluster_role_aggregation`]).
 //! - A deleted namespace is emptied and removed at once, by the server itself ([`Builder::namespace_controller`]).
 //! - A slow watcher is not cut off; it gets 410 when its events are forgotten.

@@ -1,6 +1,6 @@
-//! Applies that changed nothing, kept so that the same apply is known when it comes again, as those of clients that reconcile do.
+//! Applies that changed nothing, remembered because clients that reconcile send the same apply again and again.
 //!
-//! What an apply makes of an object depends on the two and on their types alone: one that left the object as it was leaves it so
+//! The result of an apply depends only on the configuration, the object and their types: one that changed nothing changes nothing
 //! again, as long as the object has the same revision and its resource is the same.
 
 use crate::memo::{Memo, TREE};

@@ -22,7 +22,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The workers of a cluster.
 pub(crate) struct Workers {
     permits: Arc<Semaphore>,
-    /// Those that wait for a job; they end when this is dropped.
+    /// The threads that wait for a job; they end when this is dropped.
     idle: Arc<Mutex<Idle>>,
 }
 
@@ -54,7 +54,7 @@ impl Workers {
             let _ = say.send(result);
         });
         if let Err(unsent) = worker.send(job) {
-            // There is no thread: the system has no more. The computation takes place here.
+            // The system could not start another thread: the computation runs here.
             (unsent.0)();
         }
         result.await.expect("a job always says its result")

@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// The functions that an expression may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Those that the previous version has, too, for new expressions.
+    /// The functions that the previous version has, too: for new expressions.
     New,
-    /// All functions, for stored expressions.
+    /// All functions: for stored expressions.
     Stored,
 }
 

@@ -92,7 +92,7 @@ impl Schema {
             });
         if !is_complete {
             let declared = self.properties.get("metadata").map(|metadata| &metadata.properties);
-            // What is appended to a generated name is a byte at least.
+            // The suffix of a generated name is at least one byte long.
             let names = [("name", MAX_NAME), ("generateName", MAX_NAME - 1)].map(|(name, max)| {
                 let declared = declared.and_then(|declared| declared.get(name)?.max_length);
                 let max_length = Some(declared.map_or(max, |declared| declared.min(max)));

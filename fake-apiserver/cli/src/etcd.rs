@@ -1,4 +1,4 @@
-//! What stands in for etcd: it takes etcd's flags, says that it is well, and stores nothing, as the fake kube-apiserver keeps its objects
+//! A stand-in for etcd: it takes etcd's flags, reports itself healthy, and stores nothing, as the fake kube-apiserver keeps its objects
 //! itself. It ends with SIGTERM.
 
 use crate::run::stop_signals;
@@ -26,7 +26,7 @@ const HELP: &str = "Stands in for etcd beside fake-apiserver, which keeps its ob
       --version                   print the version that clients are told
 ";
 
-/// What the flags say of it.
+/// The parsed flags.
 #[derive(Debug, PartialEq, Eq)]
 struct Flags {
     addresses: Vec<String>,

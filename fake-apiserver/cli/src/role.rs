@@ -1,4 +1,4 @@
-//! Which program this is: that by whose name it is called.
+//! The role of the program, by the name that it is called by.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) enum Role {
     Assets,
     /// `kube-apiserver`, with its defaults.
     KubeApiserver,
-    /// What stands in for `etcd`.
+    /// The stand-in for `etcd`.
     Etcd,
     /// The `kubectl` of the system.
     Kubectl,

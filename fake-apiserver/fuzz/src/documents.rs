@@ -126,12 +126,12 @@ pub(crate) fn yaml(input: &[u8]) {
     assert_eq!(fuzzing::yaml_to_json(&json).as_deref(), Ok(&*json), "{tree}");
 }
 
-/// What is printed in YAML is read as the same.
+/// JSON printed as YAML reads back as the same.
 pub(crate) fn yaml_print(input: &[u8]) {
     let Ok(tree) = serde_json::from_slice::<Value>(input) else { return };
     let json = fuzzing::encode(&tree);
     let Ok(printed) = fuzzing::json_to_yaml(&json) else { return };
-    // Go prints a key `<<` as what merges objects, and line breaks that are none in YAML 1.2.
+    // Go prints a key `<<` like a merge key, and line breaks that YAML 1.2 does not treat as such.
     let is_odd =
         ["<<", "\u{2028}", "\u{2029}"].iter().any(|odd| printed.contains(odd)) || shown(&json).contains('\u{85}');
     if is_odd || depth(&tree) > 100 {

@@ -45,10 +45,10 @@ impl Versions for Only<'_> {
     }
 }
 
-/// What is applied twice changes nothing the second time, if each field has an owner, and managers are read from what they are written as.
-/// (Without: a condition `{}` that is applied again and again goes and comes on the real server, too.)
+/// The same apply twice changes nothing the second time, provided that each field has an owner, and managers survive being written and
+/// read. (Without owners, a condition `{}` that is applied repeatedly disappears and comes back, on the real server, too.)
 ///
-/// An input is an object, and lines that say who applies what to it: `a{"data":{}}`; in capitals, by force.
+/// An input is an object, and lines of a manager and the configuration that it applies: `a{"data":{}}`; a capital letter forces.
 pub(crate) fn apply(input: &[u8]) {
     let Some((api_version, kind, ty, lines)) = typed(input) else { return };
     let complete = |object: &Value| {

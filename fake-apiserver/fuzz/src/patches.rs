@@ -162,7 +162,7 @@ pub(crate) fn strategic_patch(input: &[u8]) {
     let Some(patched) = apply(&document, &patch) else { return };
     let written = patched.to_string();
     assert_eq!(fuzzing::parse_patch(written.as_bytes()).expect("a patched document can be read"), patched);
-    // What is merged by keys is found again by them.
+    // Items merged by key are found by the same keys again.
     if document.is_object() && !text.contains(&b'$') {
         assert!(apply(&patched, &patch).is_some(), "{patch} on {document}, twice");
     }

@@ -230,7 +230,7 @@ fn costly_definition() -> Value {
     })
 }
 
-/// What is short may take long, too; on the only thread it would be answered first.
+/// Short requests may take long, too; on the only thread they would be answered first.
 #[tokio::test]
 async fn others_are_answered_while_short_requests_take_long() {
     let server = victim().await;

@@ -111,7 +111,7 @@ async fn refusals() {
 }
 
 /// The chunks of a list are parts of one message, whose head has the right length.
-/// What upstream's TestManagedFieldsTrailingData asks: only protobuf can carry owners of fields that are not JSON.
+/// Upstream's TestManagedFieldsTrailingData: only protobuf can carry owners of fields that are not JSON.
 #[tokio::test]
 async fn owners_that_are_not_json_are_ignored() {
     let server = start().await;

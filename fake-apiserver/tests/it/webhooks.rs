@@ -221,7 +221,7 @@ async fn an_endless_answer_is_given_up() {
     assert_eq!(client.get(V1).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 }
 
-/// What many read, too, is converted once.
+/// An event that many watches see is converted only once, too.
 #[tokio::test]
 async fn an_event_is_converted_once_for_all_watches() {
     let mut hook = Hook::start().await;

@@ -51,7 +51,7 @@ async fn each_event_of_a_watch_is_a_message() {
     }
     watch.send(Message::Ping(Bytes::from_static(b"hi"))).await.expect("sent");
     assert_eq!(soon(watch.next()).await.expect("a message").expect("no error"), Message::Pong("hi".into()));
-    // What a client says is ignored.
+    // Messages from the client are ignored.
     watch.send(Message::text("words")).await.expect("sent");
     watch.close(None).await.expect("sent");
     assert!(matches!(soon(watch.next()).await, Some(Ok(Message::Close(_)))));

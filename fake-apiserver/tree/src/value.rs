@@ -57,7 +57,7 @@ impl Value {
         self.as_u64().is_some()
     }
 
-    /// Whether it is a number that is no integer.
+    /// Whether it is a number other than an integer.
     pub fn is_f64(&self) -> bool {
         matches!(self, Value::Number(number) if number.is_f64())
     }
@@ -77,7 +77,7 @@ impl Value {
         matches!(self, Value::Object(_))
     }
 
-    /// What is true or false; `None` for others.
+    /// The boolean; `None` for others.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Value::Bool(value) => Some(*value),

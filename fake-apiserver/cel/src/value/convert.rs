@@ -7,7 +7,7 @@ impl Value {
     /// The value converted to another type.
     ///
     /// # Errors
-    /// If there is no such conversion, or the value is out of range or malformed.
+    /// If the conversion does not exist, or the value is out of range or malformed.
     pub(crate) fn convert(&self, to: &Type) -> Outcome {
         if let Type::Type(_) = to {
             return Ok(Value::Type(self.runtime_type()));

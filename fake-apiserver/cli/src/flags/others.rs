@@ -18,7 +18,7 @@ struct Other {
 enum Rule {
     /// Any, without an effect.
     Unused,
-    /// Those that say what the server does anyway.
+    /// Only the values that describe the server's fixed behaviour.
     Only(Vec<&'static str>),
     /// None.
     Refused,

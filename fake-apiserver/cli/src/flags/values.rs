@@ -22,7 +22,7 @@ pub(super) fn feature_gate(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses a duration to seconds, within kube-apiserver's bounds; 0 is no limit.
+/// Parses a duration to seconds, within kube-apiserver's bounds; 0 means no limit.
 pub(super) fn max_token_expiration(text: &str) -> Result<i64, String> {
     let duration = parse_duration(text).ok().filter(|_| !text.starts_with('-')).ok_or("not a duration such as 24h")?;
     match i64::try_from(duration.as_secs()) {
