@@ -156,7 +156,7 @@ impl Controller {
     }
 
     /// Syncs the next key of a paused controller, once the informers have caught up with what `client` lists, and returns it.
-    /// A key that waits to be retried is next when there is no other. `None` if no key is left.
+    /// A key that waits to be retried is next when no other key is due. `None` if no key is left.
     ///
     /// # Errors
     /// If `client` cannot list the informers' objects.

@@ -33,7 +33,7 @@ pub enum ResourceError {
 /// (`ExtractResourceValueByContainerNameAndNodeAllocatable`).
 ///
 /// # Errors
-/// If there is no such container or resource.
+/// If the container does not exist, or the resource is not supported.
 pub fn extract(
     selector: &ResourceFieldSelector,
     pod: &Pod,
@@ -49,7 +49,7 @@ pub fn extract(
 /// The value that `selector` selects, of `container` (`ExtractContainerResourceValue`).
 ///
 /// # Errors
-/// If there is no such resource.
+/// If the resource is not supported.
 pub fn extract_of(
     selector: &ResourceFieldSelector,
     container: &Container,

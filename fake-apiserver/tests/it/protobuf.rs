@@ -110,7 +110,6 @@ async fn refusals() {
     }
 }
 
-/// The chunks of a list are parts of one message, whose head has the right length.
 /// Upstream's TestManagedFieldsTrailingData: only protobuf can carry owners of fields that are not JSON.
 #[tokio::test]
 async fn owners_that_are_not_json_are_ignored() {
@@ -135,6 +134,7 @@ async fn owners_that_are_not_json_are_ignored() {
     }
 }
 
+/// The chunks of a list are parts of one message, whose head has the right length.
 #[tokio::test]
 async fn lists_are_one_message() {
     let server = start().await;

@@ -86,7 +86,7 @@ impl AtomicWriter {
     /// A writer for the directory `target`.
     ///
     /// # Errors
-    /// If there is no such directory.
+    /// If the directory does not exist.
     pub fn new(target: impl Into<PathBuf>) -> Result<Self, WriteError> {
         AtomicWriter::observed(target, ())
     }
@@ -101,7 +101,7 @@ impl<O: Observer> AtomicWriter<O> {
     /// A writer that calls `observer` before each step.
     ///
     /// # Errors
-    /// If there is no such directory.
+    /// If the directory does not exist.
     pub fn observed(target: impl Into<PathBuf>, observer: O) -> Result<Self, WriteError> {
         let path = target.into();
         let target = Dir::at(&path).map_err(failed("stat", &path))?;
@@ -298,7 +298,7 @@ fn paths_in(directory: &Dir, prefix: &str) -> io::Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// Whether an error means that there is no such file: nothing, a link, or a file in place of a directory.
+/// Whether an error means that the file does not exist: nothing is there, or a link, or a file in place of a directory.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
 }
