@@ -72,10 +72,10 @@ impl Administrator {
         self.cluster.stop().await.map(drop)
     }
 
-    /// Sends a request, again and again as long as the server is too busy for it; then that is the answer.
+    /// Sends a request, repeatedly while the server is too busy for it. After the deadline the refusal is the answer.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If the server does not answer.
     pub(crate) async fn send(&self, sent: &Sent<'_>) -> Result<Reply> {
         let deadline = Instant::now() + DEADLINE;
         loop {

@@ -152,7 +152,7 @@ impl Kind {
             Kind::Kcm => Box::new(Kcm::find()?),
             Kind::Real => Box::new(server.connect(true).await?),
             Kind::RealUncached => Box::new(server.connect(false).await?),
-            Kind::All => bail!("all targets are more than one"),
+            Kind::All => bail!("name a single target here, not `all`"),
         })
     }
 }

@@ -90,7 +90,7 @@ impl Endpoint {
     /// Sends JSON (`null` for no body), with a bearer token if there is one, and waits for the whole response.
     ///
     /// # Errors
-    /// If there is no response, its status is not 2xx, or its body is not JSON.
+    /// If the server does not respond, the status is not 2xx, or the body is not JSON.
     pub async fn ask(&self, token: Option<&str>, method: &str, path: &str, body: &Value) -> Result<Value> {
         self.ask_for(token, "application/json", method, path, body).await
     }
@@ -98,7 +98,7 @@ impl Endpoint {
     /// The same with an `Accept` header.
     ///
     /// # Errors
-    /// If there is no response, its status is not 2xx, or its body is not JSON.
+    /// If the server does not respond, the status is not 2xx, or the body is not JSON.
     pub async fn ask_for(
         &self,
         token: Option<&str>,
@@ -110,10 +110,10 @@ impl Endpoint {
         Ok(serde_json::from_slice(&self.bytes_for(token, accept, method, path, body).await?)?)
     }
 
-    /// The body of the response to a request with that `Accept` header; `Null` is no body.
+    /// The body of the response to a request with that `Accept` header; the request has no body if `body` is null.
     ///
     /// # Errors
-    /// If there is no response, or its status is not 2xx.
+    /// If the server does not respond, or the status is not 2xx.
     pub async fn bytes_for(
         &self,
         token: Option<&str>,

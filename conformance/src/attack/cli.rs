@@ -40,7 +40,7 @@ enum Kind {
 /// Carries out attacks. `root` is the workspace's folder. Succeeds only if no attack fails.
 ///
 /// # Errors
-/// If a server cannot be started, or there is no such attack.
+/// If a server cannot be started, or no attack has a given name.
 pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
     let folder = root.join("fixtures/attacks");
     let mut entries = catalogue::load(&folder)?;

@@ -74,7 +74,7 @@ pub async fn http1(stream: Box<dyn Stream>, acts: Vec<Act>, waiting: Waiting<'_>
     told(reader.end().into_iter().chain(end.map(str::to_owned)))
 }
 
-/// Sends, and reads no answers, if that is the attack; returns what is told of it.
+/// Sends without reading answers, if the attack does so. Returns the description of the outcome.
 async fn only_sent(sending: impl Future<Output = ()>, waiting: Waiting<'_>) -> Option<&'static str> {
     match waiting.until {
         Until::Unread => {

@@ -135,7 +135,7 @@ impl Ground {
     /// The status code and the body of the answer to a request of the attacker.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If the server does not answer.
     pub async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<(u16, Value)> {
         let token = self.cluster.token(ATTACKER).unwrap_or_default();
         self.ask_with(&[("authorization", format!("Bearer {token}"))], method, path, body).await
@@ -144,7 +144,7 @@ impl Ground {
     /// The same with other headers for authentication.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If the server does not answer.
     pub async fn ask_with(
         &self,
         headers: &[(&str, String)],

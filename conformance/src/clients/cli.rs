@@ -41,10 +41,10 @@ enum Kind {
 }
 
 /// Installs the suites and runs them; `root` is the workspace's folder, `target` that of build results. Succeeds only if every
-/// check passes on the real server, and what fails on the fake is what the ledger lists.
+/// check passes on the real server, and exactly the checks that the ledger lists fail on the fake.
 ///
 /// # Errors
-/// If there is no such suite, one cannot be installed or breaks off, or a server cannot be started.
+/// If a suite is unknown, cannot be installed or breaks off, or a server cannot be started.
 pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCode> {
     let names: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
     for name in &options.suites {
@@ -95,7 +95,7 @@ async fn checked(installed: &Installed, kind: Kind) -> Result<Outcome> {
 }
 
 async fn outcome(installed: &Installed, server: &Server) -> Result<Outcome> {
-    // What a client remembers of one server must not be known of another.
+    // A client's caches for one server must not be used for another.
     let home = tempfile::tempdir()?;
     let mut process = installed.command(server.environment()?, home.path()).spawn().context("the suite's program")?;
     let stdout = process.stdout.take().context("its standard output is piped")?;

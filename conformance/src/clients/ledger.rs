@@ -47,8 +47,8 @@ impl Ledger {
         read().with_context(|| path.display().to_string())
     }
 
-    /// What a suite's outcome on the fake has against it. Without that on a real server every check has to pass there, and it is not known which
-    /// checks are not made for want of what they are about.
+    /// The contradictions between a suite's outcome on the fake and the ledger. If the outcome on a real server is given, the fake must
+    /// pass the checks that pass there; otherwise it must pass every check, and entries that match no check are not reported.
     pub(super) fn complaints(&self, suite: &str, fake: &Outcome, real: Option<&Outcome>) -> Vec<String> {
         let patterns: Vec<&str> = self.patterns(suite).collect();
         let failing: Vec<&str> = real.map_or_else(|| fake.failed().collect(), |real| missing(real, fake));

@@ -24,7 +24,8 @@ impl Outcome {
     /// # Errors
     /// If it is none of the three kinds, or of a check that there was before.
     pub(super) fn take(&mut self, line: &str) -> Result<()> {
-        let (kind, rest) = line.split_once(' ').with_context(|| format!("no line of a suite: {line:?}"))?;
+        let (kind, rest) =
+            line.split_once(' ').with_context(|| format!("unexpected output from the suite: {line:?}"))?;
         let (name, failure) = match kind {
             "client" => {
                 rest.clone_into(&mut self.client);
@@ -34,7 +35,7 @@ impl Outcome {
             "FAIL" => {
                 rest.split_once(": ").map(|(name, why)| (name, Some(why.to_owned()))).context("a FAIL says why")?
             }
-            _ => bail!("no line of a suite: {line:?}"),
+            _ => bail!("unexpected output from the suite: {line:?}"),
         };
         ensure!(self.check(name).is_none(), "there are two checks {name}");
         self.checks.push(Check { name: name.to_owned(), failure });
@@ -79,8 +80,8 @@ mod tests {
         for (line, expected) in [
             ("ok a", "there are two checks a"),
             ("FAIL c", "a FAIL says why"),
-            ("panic: no", "no line of a suite: \"panic: no\""),
-            ("", "no line of a suite: \"\""),
+            ("panic: no", "unexpected output from the suite: \"panic: no\""),
+            ("", "unexpected output from the suite: \"\""),
         ] {
             assert_eq!(outcome.take(line).unwrap_err().to_string(), expected);
         }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(super) const SECTION: &str = "clients";
 const HEAD: &str = "| suite | client | checks | kube-apiserver | fake-apiserver | fails here |\n| --- | --- | ---: | ---: | ---: | --- |\n";
 
-/// What one suite found: on a real server, and on the fake.
+/// The outcomes of one suite: on a real server, and on the fake.
 pub(super) struct Pair {
     pub(super) suite: &'static str,
     pub(super) real: Outcome,

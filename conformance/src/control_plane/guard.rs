@@ -30,7 +30,7 @@ exit "$status"
 /// closed, at the latest by the end of this process.
 ///
 /// # Errors
-/// If the log cannot be written, or there is no `sh`.
+/// If the log cannot be written, or `sh` does not exist.
 pub(super) fn spawn(folder: &Path, program: &Path, arguments: &[String], log: &Path) -> Result<Child> {
     let log = File::create(log).with_context(|| log.display().to_string())?;
     Command::new("sh")

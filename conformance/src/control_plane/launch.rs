@@ -177,7 +177,7 @@ async fn ready(plan: &Plan, programs: &mut [(&str, &mut Child)], check: &Check<'
 }
 
 impl Check<'_> {
-    /// Fails while the certificate file is missing or incomplete, there is no server, or the response is another.
+    /// Fails while the certificate file is missing or incomplete, no server answers, or the response is another one.
     async fn pass(&self) -> Result<()> {
         let endpoint = Endpoint::new(&self.url, Some(&std::fs::read_to_string(&self.ca)?))?;
         let mut request = http::Request::get(self.path);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What `go mod download -json` says of a module.
+/// A module in the output of `go mod download -json`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Download {
@@ -26,7 +26,7 @@ struct Download {
 /// # Errors
 /// If one cannot be downloaded, or is not the one that was pinned.
 pub(super) fn download(sets: &[Set]) -> Result<Vec<Source>> {
-    // In a folder without a go.mod: the sets are no dependencies of anything, and need not agree with each other.
+    // In a folder without a go.mod: nothing depends on the sets, so that they need not agree with each other.
     let nowhere = tempfile::tempdir()?;
     let go = Command::new("go")
         .current_dir(&nowhere)

@@ -35,7 +35,7 @@ impl Source {
     /// The folder at `path`, all of whose definitions are meant.
     ///
     /// # Errors
-    /// If the path is no folder.
+    /// If the path is not a folder.
     pub fn directory(path: &Path) -> Result<Source> {
         let name = path.display().to_string();
         let folder = path.canonicalize().with_context(|| name.clone())?;

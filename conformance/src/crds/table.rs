@@ -16,10 +16,10 @@ pub struct Counts {
     pub equal: usize,
 }
 
-/// What a trial found.
+/// The counts of a trial.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// The definitions: what is stored of them, their conditions, warnings and refusals.
+    /// The definitions: the stored objects, their conditions, warnings and refusals.
     pub definitions: Counts,
     /// The versions of groups: their discovery and their OpenAPI documents.
     pub versions: Counts,

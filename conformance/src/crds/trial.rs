@@ -1,4 +1,4 @@
-//! A trial: what is asked of a pair of servers about a package, case by case.
+//! A trial: the requests to a pair of servers about a package, case by case.
 
 use super::package::{Document, Example, Package};
 use super::table::{Counts, Tally};
@@ -98,7 +98,7 @@ fn judge(about: &str, dialogue: &Dialogue, pair: &Pair, report: &mut impl FnMut(
     false
 }
 
-/// A name as a segment of a path. A value that is no string becomes `-`, which is the name of no object.
+/// A name as a segment of a path. A value other than a string becomes `-`, which no object is named.
 fn segment(name: &Value) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let escaped = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

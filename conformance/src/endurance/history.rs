@@ -1,4 +1,4 @@
-//! What clients saw of a server: what they wrote, and what they were shown. Objects are config maps named by a number.
+//! The history of a server as its clients saw it: their writes, and the events of their watches. Objects are config maps named by a number.
 
 /// The number of namespaces; an object is in that of its number modulo this.
 pub const NAMESPACES: u32 = 20;
@@ -6,16 +6,16 @@ pub const NAMESPACES: u32 = 20;
 /// The number of an object.
 pub type Object = u32;
 
-/// All that was seen.
+/// The whole history.
 #[derive(Debug, Default)]
 pub struct History {
-    /// What each client wrote, in order.
+    /// The writes of each client, in order.
     pub clients: Vec<Vec<Write>>,
-    /// What the store says of each change.
+    /// The changes, as the store reports them.
     pub changes: Vec<(Change, Shown)>,
     /// The revisions up to which history was forgotten on command.
     pub compactions: Vec<u64>,
-    /// What each of the watches saw.
+    /// The watches, with their events.
     pub watches: Vec<Watch>,
     /// The objects in the end.
     pub end: Vec<Shown>,
@@ -58,7 +58,7 @@ pub struct Shown {
     pub revision: u64,
 }
 
-/// What is watched: all of a namespace, or one object of it.
+/// The scope of a watch: a whole namespace, or one object of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
     /// The number of the namespace.
@@ -77,9 +77,9 @@ impl Scope {
 /// A watch that is resumed when it ends, and begun with a list when it cannot be.
 #[derive(Debug)]
 pub struct Watch {
-    /// What it is about.
+    /// Its scope.
     pub scope: Scope,
-    /// What it was shown, in order.
+    /// Its lists, events, bookmarks and expirations, in order.
     pub seen: Vec<Seen>,
 }
 
@@ -94,7 +94,7 @@ pub enum Change {
     Deleted,
 }
 
-/// One thing that a watch was shown.
+/// An observation of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// It begins: all objects at a revision.
@@ -111,8 +111,8 @@ pub enum Seen {
         /// The object then.
         shown: Shown,
     },
-    /// All up to this revision was shown.
+    /// All changes up to this revision have been sent.
     Bookmark(u64),
-    /// What comes after that revision, the last one that it was shown, is forgotten.
+    /// The changes after this revision, the last one that the watch has seen, are compacted.
     Expired(u64),
 }

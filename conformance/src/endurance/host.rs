@@ -26,12 +26,12 @@ use tokio::sync::mpsc;
 pub(super) const REMEMBERED: usize = 5000;
 /// The number of replicas.
 pub(super) const REPLICAS: usize = 3;
-/// What a line of the file begins with that is about a compaction.
+/// The prefix of a line of the file about a compaction.
 const COMPACTED: &str = "compacted";
 /// How often changes are noted.
 const NOTE: Duration = Duration::from_millis(100);
 
-/// Serves until its standard input is closed. What changes is written to the file at `path`.
+/// Serves until its standard input is closed. Changes are written to the file at `path`.
 ///
 /// # Errors
 /// If the server does not start, or the file cannot be written.
@@ -85,7 +85,7 @@ async fn obey(server: &FakeApiServer, line: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the store says of changes.
+/// The changes, as the store reports them, and the file that they are written to.
 struct Changes {
     subscription: Subscription,
     file: BufWriter<File>,

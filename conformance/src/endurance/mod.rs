@@ -134,7 +134,7 @@ pub async fn run(options: Options) -> Result<Outcome> {
     Ok(Outcome::of(&history, counts, verdict(&history, REMEMBERED as u64), time))
 }
 
-/// What the watch of that number is about: the first of each client all of a namespace, the others one object each.
+/// The scope of the watch of that number: the first one of each client watches a namespace, the others one object each.
 fn scope(number: u32, clients: u32) -> Scope {
     let (client, round) = (number % clients, number / clients);
     let namespace = client % NAMESPACES;
@@ -210,7 +210,7 @@ impl Host {
     }
 }
 
-/// What is done, and what ends it.
+/// The disruptions: the command that starts each, and the command that ends it, if it does not end by itself.
 fn ways() -> Vec<(String, Option<String>)> {
     let with_end = |first: String, then: String| (first, Some(then));
     let round = |number: usize| {

@@ -1,4 +1,4 @@
-//! Numbers and names of objects, and the paths of what is asked for.
+//! Numbers and names of objects, and the paths of requests for them.
 
 use super::history::{NAMESPACES, Object, Scope, Shown};
 use anyhow::{Context as _, Result};

@@ -1,4 +1,4 @@
-//! The outcome of an endurance test: its figures, and what must not be.
+//! The outcome of an endurance test: its figures, and the violated guarantees.
 
 use super::history::{History, Seen, Write};
 use crate::attack::vitals::Vitals;
@@ -13,7 +13,7 @@ const LOOK: Duration = Duration::from_secs(30);
 /// How much more memory there may be in the second half of the time after the warm-up than in the first, in percent.
 const GROWTH: u64 = 10;
 
-/// What is counted besides the history.
+/// The counts that a run keeps besides the history.
 pub(super) struct Counts {
     /// The responses by status code, those to watches included.
     pub(super) responses: BTreeMap<u16, u64>,
@@ -30,7 +30,7 @@ pub(super) struct Counts {
 /// The outcome of an endurance test.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What must not be; nothing, if all is well.
+    /// The violated guarantees; empty if the run is good.
     pub findings: Vec<String>,
     figures: String,
 }

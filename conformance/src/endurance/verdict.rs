@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Of each kind of finding only so many are told.
 const TOLD: usize = 5;
 
-/// What happened at a revision.
+/// The change at a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fact {
     change: Change,
@@ -14,7 +14,7 @@ struct Fact {
     uid: u64,
 }
 
-/// Everything that happened: what the store says, what was answered and what was shown.
+/// Everything that happened, according to the store, to responses and to watches.
 struct Truth {
     facts: BTreeMap<u64, Fact>,
     /// The same by object.
@@ -80,7 +80,7 @@ impl Findings {
     }
 }
 
-/// What the history shows that must not be. `remembered` is the number of changes that the server remembers at least.
+/// The guarantees that the history violates. `remembered` is the least number of changes that the server must remember.
 pub fn verdict(history: &History, remembered: u64) -> Vec<String> {
     let (truth, mut findings) = truth(history);
     findings.extend(monotone(history));
@@ -96,7 +96,7 @@ pub fn verdict(history: &History, remembered: u64) -> Vec<String> {
     findings
 }
 
-/// Everything that happened, and where there is no telling.
+/// Everything that happened, and the contradictions about it.
 fn truth(history: &History) -> (Truth, Vec<String>) {
     let mut findings = Findings::of("each revision is that of one change");
     let mut facts: BTreeMap<u64, Fact> = BTreeMap::new();
@@ -181,7 +181,7 @@ fn lives(truth: &Truth) -> Vec<String> {
     findings.told()
 }
 
-/// What was shown was written, and what was answered as deleted was.
+/// Checks that every object shown was written, and that every acknowledged deletion took place.
 fn accounted(history: &History, truth: &Truth) -> Vec<String> {
     let mut findings = Findings::of("what is shown was written, and what was deleted is gone");
     let (mut answered, mut gone, mut unknown) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
@@ -336,7 +336,7 @@ fn expired(history: &History, remembered: u64) -> Vec<String> {
     findings.told()
 }
 
-/// What every watch has in the end is what there is.
+/// Checks that every watch ends with the objects that exist.
 fn end(history: &History, truth: &Truth) -> Vec<String> {
     let mut findings = Findings::of("in the end every watch has what there is");
     let real: BTreeMap<Object, Shown> = history.end.iter().map(|shown| (shown.object, *shown)).collect();

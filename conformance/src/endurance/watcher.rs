@@ -31,9 +31,9 @@ pub(super) struct Watcher {
     goal: watch::Receiver<Goal>,
     /// The revisions that it has of objects.
     known: BTreeMap<Object, u64>,
-    /// What it is resumed from.
+    /// The revision that it is resumed from.
     last: Option<u64>,
-    /// What it was shown.
+    /// Its observations so far.
     seen: Vec<Seen>,
 }
 
@@ -43,7 +43,7 @@ struct Frame {
     object: Shape,
 }
 
-/// What matters of an object, a list or a status.
+/// The fields of an object, a list or a status that are looked at.
 #[derive(Deserialize)]
 struct Shape {
     #[serde(default)]
@@ -149,7 +149,7 @@ impl Watcher {
         let path = format!("{}&watch=true&allowWatchBookmarks=true{how}", names::scope(self.scope));
         let answer = self.link.send(Method::GET, &path, &Value::Null).await.map_err(|_| Trouble::Connection)?;
         if answer.status() != 200 {
-            // A fault rule may say 410: then all is listed anew, but that is no word of what is remembered.
+            // A 410 may come from a fault rule: then objects are listed again, but it does not show that history was forgotten.
             self.last = self.last.filter(|_| answer.status() != 410);
             return Ok(false);
         }

@@ -20,7 +20,7 @@ pub(super) struct Writer {
     number: u32,
     random: fastrand::Rng,
     written: Vec<Write>,
-    /// What makes each content another one.
+    /// A counter that makes each content unique.
     count: u64,
 }
 

@@ -111,16 +111,16 @@ impl Pair {
     /// Sends `request` to both; true if both succeeded.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If a server does not answer.
     pub(crate) async fn ask(&self, dialogue: &mut Dialogue, request: &Request) -> Result<bool> {
         let answers = self.ask_each(dialogue, [request, request], |_| {}).await?;
         Ok(answers.iter().all(Item::is_success))
     }
 
-    /// Sends each its request, the real server the first; what they answer, as `settle` leaves it.
+    /// Sends each server its request, the first one to the real server. Returns the answers, after `settle` has changed them.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If a server does not answer.
     pub(crate) async fn ask_each(
         &self,
         dialogue: &mut Dialogue,
@@ -137,7 +137,7 @@ impl Pair {
     /// Sends a request that changes nothing to both: to the real server until it answers as the fake does, or had its time.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// If a server does not answer.
     pub(crate) async fn settle(&self, dialogue: &mut Dialogue, request: &Request) -> Result<()> {
         let fake = send(&self.fake, request).await?;
         let begin = Instant::now();

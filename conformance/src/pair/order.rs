@@ -1,4 +1,4 @@
-//! What upstream has no order for, sorted, so that answers can be compared.
+//! Sorting of lists that upstream leaves in no fixed order, so that answers can be compared.
 
 use serde_json::Value;
 

@@ -55,7 +55,7 @@ impl Answer {
         self.item.document["message"].as_str().unwrap_or_default()
     }
 
-    /// What differs from another answer, which is the one that should have come.
+    /// The differences from the real server's answer.
     pub(super) fn differences(&self, real: &Answer) -> Vec<Difference> {
         let exchange = |answer: &Answer| Exchange { step: 1, command: String::new(), items: vec![answer.item.clone()] };
         let mut all = differences(&[exchange(real)], &[exchange(self)]);

@@ -15,11 +15,11 @@ pub struct Case {
     pub broken: bool,
     /// The schema that replaces the other one after the first half of the stories.
     pub then: Option<Value>,
-    /// What happens to each object.
+    /// The requests for each object.
     pub stories: Vec<Story>,
 }
 
-/// What happens to one object.
+/// The requests for one object.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Story {
     /// The requests under the first schema.

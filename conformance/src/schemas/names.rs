@@ -96,8 +96,8 @@ impl Names {
         json!([version])
     }
 
-    /// The body of an action on the object of that name, whose last revision is known; null if there is none. A body that is no object
-    /// is sent as it is.
+    /// The body of an action on the object of that name. `revision` is the last known one, or null. A body that is not an object is sent
+    /// as it is.
     pub(super) fn body(&self, name: &str, action: &Action, revision: Value) -> Value {
         let mut body = action.body.clone();
         if body.is_object() && matches!(action.verb, Verb::Create | Verb::Update | Verb::UpdateStatus) {

@@ -19,7 +19,7 @@ pub(super) struct Shrinker<'a> {
     pub(super) numbers: &'a Numbers,
 }
 
-/// What two differences of the same cause have in common, most probably.
+/// A signature that differences of the same cause most probably share.
 pub(super) fn likeness(exchange: &Exchange) -> String {
     let of = match &exchange.sent {
         Sent::Define => "define".to_owned(),
@@ -129,7 +129,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     all.extend(less(&case.schema).into_iter().map(|schema| Case { schema, ..case.clone() }));
     if let Some(then) = &case.then {
         all.extend(less(then).into_iter().map(|then| Case { then: Some(then), ..case.clone() }));
-        // What both schemas have goes from both.
+        // If the schemas are the same, parts are removed from both.
         let both = less(&case.schema).into_iter().zip(less(then)).filter(|_| case.schema == *then);
         all.extend(both.map(|(schema, then)| Case { schema, then: Some(then), ..case.clone() }));
     }

@@ -1,4 +1,4 @@
-//! What the generator promises.
+//! Tests of the generator's promises.
 
 use super::generate::Generator;
 use super::names::Names;

@@ -28,7 +28,7 @@ pub(super) struct Exchange {
     pub(super) fake: Answer,
 }
 
-/// What was sent.
+/// A request of a case.
 #[derive(Debug, Clone)]
 pub(super) enum Sent {
     /// The definition.
@@ -40,7 +40,7 @@ pub(super) enum Sent {
 }
 
 impl Exchange {
-    /// What differs.
+    /// The differences between the two answers.
     pub(super) fn differences(&self) -> Vec<Difference> {
         self.fake.differences(&self.real)
     }

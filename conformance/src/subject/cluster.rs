@@ -134,7 +134,7 @@ pub trait Cluster: Send + Sync {
 
     /// Compacts the history up to now.
     fn compact(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async { bail!("this target cannot forget on purpose") })
+        Box::pin(async { bail!("this target cannot compact its history on demand") })
     }
 
     /// Advances the clock.

@@ -1,4 +1,4 @@
-//! What a conversion webhook answers: objects that it converts well, or something else that a scenario asks for.
+//! The responses of a conversion webhook: correctly converted objects, or something else that a scenario asks for.
 //!
 //! It converts between `v1`, where `spec.hostPort` is `a:1`, and all other versions, where `spec.host` is `a` and `spec.port` is
 //! `1`.
@@ -156,7 +156,7 @@ impl Answer {
     /// The status, the content type and the body of the answer to a request.
     ///
     /// # Errors
-    /// If the request is no review.
+    /// If the request is not a review.
     pub fn to(self, asked: &Asked) -> Result<(u16, &'static str, Vec<u8>)> {
         let (_, kind) = ANSWERS[self.0];
         if let Kind::Raw(status, content_type, body) = kind {

@@ -25,7 +25,7 @@ pub enum Manner {
     Intermediate,
     /// By an authority's authority; only the inner one vouches for it.
     IntermediateBundled,
-    /// By one that is no authority.
+    /// By a certificate that is not an authority's.
     Usurped,
     /// By an authority of the same name as the one that vouches for it.
     OtherKey,
@@ -73,7 +73,7 @@ const MANNERS: [(&str, Manner); 18] = [
     ("path-too-long", Manner::PathTooLong),
 ];
 
-/// What a webhook serves with, and what vouches for it, PEM.
+/// The certificate chain and key that a webhook serves with, and the CA bundle that is to vouch for it, as PEM.
 pub(super) struct Identity {
     pub(super) chain: Vec<CertificateDer<'static>>,
     pub(super) key: PrivateKeyDer<'static>,

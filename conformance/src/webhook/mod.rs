@@ -37,7 +37,7 @@ impl Webhook {
     /// Starts a webhook that converts, with a certificate of that manner.
     ///
     /// # Errors
-    /// If there is no port, or there are no random numbers for keys.
+    /// If no port is free, or the system has no random numbers for keys.
     pub async fn start(manner: Manner) -> Result<Webhook> {
         let certificates::Identity { chain, key, bundle } = manner.identity()?;
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -75,7 +75,7 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, answer: Arc<Mutex<Answer
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let (tls, answer) = (tls.clone(), Arc::clone(&answer));
-        // A client that does not trust it or goes away is no concern of the others.
+        // A client that does not trust it or goes away does not affect the others.
         connections.spawn(async move {
             let Ok(stream) = tls.accept(stream).await else { return };
             let service = service_fn(|request| respond(request, Arc::clone(&answer)));

@@ -55,7 +55,7 @@ pub(super) struct Kind {
     pub(super) status: Option<Value>,
 }
 
-/// What a form is.
+/// A form, by its kind.
 pub(super) enum Form<'f> {
     Choice(&'f [Value]),
     List(List<'f>),
@@ -97,7 +97,7 @@ impl Forms {
         self.shared.get(name).unwrap_or_else(|| panic!("there is no form {name}"))
     }
 
-    /// What that form is.
+    /// The form that `form` describes; `$use` is resolved.
     pub(super) fn form<'f>(&'f self, form: &'f Value) -> Form<'f> {
         match form {
             Value::Array(items) => Form::Choice(items),

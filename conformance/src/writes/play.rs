@@ -20,11 +20,11 @@ pub(super) struct Player {
 /// A story as it was played, up to the first difference.
 #[derive(Debug, Default)]
 pub(super) struct Played {
-    /// What the real server answered to each step.
+    /// The real server's status for each step.
     pub(super) statuses: Vec<String>,
-    /// Whether it succeeded.
+    /// Whether each step succeeded there.
     pub(super) succeeded: Vec<bool>,
-    /// Whether it gave up the last request in a panic, of which nothing is to be learned.
+    /// Whether it panicked in the last request; such an answer is not compared.
     pub(super) panicked: bool,
     /// How the last answers differ.
     differences: Vec<Difference>,
@@ -37,7 +37,7 @@ impl Played {
         (!self.differences.is_empty()).then(|| (self.statuses.len() - 1, &self.differences[..]))
     }
 
-    /// What two differences of the same cause have in common, most probably.
+    /// A signature that differences of the same cause most probably share.
     pub(super) fn likeness(&self) -> Option<String> {
         self.difference().map(|_| self.likeness.clone())
     }

@@ -44,7 +44,7 @@ pub(super) enum Operation {
     Delete,
 }
 
-/// What an update makes of the `managedFields` that were read.
+/// The treatment of the `managedFields` that were read, in an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owners {
     Kept,

@@ -1,4 +1,4 @@
-//! What the generator promises.
+//! Tests of the generator's promises.
 
 use super::forms::{Forms, Kind};
 use super::generate::Generator;

@@ -17,14 +17,14 @@ use std::time::Duration;
 /// Time for a check.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// What a check has: a client, and a namespace of its own.
+/// The environment of a check: a client, and a namespace of its own.
 #[derive(Clone)]
 pub struct Scene {
     pub client: Client,
     pub namespace: String,
 }
 
-/// A name, and what must not fail.
+/// A check: its name, and a function that must not fail.
 pub type Check = (&'static str, fn(Scene) -> BoxFuture<'static, Result<()>>);
 
 /// The checks of these functions, by their names.

@@ -4,7 +4,7 @@ use super::node::Context;
 use super::{Generator, Made};
 use serde_json::{Map, Value, json};
 
-/// What expressions know of a value.
+/// The type of a value, as expressions see it.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Boolean,
@@ -219,7 +219,7 @@ impl Generator {
         let field = format!("{of}.{}", escaped(name));
         let inner = self.condition(&field, &made.kind, &made.witness, depth - 1);
         let present = witness.get(name).is_some();
-        // A null is no value of the type, and cannot be compared with one.
+        // A null is not a value of the type, and cannot be compared with one.
         let inner = inner.filter(|_| !made.schema.contains_key("nullable"));
         Some(match (inner, self.rng.u32(..4)) {
             (Some(inner), 0) if present => inner,

@@ -70,7 +70,7 @@ impl Real {
 }
 
 impl Controller for Real {
-    /// It is quiet once the sentinel passes and no call was made meanwhile: without a call there is no event, hence no work.
+    /// It is quiet once the sentinel passes and no call was made meanwhile: without calls there are no events, hence no work.
     fn quiet<'a>(&'a self, cluster: &'a dyn Cluster) -> BoxFuture<'a, Result<()>> {
         Box::pin(async {
             let mut before = cluster.calls(&self.user).await?.len();
