@@ -31,7 +31,7 @@ fn every_dependency_has_a_licence_that_is_allowed() {
     }
 }
 
-/// What cargo says of the packages in the lock file, asked with the further `arguments`.
+/// The output of `cargo metadata` for the lock file, with further `arguments`.
 fn metadata(root: &str, arguments: &[&str]) -> Result<Value, String> {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--all-features", "--locked"])

@@ -57,7 +57,7 @@ pub(super) fn measure(administrator: &Target, worst: &Target, name: &str, turns:
     Ok(Measured { turns: turns?, bodies: bodies.load(Ordering::Relaxed) })
 }
 
-/// What lets a user write in one namespace, but not grant what it has not.
+/// A role and its binding, by which a user may write in one namespace, but not grant permissions that it lacks.
 fn rights(name: &str) -> [(&'static str, Value); 2] {
     let rule =
         json!({"apiGroups": ["", GROUP], "resources": ["configmaps", "pods", "roles"], "verbs": ["create", "patch"]});
