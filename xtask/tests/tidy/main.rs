@@ -122,3 +122,42 @@ fn every_file_says_what_it_is_and_is_short() {
     }
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
+
+/// The first noun of a comment is the thing that it is about, not "what" is done with it; and a thing "is not an X", rather than "is no X".
+#[test]
+fn comments_say_what_they_are_about() {
+    let mut found = Vec::new();
+    for file in CRATES.iter().flat_map(|of| rust_files(&root().join(of).join("src"))) {
+        let text = std::fs::read_to_string(&file).expect("a text");
+        let name = file.strip_prefix(root()).unwrap_or(Path::new("")).display().to_string();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            if line.starts_with("/// What ") || line.starts_with("//! What ") {
+                found.push(format!("{name}:{}: {line}", index + 1));
+            }
+            if line.starts_with("//") && says_is_no(line) {
+                found.push(format!("{name}:{}: {line}", index + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+/// Whether a line says that something "is no X": not that "there is no X", nor that it "is no longer" one.
+fn says_is_no(line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').collect();
+    words.windows(4).any(|words| {
+        let [subject, is, no, of] = words else { return false };
+        *is == "is" && *no == "no" && !["there", "There"].contains(subject) && *of != "longer"
+    })
+}
+
+#[test]
+fn a_line_that_says_is_no_is_seen() {
+    for line in ["/// A list is no object.", "    // Zero is no limit."] {
+        assert!(says_is_no(line), "{line}");
+    }
+    for line in ["/// If there is no object.", "// There is no limit.", "/// It is no longer there."] {
+        assert!(!says_is_no(line), "{line}");
+    }
+}
