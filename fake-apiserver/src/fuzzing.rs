@@ -122,7 +122,7 @@ pub fn encode(tree: &Value) -> Vec<u8> {
 /// JSON printed in YAML.
 ///
 /// # Errors
-/// If it has what cannot stand in YAML.
+/// If it cannot be represented in YAML.
 pub fn json_to_yaml(json: &[u8]) -> Result<String, String> {
     crate::yaml::print(json)
 }

@@ -10,7 +10,7 @@ use crate::registry::{child, flag, items, number, text};
 use std::collections::HashMap;
 use tree::Value;
 
-/// Sets what was allocated to the old service and is missing in the new one.
+/// Sets the allocations of the old service that the new one leaves out.
 pub(super) fn patch_allocated(new: &mut Value, old: &Value) {
     if needs_cluster_ip(old) && needs_cluster_ip(new) {
         for field in ["clusterIP", "clusterIPs"] {
@@ -51,7 +51,7 @@ pub(super) fn needs_node_ports(service: &Value) -> bool {
     }
 }
 
-/// Finds out what a client means that sets `clusterIP` alone.
+/// Makes `clusterIPs` agree with `clusterIP`, for clients that know only the latter.
 pub(super) fn normalize_cluster_ips(new: &mut Value, old: Option<&Value>) {
     let own = |service: &Value| Value::from(vec![cluster_ip(service).to_owned()]);
     let Some(old) = old else {

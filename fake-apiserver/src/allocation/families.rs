@@ -1,4 +1,4 @@
-//! The families of a service's cluster IPs: completed from what is given and from what the cluster has.
+//! The families of a service's cluster IPs: completed from its given fields and the cluster's families.
 //!
 //! Follows `initIPFamilyFields` and `isMatchingPreferDualStackClusterIPFields` of
 //! `pkg/registry/core/service/storage/alloc.go` (v1.37.1).

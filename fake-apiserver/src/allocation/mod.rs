@@ -1,4 +1,4 @@
-//! Allocation: what services get from pools, cluster IPs and node ports, before their rules see them.
+//! Allocation of cluster IPs and node ports to services, before their rules see them.
 //!
 //! ```text
 //!   begin: carry over, complete families, take ──▶ Begun ──┬── stored: release what the old service had ──▶ done
@@ -82,7 +82,7 @@ pub(crate) struct Begun<'a> {
 }
 
 impl Begun<'_> {
-    /// Releases what the old service had, or gives back what was taken.
+    /// Releases the old service's allocations that the new one does not have, or undoes the new allocations.
     pub(crate) async fn finish(mut self, stored: bool) {
         let addresses = if stored { mem::take(&mut self.left) } else { mem::take(&mut self.taken) };
         self.taken.clear();
@@ -91,7 +91,7 @@ impl Begun<'_> {
 }
 
 impl Drop for Begun<'_> {
-    /// Gives back what a write took that was cancelled.
+    /// Undoes the allocations of a cancelled write.
     fn drop(&mut self) {
         let taken = mem::take(&mut self.taken);
         if !taken.is_empty() && self.release.all(&taken).now_or_never().is_none() {
@@ -119,10 +119,10 @@ impl Allocations {
         &self.ranges
     }
 
-    /// Takes what a service needs, and sets it there; `old` is the service that it replaces.
+    /// Allocates the addresses and ports that a service needs, and sets them there; `old` is the service that it replaces.
     ///
     /// # Errors
-    /// 422 if it cannot have what it wants, 500 if nothing is left.
+    /// 422 if it asks for an address or port that it cannot have, 500 if nothing is left.
     pub(crate) async fn begin<'a>(
         &'a self,
         access: Access<'a>,

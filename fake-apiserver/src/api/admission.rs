@@ -74,7 +74,7 @@ async fn mutate(
     verdict
 }
 
-/// Adds what plugins noted to the response and the audit event.
+/// Adds the plugins' warnings and annotations to the response and the audit event.
 fn note(request: &mut Request<'_>, notes: Notes) {
     request.warnings.extend(notes.warnings);
     request.annotations.extend(notes.annotations);

@@ -24,7 +24,7 @@ use tree::Value;
 /// Upstream's error for an apply to the scale of a custom resource: the result is no longer a typed scale.
 const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: autoscaling/v1";
 
-/// The manager of what an object had before anything was applied.
+/// The manager of the fields that an object had before the first apply.
 const BEFORE: &str = "before-first-apply";
 /// The reason of the error that another request has created the object meanwhile.
 const EXISTS: &str = "AlreadyExists";
@@ -236,7 +236,7 @@ impl Configuration {
         Ok((tree, managers))
     }
 
-    /// Refuses what is not an object of that kind and version.
+    /// Refuses a configuration that is not an object of that kind and version.
     fn check_kind(&self, expected: &Expected<'_>) -> ApiResult<()> {
         let configuration = &self.document.value;
         if !configuration.is_object() && !configuration.is_null() {
@@ -258,7 +258,7 @@ impl Configuration {
         Ok(())
     }
 
-    /// Refuses what has owners of its fields or does not fit its type.
+    /// Refuses a configuration that has managed fields or does not fit its type.
     fn check(&self, context: &Context<'_>) -> ApiResult<()> {
         let configuration = &self.document.value;
         if Metadata::of(configuration).field("managedFields").is_some_and(Value::is_array) {

@@ -30,7 +30,7 @@ impl Answers {
         }
     }
 
-    /// Asks the webhook what has to be known; says whether it was asked.
+    /// Requests the missing conversion from the webhook; true if one was missing.
     pub(super) async fn ask(&mut self, request: &Request<'_>) -> bool {
         let Some(question) = self.open.take() else { return false };
         let version = request.kind.versions.iter().find(|version| *version.api_version == *question.1);

@@ -1,4 +1,4 @@
-//! Conversion by webhooks, where verbs meet it: of what they read, of what they answer, of what watches tell.
+//! Conversion by webhooks, for the verbs: of the objects that they read, of those that they return, and of watch events.
 //!
 //! All of it waits for a webhook, for no longer than the request may take, and holds nothing meanwhile. What a webhook converts has its
 //! final form from here on; the wire changes only what is converted without one.

@@ -1,4 +1,4 @@
-//! Writes and the owners of fields: what a request knows that `managed/` asks for (`FieldManager` of
+//! Field management of writes: the manager, endpoint and versions of a request, for `managed/` (`FieldManager` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and who calls it in `k8s.io/apiserver/pkg/endpoints/handlers`).
 
 use super::Request;

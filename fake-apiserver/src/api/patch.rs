@@ -91,7 +91,7 @@ impl<'k> Patch<'k> {
                 let mut patched = patch::strategic::apply(current, &mut document, self.expected.ty)?;
                 schema::convert(&mut patched, self.expected.ty)
                     .map_err(|why| refused(&patch::print(&document), why))?;
-                // Upstream decodes it as what it has to be, whatever it says it is.
+                // Upstream decodes it as the expected kind, whatever kind it names.
                 patched["apiVersion"] = self.expected.api_version.into();
                 patched["kind"] = self.expected.kind.into();
                 shown = Some(document);
@@ -164,7 +164,7 @@ fn typed(
     if expected.is_custom() {
         expected.check_custom_type(&api_version, &kind, name)?;
     } else if let Some(why) = expected.mismatch(&api_version, &kind) {
-        // It is decoded as what it says it is, and converted then.
+        // It is decoded as the kind that it names, and converted then.
         let undecoded = schema::lookup(&api_version, &kind).and_then(|ty| schema::check(patched, ty).err());
         return Err(refused(undecoded.map_or(why, |error| error.to_string())));
     }
@@ -181,7 +181,7 @@ fn typed(
     Ok(Decoded { object, findings })
 }
 
-/// 422 about a patch, or about what came of it.
+/// 422 about a patch, or about its result.
 fn refused(shown: &str, why: String) -> ApiError {
     ApiError::invalid(Qualified { group: "", resource: "" }, "", &[FieldError::invalid("patch", &shown.into(), why)])
 }

@@ -61,7 +61,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
         let subscription = store.subscribe_after(after, selection.scope(), filter(request, &selection));
         (None, None, subscription.map_err(|expired| too_old(after, expired)))
     };
-    // A watch of what a definition said before ends when the definition changes, also if that is right now.
+    // A watch by an older version of a definition ends when the definition changes, even if that happens right now.
     if let Ok(events) = &events
         && !request.is_current()
     {

@@ -11,7 +11,7 @@ use crate::store::{Draft, Store};
 use jiff::Timestamp;
 use tree::Value;
 
-/// The manager of what the server itself writes.
+/// The field manager of the server's own writes.
 pub(crate) const MANAGER: &str = "kube-apiserver";
 
 /// The draft of a new object: it gets a uid, the time, the defaults of its kind and an owner of its fields.
@@ -29,7 +29,7 @@ pub(crate) fn created(
     draft(kind, &object)
 }
 
-/// Gives a new object what every write of one gives.
+/// Completes a new object as every create does: uid, time, defaults, field managers, generation.
 pub(crate) fn complete(kind: &Resource, object: &mut Value, store: &Store, ids: &Ids, now: Timestamp) {
     let time = format_seconds(now);
     meta::set(object, "uid", ids.uid());

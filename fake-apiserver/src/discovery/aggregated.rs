@@ -130,7 +130,7 @@ impl<'k> SubresourceDiscovery<'k> {
 }
 
 impl<'k> GroupVersionKind<'k> {
-    /// The kind of what `of` or a subresource of it answers.
+    /// The kind that `of` or a subresource of it answers with.
     fn of(of: &'k Version, [group, version, kind]: [&'k str; 3]) -> Self {
         match of.is_custom() && version.is_empty() {
             true => GroupVersionKind { group: &of.group, version: &of.name, kind },

@@ -260,7 +260,7 @@ pub(super) fn no_stream() -> ApiError {
     accepted(&STREAMS)
 }
 
-/// The handler's refusal, which names what it would accept.
+/// The handler's 406, which names the media types that it accepts.
 fn accepted(media_types: &[&str]) -> ApiError {
     ApiError::not_acceptable(format!("only the following media types are accepted: {}", media_types.join(", ")))
 }

@@ -217,7 +217,7 @@ impl<'r> Exchange<'r> {
             return Err(fault);
         }
         let catalog = self.replica.cluster.catalog();
-        // Slashes before a path matter to what serves it, and not to authorization.
+        // Additional slashes before a path matter to its handler, and not to authorization.
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));

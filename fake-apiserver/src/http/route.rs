@@ -37,7 +37,7 @@ impl ResourcePath<'_> {
     }
 }
 
-/// A path without its escapes; what is not UTF-8 then is replaced.
+/// A path without its escapes; invalid UTF-8 is replaced.
 pub(super) fn decoded(path: &str) -> Cow<'_, str> {
     if path.contains('%') { percent_decode_str(path).decode_utf8_lossy() } else { path.into() }
 }

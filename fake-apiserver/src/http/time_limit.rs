@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The limit of handlers that write (`requestTimeoutUpperBound`).
 const LONGEST_WRITE: Duration = Duration::from_secs(34);
-/// The limit of what has none: a year, for which no timer overflows.
+/// The duration that stands for no limit: a year, for which no timer overflows.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The shortest limit that is not over at once.
 const SHORTEST: Duration = Duration::from_millis(1);

@@ -34,7 +34,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 const VERSION: &str = "13";
 /// The greatest message of a client, in bytes. There is nothing for it to say.
 const MAX_RECEIVED: usize = 64 * 1024;
-/// The memory of a connection for what it receives, in bytes.
+/// The receive buffer of a connection, in bytes.
 const READ_BUFFER: usize = 1024;
 /// The text that RFC 6455 appends to a client's key.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

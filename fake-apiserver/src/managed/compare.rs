@@ -54,7 +54,7 @@ impl Changes {
     }
 }
 
-/// Whether a value was modified as a whole, and what was changed below.
+/// Whether a value was modified as a whole, and the changes below it.
 type Found = Result<(bool, Changes), String>;
 
 struct Walk {

@@ -43,7 +43,7 @@ pub struct Owned {
 pub type Managers = BTreeMap<Manager, Owned>;
 
 impl Manager {
-    /// A manager of updates, or of what is applied.
+    /// A manager of updates, or of applies.
     pub fn new(name: &str, operation: Operation, api_version: &str, subresource: &str) -> Manager {
         Manager {
             name: if name.is_empty() { "unknown" } else { name }.to_owned(),

@@ -68,7 +68,7 @@ fn fields(map: &Map<'_>, live: Option<&Fields>, applied: Option<&Fields>) -> Res
     Ok((!result.is_empty()).then_some(Value::Object(result)))
 }
 
-/// Items are in the order of what is applied; the others stay between those that were around them.
+/// Items are in the order of the applied list; the others stay between their former neighbours.
 fn items(list: &List<'_>, live: Option<&Vec<Value>>, applied: Option<&Vec<Value>>) -> Result<Option<Value>, String> {
     let index = |items: Option<&'_ Vec<Value>>| -> Result<Vec<Element>, String> {
         let elements = items.into_iter().flatten().enumerate();
@@ -83,7 +83,7 @@ fn items(list: &List<'_>, live: Option<&Vec<Value>>, applied: Option<&Vec<Value>
             return Err(format!("duplicate entries for key {element}"));
         }
     }
-    // Of what occurs twice no item is merged.
+    // Items that occur twice are not merged.
     let mut live_items: BTreeMap<&Element, &Value> = BTreeMap::new();
     for (element, item) in olds.iter().zip(live.into_iter().flatten()) {
         live_items.entry(element).and_modify(|item| *item = &Value::Null).or_insert(item);
@@ -133,7 +133,7 @@ fn items(list: &List<'_>, live: Option<&Vec<Value>>, applied: Option<&Vec<Value>
     Ok((!result.is_empty()).then_some(Value::Array(result)))
 }
 
-/// A value without the fields of a set. Of what is one value nothing is taken.
+/// A value without the fields of a set. Nothing is removed from atomic values.
 pub fn without(ty: Type<'_>, value: &Value, fields: &Set) -> Value {
     let rest = |ty: Type<'_>, value: &Value, element: &Element| match fields.below(element) {
         Some(below) => without(ty, value, below),

@@ -1,4 +1,4 @@
-//! The owners of fields: who manages which fields of an object (`metadata.managedFields`), and what is applied to it.
+//! Field management: the managers of an object's fields (`metadata.managedFields`), and server-side apply.
 //!
 //! Pure functions over trees. They know types, those of built-in kinds and the schemas of custom resources alike, but no kind and
 //! no request.

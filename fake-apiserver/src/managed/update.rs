@@ -216,7 +216,7 @@ impl Context<'_> {
         compare(ty, old, new, self.trees).map_err(|why| format!("failed to compare objects: {why}"))
     }
 
-    /// Takes what is changed from the other managers. Returns the fields that the write has set.
+    /// Takes changed fields from the other managers. Returns the fields that the write has set.
     fn hand_over(
         &self,
         old: &Value,
@@ -264,7 +264,7 @@ impl Context<'_> {
         Ok(own.written)
     }
 
-    /// Takes out of the merged object what this manager has applied before and does not any more, unless others own it.
+    /// Removes from the merged object the fields that this manager has applied before but no longer does, unless others own them.
     fn prune(&self, merged: Value, last: &Owned, managers: &Managers) -> Result<Value, String> {
         let at = "to last applied version";
         let Some(merged) = self.versioned(&merged, &last.api_version).map_err(unconverted("merged", at))? else {
@@ -282,7 +282,7 @@ impl Context<'_> {
         Ok(self.versioned(&pruned, self.api_version)?.unwrap_or(pruned))
     }
 
-    /// Adds what any manager owns, in whatever version, to the pruned object.
+    /// Adds the fields that any manager owns, in whatever version, to the pruned object.
     fn add_owned(&self, merged: &Value, pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
         let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
         for owned in managers.values() {

@@ -12,7 +12,7 @@ use tree::{Value, json};
 
 const VERSION: &str = "example.com/v1";
 
-/// A schema, and what several managers write.
+/// A schema, and the writes of several managers.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Story<'l> {
@@ -22,7 +22,7 @@ struct Story<'l> {
     writes: Vec<Write<'l>>,
 }
 
-/// A schema, values of it, and what comes of every two.
+/// A schema, values of it, and the recorded results for every two of them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group<'l> {
@@ -34,7 +34,7 @@ struct Group<'l> {
     pairs: Vec<Pair<'l>>,
 }
 
-/// A write, and what became of it.
+/// A write, and its recorded result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Write<'l> {
@@ -130,7 +130,7 @@ fn as_written(set: Value) -> String {
     String::from_utf8(encode(&object, ty).json).expect("JSON is UTF-8")
 }
 
-/// Notes what differs.
+/// Notes a difference.
 struct Differences(Vec<String>);
 
 impl Differences {

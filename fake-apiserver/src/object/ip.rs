@@ -115,7 +115,7 @@ fn masked(address: IpAddr, bits: u8) -> IpAddr {
     }
 }
 
-/// Finds what is wrong with an address in a field that once accepted more; `old` ones are not judged
+/// Finds the errors in an address, in a field that once accepted more; `old` ones are not judged
 /// (`IsValidIPForLegacyField`).
 pub(crate) fn address(at: Path<'_>, text: &str, old: &[&str], errors: &mut Errors) {
     if old.contains(&text) {
@@ -155,7 +155,7 @@ fn strict_cidr(text: &str) -> Option<(IpAddr, u8)> {
     (!has_leading_zero && !bits.starts_with('+')).then_some((address, number))
 }
 
-/// Finds what is wrong with a CIDR in a field that once accepted more; `old` ones are not judged
+/// Finds the errors in a CIDR, in a field that once accepted more; `old` ones are not judged
 /// (`IsValidCIDRForLegacyField`).
 pub(crate) fn cidr(at: Path<'_>, text: &str, old: &[&str], errors: &mut Errors) {
     if old.contains(&text) {

@@ -78,7 +78,7 @@ pub fn custom_metadata_update(new: &Value, old: &Value, rules: &MetaRules) -> Ve
     errors
 }
 
-/// Findings about what changed.
+/// Errors about changes.
 fn changes(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if meta::deletion_timestamp(old).is_some() {

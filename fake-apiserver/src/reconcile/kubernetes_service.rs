@@ -33,7 +33,7 @@ pub(super) fn is_about(key: &Key) -> bool {
     }
 }
 
-/// Creates what is missing, and repairs what is wrong.
+/// Creates missing objects, and repairs wrong ones.
 pub(super) async fn sync(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let sync = Sync { cluster, registry: &catalog.registry, now };
@@ -83,7 +83,7 @@ impl Sync<'_> {
         }
     }
 
-    /// Makes an object what `wanted` makes of it.
+    /// Applies `wanted` to a stored object, and writes the result if it differs.
     async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
         let (kind, time) = (self.kind(id), format_seconds(self.now));
         let key = Self::key(id);

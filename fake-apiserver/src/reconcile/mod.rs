@@ -80,7 +80,7 @@ enum Work {
     LeaveNamespace(Box<str>),
     /// A service that had the address was removed.
     ReleaseAddress(Box<str>),
-    /// The service `kubernetes`, or what belongs to it, was changed.
+    /// The service `kubernetes`, or an object that belongs to it, was changed.
     KubernetesService,
 }
 
@@ -168,7 +168,7 @@ impl Reconcilers {
         }
     }
 
-    /// Notes what follows from a change of any kind.
+    /// Queues the work that follows from a change of any kind.
     fn changed(&self, key: &Key) {
         let resource = key.resource;
         if resource == ids::CLUSTER_ROLES && self.options.cluster_roles {

@@ -25,7 +25,7 @@ use tree::{Value, json};
 
 /// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
 const FINALIZER: &str = "kubernetes";
-/// The manager of what the controller writes.
+/// The field manager of the controller's writes.
 const MANAGER: &str = "kube-controller-manager";
 
 /// `conditionTypes`, each with its `okReasons` and `okMessages`.

@@ -42,7 +42,7 @@ pub(super) const VALIDATING_ADMISSION_POLICY_BINDING: Rules = BINDING;
 
 pub(super) const VALIDATING_WEBHOOK_CONFIGURATION: Rules = WEBHOOK_CONFIGURATION;
 
-/// The rules for the names of the group: some are for what is configured by files (`ValidateStaticSuffix`).
+/// The rules for the names of the group: some names are reserved for configuration by files (`ValidateStaticSuffix`).
 const NAMED: Strategy = Strategy {
     validate: |_, object, old, errors| {
         if old.is_none() && meta::name(object).ends_with(STATIC) {

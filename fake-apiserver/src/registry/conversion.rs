@@ -156,7 +156,7 @@ impl Version {
         }
     }
 
-    /// Whether objects have to be changed before clients see them, beyond what a webhook has done.
+    /// Whether objects have to be changed before clients see them, apart from conversion by a webhook.
     pub(crate) fn converts(&self) -> bool {
         self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
     }

@@ -278,7 +278,7 @@ impl<'v> At<'_, 'v> {
         }
     }
 
-    /// The value stays what it was (`ValidateImmutableField`).
+    /// Checks that the value has not changed (`ValidateImmutableField`).
     pub(in crate::registry) fn immutable(&self, old: &At<'_, '_>, errors: &mut Errors) {
         if !self.equals(old) {
             self.invalid(IMMUTABLE, errors);

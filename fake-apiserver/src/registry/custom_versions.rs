@@ -1,4 +1,4 @@
-//! Versions of custom resources: what their schemas, and the rules in these, do to objects and find in them.
+//! Versions of custom resources: pruning, defaults and validation of objects by their schemas and the rules in these.
 //!
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
@@ -54,8 +54,8 @@ impl Version {
         self.schema.is_some()
     }
 
-    /// Removes what the schema of a custom resource does not know from what a client sent, and fills in its defaults. Returns findings
-    /// about what was removed.
+    /// Prunes the fields that the schema of a custom resource does not know from an object that a client sent, and fills in its defaults.
+    /// Returns findings about the pruned fields.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
@@ -66,7 +66,7 @@ impl Version {
         })
     }
 
-    /// The same of what came of an apply, which keeps nulls.
+    /// The same for the result of an apply, which keeps nulls.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.

@@ -1,4 +1,4 @@
-//! The owners of the fields of a resource's objects: what `managed/` asks of a resource, and who writes what the server writes itself.
+//! Field management of a resource's objects: the types and conversions for `managed/`, and the managers of the server's own writes.
 
 use super::resource::{Resource, Version};
 use crate::error::{ApiError, ApiResult};
@@ -10,7 +10,7 @@ use tree::Value;
 /// The field of `metadata`.
 const FIELD: &str = "managedFields";
 
-/// The versions of a resource, and what a write through an endpoint of it can change.
+/// The versions of a resource, and the fields that a write through one of its endpoints can change.
 pub(crate) struct Endpoint<'r> {
     pub(crate) resource: &'r Resource,
     pub(crate) version: &'r Version,
@@ -97,7 +97,7 @@ impl Resource {
         }
     }
 
-    /// The same for what the server applies with force: the field `name`, which the manager owns alone from then on.
+    /// The same for a forced apply by the server: the field `name`, which the manager owns alone from then on.
     ///
     /// # Errors
     /// 500, if the objects do not have the form of their type.

@@ -40,7 +40,7 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// `ValidateReplicationControllerSpec`. What is declared, such as the least number of replicas, is found there.
+/// `ValidateReplicationControllerSpec`. Declarative validation checks the rest, such as the minimum of replicas.
 fn spec(spec: At<'_, '_>, errors: &mut Errors) {
     let (selector, template) = (spec.field("selector"), spec.field("template"));
     selector.set(errors);

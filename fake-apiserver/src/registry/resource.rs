@@ -1,4 +1,4 @@
-//! Resources and their versions: a resource is what is stored, a version is how it is served.
+//! Resources and their versions: a resource is a set of stored objects, a version the form in which they are served.
 //!
 //! Rules, selectable fields and the cells of tables work on the storage version; other versions are converted from and to it.
 

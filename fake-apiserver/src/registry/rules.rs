@@ -32,7 +32,7 @@ pub struct Rules {
     pub create_on_update: bool,
     /// A delete that removes the object answers with it rather than with a `Status` (`ReturnDeletedObject`).
     pub delete_returns_object: bool,
-    /// A delete that does not say what becomes of dependents leaves them (`DefaultGarbageCollectionPolicy`).
+    /// A delete without a propagation policy orphans dependents (`DefaultGarbageCollectionPolicy`).
     pub orphans_dependents: bool,
     /// The warning about such a delete.
     pub delete_warning: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Rules {
     /// The fields that writes through the resource ("") or a subresource reset, so that they cannot own them (`GetResetFields`),
     /// where they are not those of most kinds.
     pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
-    /// The allocator of what its objects get from pools, before they are prepared (`BeginCreate`, `BeginUpdate`).
+    /// The allocator of addresses and ports for its objects, which runs before they are prepared (`BeginCreate`, `BeginUpdate`).
     pub(crate) allocates: Option<Allocator>,
     /// The way its objects grant permissions, which a user who writes them must have.
     pub(crate) grants: Option<Grants>,

@@ -1,4 +1,4 @@
-//! Storage classes, CSI drivers and what belongs to them.
+//! Storage classes, CSI drivers and the other resources of `storage.k8s.io`.
 //!
 //! Follows `pkg/registry/storage/*/strategy.go`, `pkg/api/storage/util.go`, `pkg/apis/storage/v1/defaults.go` and
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).

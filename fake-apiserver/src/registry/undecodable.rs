@@ -4,11 +4,11 @@ use super::Resource;
 use crate::error::ApiError;
 use crate::store::Entry;
 
-/// Why a stored object cannot be shown: what a write says, and what reads and deletions make of it.
+/// The reason that a stored object cannot be shown: the error for writes, and its effect on reads and deletions.
 pub(crate) struct Undecodable(pub(crate) String);
 
 impl Undecodable {
-    /// An object for which `why` is what the webhook did wrong.
+    /// An object that the webhook did not convert, for the reason `why`.
     pub(crate) fn new(entry: &Entry, why: &str) -> Self {
         Undecodable(format!("object not decodable revision={}: {why}", entry.revision))
     }

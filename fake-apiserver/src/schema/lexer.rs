@@ -100,7 +100,7 @@ impl<'a> Lexer<'a> {
         Ok(std::str::from_utf8(&self.bytes[start..self.at]).expect("a number is ASCII"))
     }
 
-    /// Reads a string. What is not UTF-8 or UTF-16 in it becomes U+FFFD.
+    /// Reads a string. Invalid UTF-8 and UTF-16 in it becomes U+FFFD.
     pub(super) fn string(&mut self) -> Scan<Cow<'a, str>> {
         let (content, escaped) = self.quoted()?;
         match std::str::from_utf8(content) {

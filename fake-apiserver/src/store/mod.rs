@@ -53,7 +53,7 @@ use watchers::Watchers;
 
 /// The default limit of the events in a watcher's queue.
 const QUEUE: usize = 1000;
-/// The memory for what readers make of single objects, in bytes.
+/// The memory for renderings of single objects, in bytes.
 const ROOM: usize = 32 * 1024 * 1024;
 
 /// A handle on the store; clones share it.
@@ -68,7 +68,7 @@ struct Shared {
     delivered: AtomicU64,
     /// The most events that a watcher's queue holds.
     queue: usize,
-    /// The room for what readers make of single objects.
+    /// The budget for renderings of single objects.
     room: Room,
 }
 

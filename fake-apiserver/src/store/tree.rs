@@ -22,7 +22,7 @@ const LEAF: usize = 64;
 /// The most children of an inner node.
 const CHILDREN: usize = 32;
 
-/// The memory for what readers make of leaves, in bytes.
+/// The memory for renderings of leaves, in bytes.
 const ROOM: usize = 64 * 1024 * 1024;
 
 #[derive(Clone)]

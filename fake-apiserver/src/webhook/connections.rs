@@ -71,7 +71,7 @@ impl Connections {
         Ok(Connections { tls: TlsConnector::from(Arc::new(config)), idle: Mutex::default(), shared: Mutex::default() })
     }
 
-    /// Sends a document and reads the answer. What an idle connection does not take any more is sent on a new one.
+    /// Sends a document and reads the response. If an idle connection does not accept it any more, it is sent on a new one.
     pub(super) async fn post(&self, target: &Target, document: &Bytes) -> Result<Answer, Failed> {
         while let Some(connection) = self.kept() {
             if let Some(answer) = self.exchange(connection, target, document).await? {

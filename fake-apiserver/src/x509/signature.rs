@@ -9,7 +9,7 @@ const INSECURE: [(&[u8], &str); 3] = [
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 5], "SHA1-RSA"),
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 1], "ECDSA-SHA1"),
 ];
-/// The algorithms of keys: identifiers, and what Go says if a signature does not fit.
+/// The algorithms of keys: identifiers, and Go's error for a signature that does not verify.
 const KEYS: [(&[u8], &str); 3] = [
     (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1], "crypto/rsa: verification error"),
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1], "x509: ECDSA verification failure"),

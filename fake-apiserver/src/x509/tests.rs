@@ -1,4 +1,4 @@
-//! Chains of which Go said what it makes of them.
+//! Chains of certificates, with Go's recorded verdicts.
 
 use super::{Pool, Usage};
 use base64::Engine as _;

@@ -28,7 +28,7 @@ impl From<Value> for Scalar {
 /// The value of a scalar with a tag.
 ///
 /// # Errors
-/// If its text is not what the tag says.
+/// If its text does not fit the tag.
 pub(super) fn tagged(text: &str, tag: &str) -> Result<Scalar, String> {
     let Some(name) = tag.strip_prefix(TAGS) else { return Ok(Value::from(text).into()) };
     match name {

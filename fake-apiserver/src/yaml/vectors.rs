@@ -1,10 +1,10 @@
-//! YAML against what the real packages of Kubernetes were seen to make of it (`fixtures/yaml`, written by `cargo xtask schema`).
+//! YAML against recorded results of the real packages of Kubernetes (`fixtures/yaml`, written by `cargo xtask schema`).
 
 use super::{Document, parse, print};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A text, with what it is in JSON.
+/// A text in YAML, and the same in JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reading<'l> {

@@ -123,7 +123,7 @@ fn merge(first: &[Value], second: &[Value]) -> Vec<Value> {
     merged
 }
 
-/// `isSuperset`: whether a toleration covers what another one does.
+/// `isSuperset`: whether a toleration tolerates everything that another one does.
 fn covers(wide: &Value, narrow: &Value) -> bool {
     if wide == narrow {
         return true;

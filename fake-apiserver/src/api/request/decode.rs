@@ -50,7 +50,7 @@ impl<'k> Expected<'k> {
         self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete(object))
     }
 
-    /// The same of what came of an apply.
+    /// The same for the result of an apply.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.

@@ -32,7 +32,7 @@ impl FieldValidation {
 #[derive(Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
-    /// The name of the manager of what is written; empty if the request does not say it.
+    /// The name of the field manager; empty if the request does not give one.
     pub(crate) field_manager: String,
     /// Whether fields that others own are taken from them.
     pub(crate) force: bool,

@@ -1,4 +1,4 @@
-//! The first stage of storing: what an object gets from pools (`BeginCreate`, `BeginUpdate` and their `FinishFunc` of
+//! The first stage of storing: allocation from pools (`BeginCreate`, `BeginUpdate` and their `FinishFunc` of
 //! `k8s.io/apiserver/pkg/registry/generic/registry`, v0.37.1).
 
 use super::stages::Write;

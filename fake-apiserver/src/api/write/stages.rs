@@ -171,13 +171,13 @@ impl<'w> Write<'w, '_> {
     /// 413 if it is too large; 500 if a webhook does not convert it.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
         if self.current.is_none() {
-            // Upstream answers with what it reads of the stored object, and sets defaults again as it reads.
+            // Upstream answers with the object as read from storage, and sets defaults again as it reads.
             self.default(new);
         }
         let mut draft = self.draft(new).await?;
         let revision = self.current.map(|current| current.entry.revision);
         if limited && let Err(refusal) = size::check(self.request.kind, &draft, revision) {
-            // Upstream stores what is too large without the owners of its fields, unless it is applied.
+            // Upstream stores an object that is too large without its managed fields, unless it is applied.
             if self.is_owned || meta::metadata_mut(new).remove("managedFields").is_none() {
                 return Err(refusal);
             }

@@ -13,7 +13,7 @@ fn bound(kind: &str, name: &str) -> Value {
     json!({"spec": {"boundObjectRef": {"kind": kind, "apiVersion": "v1", "name": name}}})
 }
 
-/// The `kubernetes.io` claim of the answer, without what is always there.
+/// The `kubernetes.io` claim of the answer, without the members that it always has.
 fn binding(outcome: &TokenRequestOutcome) -> Value {
     let mut claim = payload(outcome.response["status"]["token"].as_str().unwrap())["kubernetes.io"].take();
     let claim_fields = claim.as_object_mut().unwrap();

@@ -101,7 +101,7 @@ fn what_may_i_do() {
     assert_eq!((error.code(), error.to_string().as_str()), (400, "no namespace on request"));
 }
 
-/// An authorizer that allows what is in the list, with a reason.
+/// An authorizer that allows the requests in a list, with a reason.
 struct Only(&'static [&'static str]);
 
 impl Authorizer for Only {

@@ -21,7 +21,7 @@ const MAX_REPORTED_BYTES: usize = 4 << 20;
 const OUT_OF_BUDGET: &str =
     "validation failed due to running out of cost budget, no further validation rules will be run";
 
-/// The evaluation of the rules about one object, with what may still be spent on it.
+/// The evaluation of the rules about one object, with the rest of its budget.
 #[derive(Debug)]
 pub struct Check<'c> {
     deadline: &'c Deadline,
@@ -45,12 +45,12 @@ impl<'v> Before<'v> {
     /// Nothing.
     pub const NOTHING: Before<'static> = Before { old: None, forgiving: None };
 
-    /// Another value. What has not changed must obey all the same.
+    /// Another value. Unchanged parts must obey the rules all the same.
     pub fn strict(old: Old<'v>) -> Self {
         Before { old: Some(old), forgiving: None }
     }
 
-    /// Another value, which `new` replaces. What has not changed is forgiven.
+    /// Another value, which `new` replaces. Broken rules about unchanged parts are forgiven.
     pub fn forgiving(old: Old<'v>, node: &'v schema::Node, new: &'v Value) -> Self {
         Before { old: Some(old), forgiving: Some((old, node, new)) }
     }
@@ -204,7 +204,7 @@ impl<'c> Check<'c> {
         ControlFlow::Continue(())
     }
 
-    /// Evaluates an expression. Returns also what it cost.
+    /// Evaluates an expression. Returns its cost, too.
     fn evaluate(&self, code: &Code, bindings: &Bindings) -> (Outcome, u64) {
         let interrupt = || self.deadline.check().is_err();
         if interrupt() {

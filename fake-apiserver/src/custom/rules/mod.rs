@@ -1,7 +1,7 @@
 //! The rules in `x-kubernetes-validations`: expressions of CEL about values.
 //!
-//! [`Rules`] are compiled once a definition. [`Check`] evaluates them, for one value, with what that may cost at most. Definitions
-//! compile each rule by itself in a [`Scope`], to say what is wrong with it.
+//! [`Rules`] are compiled once a definition. [`Check`] evaluates them, for one value, within a budget. The validation of definitions
+//! compiles each rule by itself in a [`Scope`], to report its errors.
 //!
 //! Upstream goes through the entries of a map in no order, here they are taken by name: that decides which rules are evaluated
 //! before the budget runs out.
@@ -60,7 +60,7 @@ impl Rules {
         check.all(&self.root, node, at, value, before);
     }
 
-    /// Checks a default: as what takes its own place, and as what is new.
+    /// Checks a default: as a value that replaces itself, and as a new one.
     pub fn check_default(&self, node: &Node, at: Path<'_>, default: &Value, check: &mut Check<'_>) {
         let compared = Compared::default();
         check.cheaper_of(

@@ -1,4 +1,4 @@
-//! Rules against what the real packages of Kubernetes were seen to find by them (`fixtures/custom/rules.jsonl`, written by
+//! Rules against recorded results of the real packages of Kubernetes (`fixtures/custom/rules.jsonl`, written by
 //! `cargo xtask schema`).
 
 use super::{Before, Check, Rules};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tree::Value;
 
-/// A value with a schema, and what the rules in that find.
+/// A value, its schema, and the errors that the schema's rules find.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Vector<'l> {

@@ -99,7 +99,7 @@ impl Structural {
         embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed)
     }
 
-    /// The same of what an apply made, in which nulls are left to validation.
+    /// The same for the result of an apply, in which nulls are left to validation.
     ///
     /// # Errors
     /// If an `apiVersion` or `kind` is neither a string nor null, or `metadata` cannot be decoded.

@@ -1,4 +1,4 @@
-//! The part of a document that is about built-in resources: what is recorded of those that are served.
+//! The part of a document about built-in resources: the recorded paths of the served ones.
 
 use super::document::Document;
 use super::recorded::{About, Path, Recorded};
@@ -41,7 +41,7 @@ pub(super) fn served(registry: &Registry) -> impl Iterator<Item = &'static Path>
     Recorded::get().paths.iter().filter(|path| is_served(path.about, registry))
 }
 
-/// Whether a registry serves what a path is about.
+/// Whether a registry serves the resource of a path.
 fn is_served(about: About, registry: &Registry) -> bool {
     let is_built_in = |served: &Served<'_>| !served.version.is_custom();
     match about {

@@ -1,4 +1,4 @@
-//! OpenAPI, in v3 and v2: all that the real server publishes of the resources that are served.
+//! OpenAPI, in v3 and v2: everything that the real server publishes about the served resources.
 //!
 //! ```text
 //!   recorded.txt ─▶ built_in.rs ─┐
@@ -73,7 +73,7 @@ impl Hashed<'_> {
     /// The document in protobuf.
     ///
     /// # Errors
-    /// If the schema of a custom resource has what the messages have no place for.
+    /// If the schema of a custom resource has a member that the messages have no field for.
     pub(crate) fn protobuf(self) -> Result<Bytes, String> {
         let json = (self.json)();
         let protobuf = match self.form {
@@ -201,7 +201,7 @@ impl<'r> Subject<'r> {
 }
 
 impl Hashes {
-    /// The hashes of a cluster, which begins with what all have.
+    /// The hashes of a cluster, which starts with those that all clusters share.
     pub(super) fn sharing(shared: &Arc<Hashes>) -> Self {
         Hashes { shared: Some(shared.clone()), ..Hashes::default() }
     }

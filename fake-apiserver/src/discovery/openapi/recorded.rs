@@ -1,4 +1,4 @@
-//! The record of what the real server publishes of its own resources (`recorded.txt`, written by `cargo xtask conformance openapi`):
+//! The record of the real server's documents about its own resources (`recorded.txt`, written by `cargo xtask conformance openapi`):
 //! compressed in the program, and read when a document is asked for.
 
 use super::convert;
@@ -21,7 +21,7 @@ pub(super) struct Recorded {
     v3: Template,
 }
 
-/// A path, and what it is about.
+/// A path, and its subject.
 pub(super) struct Path {
     pub(super) path: &'static str,
     /// The keys of the operations in version 2 and 3.

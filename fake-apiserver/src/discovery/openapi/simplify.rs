@@ -11,7 +11,7 @@ use tree::{Map, Text, Value, json};
 /// The extension of a schema that leaves unknown fields where they are.
 pub(super) const PRESERVES_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
 
-/// Calls a function for a schema, and then for those of what is in its values; schemas that are combined are left out.
+/// Calls a function for a schema, then for the schemas of parts of its values; those in `allOf`, `anyOf` and the like are left out.
 fn visit(schema: &mut Value, change: &mut impl FnMut(&mut Map)) {
     let Some(members) = schema.as_object_mut() else { return };
     change(members);
@@ -28,7 +28,7 @@ fn is(members: &Map, name: &str) -> bool {
     members.get(name) == Some(&Value::Bool(true))
 }
 
-/// Says in `anyOf` what `x-kubernetes-int-or-string` means, where the schema does not (`Unfold`).
+/// Spells out `x-kubernetes-int-or-string` as `anyOf`, where the schema does not (`Unfold`).
 pub(super) fn unfold(schema: &mut Value) {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
     visit(schema, &mut |members| {
@@ -49,7 +49,7 @@ pub(super) fn unfold(schema: &mut Value) {
     });
 }
 
-/// Removes what version 2 cannot say, and what clients of it take wrongly (`ToStructuralOpenAPIV2`, `PruneDefaults`).
+/// Removes members that version 2 cannot express, and those that its clients misread (`ToStructuralOpenAPIV2`, `PruneDefaults`).
 pub(super) fn to_v2(schema: &mut Value) {
     visit(schema, &mut |members| {
         for name in ["allOf", "oneOf", "anyOf", "not", "default"] {

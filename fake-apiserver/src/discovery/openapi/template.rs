@@ -25,7 +25,7 @@ pub(super) struct Template {
     pub(super) models: BTreeMap<&'static str, &'static str>,
     /// The parameters, by the names under which operations refer to them.
     pub(super) parameters: BTreeMap<&'static str, &'static str>,
-    /// The schemas of what all objects have, by field.
+    /// The schemas of the fields that all objects have.
     pub(super) standard: BTreeMap<&'static str, &'static str>,
     /// The same of embedded objects.
     pub(super) embedded: BTreeMap<&'static str, &'static str>,

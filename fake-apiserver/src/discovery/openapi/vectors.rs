@@ -1,4 +1,4 @@
-//! Documents against what the real packages of Kubernetes publish (`fixtures/custom/openapi.jsonl`, written by `cargo xtask schema`).
+//! Documents against those of the real packages of Kubernetes (`fixtures/custom/openapi.jsonl`, written by `cargo xtask schema`).
 
 use super::custom;
 use super::document::Document;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use tree::{Value, json};
 
-/// A definition with the hashes of its documents, or a schema with what is published of it.
+/// A definition with the hashes of its documents, or a schema with its published form.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Vector {

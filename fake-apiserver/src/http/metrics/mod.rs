@@ -232,7 +232,7 @@ impl Drop for OpenWatch {
     }
 }
 
-/// The response at `/metrics`, which forgets what was counted if the method is `DELETE`.
+/// The response at `/metrics`; the method `DELETE` resets the counts.
 pub(super) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
     if method == Method::DELETE {
         replica.metrics.forget();

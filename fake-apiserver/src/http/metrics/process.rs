@@ -9,7 +9,7 @@ use std::fs;
 const TICKS: f64 = 100.0;
 const KIB: f64 = 1024.0;
 
-/// Writes what `/proc` says of this process.
+/// Writes the metrics of this process, from `/proc`.
 pub(super) fn write(text: &mut Text) {
     let metrics = [
         ("process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.", cpu_seconds()),

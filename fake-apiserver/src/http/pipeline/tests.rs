@@ -1,4 +1,4 @@
-//! The size of what serves a request: it is moved for each.
+//! The size of the future that serves a request: it is moved for each.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use crate::schema::{encode_any, lookup, parse_json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A patch, and what becomes of the document.
+/// A document, a patch of it, and the recorded result.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Vector<'l> {

@@ -1,4 +1,4 @@
-//! The rules in CEL: the shape of their entries, what they say, and what they may cost.
+//! The rules in CEL: the shape of their entries, their expressions, and their estimated costs.
 //!
 //! Follows `ValidateCustomResourceDefinitionOpenAPISchema` of `pkg/apis/apiextensions/validation/validation.go` of
 //! `k8s.io/apiextensions-apiserver` (v0.37.1).
@@ -66,7 +66,7 @@ fn shape(at: Path<'_>, schema: &Value, rule: &Value, errors: &mut Errors) {
     }
 }
 
-/// Findings about what the rules of a schema say. They are compiled only if nothing else is wrong with it.
+/// Errors in the rules of a schema. They are compiled only if the schema has no other errors.
 pub(super) fn meanings(at: Path<'_>, context: &Context<'_>, place: Place<'_>, leniency: &Leniency, found: &mut Found) {
     let rules = of(context.schema());
     if rules.is_empty() {

@@ -141,7 +141,7 @@ pub(super) fn items(items: &Value) -> String {
     print(|text| value(text, Holds::SchemaOrSchemas, Some(items)))
 }
 
-/// The versions of a definition, without what they share.
+/// The versions of a definition, without the fields that they share.
 pub(super) fn versions(versions: &Versions<'_>) -> String {
     let all: Vec<Value> = versions.all().iter().map(|version| own(versions, version)).collect();
     let all = (!all.is_empty()).then(|| Value::from(all));

@@ -78,7 +78,7 @@ pub(super) enum Check {
     Unique(Match),
     /// The items of a list: how the old one is found, and how both are compared then.
     Items(Match, Match),
-    /// The values of a map that are not what they were.
+    /// The values of a map that have changed.
     Values,
     Keys,
     /// A field of the value.

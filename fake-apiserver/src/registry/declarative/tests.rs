@@ -10,7 +10,7 @@ use tree::{Value, json};
 /// `apiVersion` and kind.
 type Kind = (&'static str, &'static str);
 
-/// A kind, its old object, the new one, and what is found.
+/// A kind, its old object, the new one, and the expected errors.
 type Update = (Kind, Value, Value, &'static [&'static str]);
 
 fn findings(kind: Kind, new: &Value, old: Option<&Value>) -> Vec<String> {

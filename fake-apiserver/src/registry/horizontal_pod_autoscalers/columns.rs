@@ -36,7 +36,7 @@ fn metrics(autoscaler: &Value) -> String {
     }
 }
 
-/// A metric: what it is now, and what it should be.
+/// A metric: its current value and its target.
 fn metric(spec: &Value, status: Option<&Value>) -> String {
     let type_ = text(spec, "/type");
     let (field, is_resource) = match type_ {

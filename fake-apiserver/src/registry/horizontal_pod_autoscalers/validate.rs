@@ -28,8 +28,8 @@ fn at(autoscaler: &Value) -> At<'static, '_> {
     At::object(autoscaler, "autoscaling/v2", "HorizontalPodAutoscaler")
 }
 
-/// `ValidateHorizontalPodAutoscaler` and `ValidateHorizontalPodAutoscalerUpdate`. What is declared, such as the least number of
-/// replicas, is found there.
+/// `ValidateHorizontalPodAutoscaler` and `ValidateHorizontalPodAutoscalerUpdate`. Declarative validation checks the rest, such as
+/// the minimum of replicas.
 pub(super) fn object(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let (new, old) = (at(new), old.map(at));
     let spec = new.field("spec");
@@ -60,7 +60,7 @@ pub(super) fn status(_: &Context<'_>, new: &Value, _: Option<&Value>, errors: &m
     status.field("desiredReplicas").not_negative(errors);
 }
 
-/// The rules for the API version of what is scaled: they are stricter than they were.
+/// The rules for the API version of the scale target. That of an unchanged target is not checked, because the rules were laxer once.
 fn target_versions(target: At<'_, '_>, old: Option<At<'_, '_>>) -> ApiVersions {
     let same = |old: At<'_, '_>| {
         let old = old.field("spec.scaleTargetRef").value();

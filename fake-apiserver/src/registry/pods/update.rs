@@ -1,4 +1,4 @@
-//! The allowed changes of a pod: a few fields of its spec, and of its status what kubelets report.
+//! The allowed changes of a pod: a few fields of its spec, and the fields of its status that kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 //! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: transitions of

@@ -1,4 +1,4 @@
-//! `ProjectedVolumeSource`, and what it shares with the volumes that it projects: keys and fields that become files.
+//! `ProjectedVolumeSource`, and the rules that it shares with the volumes that it projects: keys and fields that become files.
 //!
 //! Follows `validateProjectedVolumeSource`, `validateKeyToPath` and `validateDownwardAPIVolumeFile` of
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).

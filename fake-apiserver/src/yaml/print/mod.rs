@@ -125,7 +125,7 @@ impl Printer {
 
     fn text(&mut self, text: &Text<'_>, context: Context) {
         let is_key = context == Context::SimpleKey;
-        // Lines of a scalar are indented more than what it belongs to.
+        // Lines of a scalar are indented more than its key or item.
         let indent = self.indent.unwrap_or_default() + INDENT;
         let folds = (!is_key).then_some(indent);
         match text.style(is_key, scalar::is_text(text.text)) {

@@ -10,7 +10,7 @@ const NEXT_LINE: char = '\u{85}';
 /// The most characters of a key, its quotes among them.
 const KEY_CHARACTERS: usize = 1024;
 
-/// Changes a tree into what YAML reads its JSON as.
+/// Changes a tree into the one that YAML reads from its JSON.
 ///
 /// # Errors
 /// If it is not YAML.

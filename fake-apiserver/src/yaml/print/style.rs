@@ -10,7 +10,7 @@ pub(super) enum Style {
     Literal,
 }
 
-/// A string, and what its style depends on.
+/// A string, and the properties that determine its style.
 pub(super) struct Text<'t> {
     pub(super) text: &'t str,
     /// Whether it has line breaks.

@@ -46,7 +46,7 @@ fn is_zone(text: &str) -> bool {
     text == "Z" || offset().unwrap_or(false)
 }
 
-/// The number at the beginning of a text, of the most digits up to `most`, and what follows it.
+/// The number at the beginning of a text, of as many digits as possible up to `most`, and the rest of the text.
 fn digits(text: &str, least: usize, most: usize) -> Option<(u32, &str)> {
     let count = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     let number = text.get(..count)?.parse().ok()?;

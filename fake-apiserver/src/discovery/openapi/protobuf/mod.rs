@@ -16,7 +16,7 @@ const BYTES: u32 = 2;
 /// A document of version 2.
 ///
 /// # Errors
-/// If it has what the messages have no place for.
+/// If it has a member that the messages have no field for.
 pub(super) fn v2(json: &[u8]) -> Result<Vec<u8>, String> {
     static MESSAGES: LazyLock<Messages> = LazyLock::new(|| Messages::read(include_str!("v2.txt")));
     MESSAGES.document(json)
@@ -25,7 +25,7 @@ pub(super) fn v2(json: &[u8]) -> Result<Vec<u8>, String> {
 /// A document of version 3.
 ///
 /// # Errors
-/// If it has what the messages have no place for.
+/// If it has a member that the messages have no field for.
 pub(super) fn v3(json: &[u8]) -> Result<Vec<u8>, String> {
     static MESSAGES: LazyLock<Messages> = LazyLock::new(|| Messages::read(include_str!("v3.txt")));
     MESSAGES.document(json)

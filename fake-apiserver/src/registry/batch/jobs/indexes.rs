@@ -44,7 +44,7 @@ fn interval(text: &str, completions: i64) -> Result<(i64, i64), String> {
     }
 }
 
-/// The first index that is in both texts. What is not an interval is passed over.
+/// The first index that is in both texts. Malformed intervals are skipped.
 pub(super) fn common(completed: &str, failed: &str, completions: i64) -> Option<i64> {
     let intervals = |text: &str| -> Vec<(i64, i64)> {
         text.split(',').filter_map(|interval| self::interval(interval, completions).ok()).collect()

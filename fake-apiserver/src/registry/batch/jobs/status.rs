@@ -83,7 +83,7 @@ fn uncounted(status: At<'_, '_>, errors: &mut Errors) {
     }
 }
 
-/// A change of a status. What was wrong before may stay so, as long as it does not change.
+/// A change of a status. An error of the old status is tolerated as long as the value does not change.
 struct Changes<'c, 'v> {
     new: Job<'v>,
     old: Job<'v>,
