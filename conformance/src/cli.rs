@@ -45,7 +45,7 @@ enum Command {
     },
     /// Rewrites the observations of scenarios with those of a real kube-apiserver
     Bless {
-        /// Without a watch cache; what needs compaction can only be blessed so
+        /// Without a watch cache; scenarios about compaction can only be blessed so
         #[arg(long)]
         uncached: bool,
         #[command(flatten)]
@@ -53,13 +53,13 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
-    /// Records all resources of a real kube-apiserver, with what only Kubernetes' Go packages know of them
+    /// Records all resources of a real kube-apiserver, with facts that only Kubernetes' Go packages have
     Kinds {
         /// Write nothing; fail if the record is not up to date
         #[arg(long)]
         check: bool,
     },
-    /// Records the OpenAPI documents that a real kube-apiserver publishes of its own resources
+    /// Records the OpenAPI documents that a real kube-apiserver publishes about its own resources
     Openapi {
         /// Write nothing; fail if the record is not up to date
         #[arg(long)]
@@ -67,7 +67,7 @@ enum Command {
     },
     /// Records the roles and bindings that a real kube-apiserver creates at start
     Policy,
-    /// Stresses the real tokens controller with many writes and cut watches, and judges what it did
+    /// Stresses the real tokens controller with many writes and cut watches, and judges its work
     Soak {
         /// Number of writes of secrets that have to succeed
         #[arg(long, value_name = "N", default_value_t = 10_000)]
@@ -80,19 +80,19 @@ enum Command {
     Schemas(schemas::Options),
     /// Sends writes of a generator to a real kube-apiserver and to the fake, and compares the answers
     Writes(writes::Options),
-    /// Writes and watches with many clients while the server is disrupted in every way, and judges what it promises
+    /// Writes and watches with many clients while the server is disrupted in every way, and checks its guarantees
     Endurance(endurance::Options),
     /// The server of an endurance test
     #[command(hide = true)]
     EnduranceHost {
-        /// File for what its store says of changes
+        /// File for the changes in its store
         changes: PathBuf,
     },
-    /// Compares what a real kube-apiserver and the fake make of definitions of custom resources and of examples
+    /// Compares a real kube-apiserver and the fake on definitions of custom resources and on examples
     Crds(crds::cli::Options),
     /// Runs other projects' clients, and Kubernetes' own tests, against the fake and a real kube-apiserver
     Clients(clients::cli::Options),
-    /// Attacks a server, and looks whether it stays well
+    /// Attacks a server, and checks that it stays healthy
     Attack(attack::cli::Options),
     /// Builds a real control plane, or runs one by hand
     #[command(subcommand)]
@@ -110,7 +110,7 @@ struct Run {
     /// Also write a page that shows each scenario as a timeline, with every exchange
     #[arg(long, value_name = "PATH")]
     html: Option<PathBuf>,
-    /// Print the scenarios and what they are about, play none
+    /// Print the scenarios and their subjects, play none
     #[arg(long)]
     list: bool,
     #[command(flatten)]
@@ -157,7 +157,7 @@ impl Kind {
     }
 }
 
-/// The targets that the score is about: the others are what it is measured by.
+/// The targets that are scored; the others are the reference.
 const SCORED: [&str; 2] = ["embedded", "process"];
 
 #[derive(Debug, Args)]

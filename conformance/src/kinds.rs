@@ -1,4 +1,4 @@
-//! The record of what the real kube-apiserver serves: each resource as discovery and tables describe it, with what only Go knows
+//! The record of the real kube-apiserver's resources: each as discovery and tables describe it, with the facts that only Go knows
 //! (`control-plane/facts`). The fake reads it (`fake-apiserver/src/registry/kinds.txt`).
 
 use crate::subject::Real;

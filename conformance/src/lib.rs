@@ -5,7 +5,7 @@
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
-//! * [`crds`] compares what two servers make of definitions of custom resources and of examples;
+//! * [`crds`] compares two servers on definitions of custom resources and on examples;
 //! * [`clients`] runs suites of checks with other projects' clients;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator, [`writes`] by writes of
 //!   other kinds.

@@ -12,7 +12,7 @@ pub(crate) fn write(root: &Path, name: &str, table: &str) -> Result<()> {
     rewrite(root, name, |_| table.to_owned())
 }
 
-/// Writes what `made` makes of the README's section `name` into it; `root` is the workspace's folder.
+/// Replaces the README's section `name` by the result of `made`; `root` is the workspace's folder.
 ///
 /// # Errors
 /// If the README has no such section, or cannot be written.

@@ -1,6 +1,6 @@
 //! The resources that scenarios call by their plural alone: those of the record. Everything else is reached with `request METHOD /path`.
 //!
-//! They are not read from discovery, which is part of what is tested. A scenario adds to them with a line `custom`.
+//! They are not read from discovery, which is itself under test. A scenario adds to them with a line `custom`.
 
 use conformance_judge::scenario::CustomResource;
 use std::borrow::Cow;

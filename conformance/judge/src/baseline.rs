@@ -1,4 +1,4 @@
-//! The baseline that runs are judged by: what a real server answered, and the known differences from it.
+//! The baseline that runs are judged by: a real server's recorded answers, and the known differences from them.
 
 use crate::check::{self, Finding};
 use crate::dialogue::Played;

@@ -79,7 +79,7 @@ pub fn exchanges(scenario: &Scenario, played: &Played, omitted: &[Omission]) -> 
     exchanges
 }
 
-/// The placeholders for what differs from run to run in `exchanges`; values that have a name in `names` keep it.
+/// The placeholders for values in `exchanges` that differ from run to run; values that have a name in `names` keep it.
 pub fn placeholders(exchanges: &[Exchange], names: &Names) -> Placeholders {
     let items = exchanges.iter().flat_map(|exchange| &exchange.items);
     Placeholders::collect(items.map(|item| &item.document), names)

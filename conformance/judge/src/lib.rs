@@ -1,4 +1,4 @@
-//! The judge: compares a run with its scenario, with what a real kube-apiserver answered, and with what every API server promises.
+//! The judge: compares a run with its scenario, with a real kube-apiserver's recorded answers, and with the guarantees of every API server.
 //!
 //! * a [`scenario`] is a text: commands, and the observation expected under each;
 //! * a [`history`] is the record of one run, a [`dialogue`] the same in the words of the scenario;

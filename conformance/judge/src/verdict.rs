@@ -50,7 +50,7 @@ pub enum Verdict {
     Different(Vec<Difference>),
 }
 
-/// Judges a run: its `findings`, and what was `observed` against what was `recorded`, given the ledger's `entries` about it.
+/// Judges a run: its `findings`, and the `observed` exchanges against the `recorded` ones, given the ledger's `entries` about it.
 pub fn verdict(
     scenario: &Scenario,
     recorded: Option<&[Exchange]>,

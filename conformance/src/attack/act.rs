@@ -19,7 +19,7 @@ enum Doing {
 /// Carries out `attack`; returns the observed answers in short.
 ///
 /// # Errors
-/// If the attack cannot be made, or what precedes it is refused.
+/// If the attack cannot be made, or a request that prepares it is refused.
 pub async fn carry_out(attack: &Attack, ground: &Ground) -> Result<String> {
     for Made { line, body, .. } in requests::made(&attack.before, &ground.names("admin"))? {
         let (method, path) = line.split_once(' ').context("a request has a method and a target")?;

@@ -83,7 +83,7 @@ pub async fn run(options: &Options, root: &Path, target: &Path) -> Result<ExitCo
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the suite on a server of its own and prints what failed.
+/// Runs the suite on a server of its own and prints the failures.
 async fn checked(installed: &Installed, kind: Kind) -> Result<Outcome> {
     let (title, server) = match kind {
         Kind::Real => ("kube-apiserver", Server::real().await?),

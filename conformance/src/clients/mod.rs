@@ -7,7 +7,7 @@
 //!                                    server: the fake's program, or a real control plane
 //! ```
 //!
-//! A suite prints a line a check, and what it may say besides goes to its standard error:
+//! A suite prints a line a check; all other output goes to its standard error:
 //!
 //! ```text
 //! client kubectl v1.37.1

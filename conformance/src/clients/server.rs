@@ -59,7 +59,7 @@ impl Server {
         Ok(Server::Real(Box::new(ControlPlane::start(Options::default()).await?)))
     }
 
-    /// The environment that tells a suite about it: the administrator's kubeconfig, and the program with what it needs and lacks.
+    /// The environment variables of a suite: the administrator's kubeconfig, and the program with its needs and missing features.
     ///
     /// # Errors
     /// If a program was not built.

@@ -1,6 +1,6 @@
 //! The suites: where each is, how it is installed, and how it is run.
 //!
-//! In commands `{source}` is the suite's folder, `{folder}` one for what it installs, `{programs}` that of the real control plane's programs.
+//! In commands `{source}` is the suite's folder, `{folder}` the one for its installation, `{programs}` that of the real control plane's programs.
 
 use crate::control_plane::cache;
 use anyhow::{Context as _, Result, ensure};
@@ -38,7 +38,7 @@ pub(super) const SUITES: &[Suite] = &[
     Suite { name: "kubectl", install: &[], run: &["bash", "{source}/run.sh", "{programs}/kubectl"] },
     Suite {
         name: "client-go",
-        // With the flag that the real control plane is built with, what it shares with this is built once.
+        // With the same flag as the real control plane, the packages that both share are built once.
         install: &[&["go", "build", "-trimpath", "-o", "{folder}/checks", "."]],
         run: &["{folder}/checks"],
     },

@@ -1,4 +1,4 @@
-//! The table of what clients can do: a row a suite.
+//! The table of the checks that pass with each client: a row a suite.
 
 use super::outcome::Outcome;
 use std::collections::BTreeMap;

@@ -39,7 +39,7 @@ enum Kind {
     Process,
 }
 
-/// Compares what both servers make of the sets in `fixtures/crds.toml`, or of folders; `root` is the workspace's folder. Succeeds only if
+/// Compares both servers on the sets in `fixtures/crds.toml`, or on folders; `root` is the workspace's folder. Succeeds only if
 /// they answer the same.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ fn code(results: &[(Source, Tally)]) -> ExitCode {
     if results.iter().all(|(_, tally)| tally.is_equal()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Compares the sources, each on servers of its own, and prints what was found.
+/// Compares the sources, each on servers of its own, and prints the results.
 async fn compare(sources: Vec<Source>, kind: Kind, root: &Path) -> Result<Vec<(Source, Tally)>> {
     let fake: Box<dyn Target> = match kind {
         Kind::Embedded => Box::new(Embedded),

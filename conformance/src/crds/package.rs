@@ -17,7 +17,7 @@ pub struct Document {
 /// An object to create.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// Where it comes from, and what it is.
+    /// The place where it was found, and a description.
     pub about: String,
     /// The object, which has a name of its own if the server was to generate one.
     pub object: Value,

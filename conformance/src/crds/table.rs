@@ -1,4 +1,4 @@
-//! The table of what was compared and found equal: a row a source.
+//! The table of the compared and the equal cases: a row a source.
 
 use super::source::Source;
 use std::fmt;

@@ -42,7 +42,7 @@ pub(super) async fn run(package: &Package, pair: &Pair, mut report: impl FnMut(S
     Ok(tally)
 }
 
-/// Creates a definition, and looks at what becomes of it.
+/// Creates a definition on both servers, and reads it until they agree or time is up.
 async fn define(definition: &Document, pair: &Pair) -> Result<Dialogue> {
     let mut dialogue = Dialogue::default();
     let body = definition.document.clone();

@@ -1,11 +1,11 @@
-//! The server, in a process of its own, whose memory is that of nothing else. It does what the lines of its standard input say, and
-//! answers each with a line.
+//! The server, in a process of its own, so that its memory can be measured. It carries out the commands on its standard input, one a
+//! line, and answers each with a line.
 //!
 //! ```text
 //! cut             all watches end
 //! stop N, start N a replica
 //! hold N, release N its cache
-//! compact         what happened up to now is forgotten
+//! compact         the history up to now is compacted
 //! fault N, calm   the fault rule of that number; no fault any more
 //! ```
 

@@ -72,7 +72,7 @@ pub struct Options {
 /// Runs the endurance test and judges the server.
 ///
 /// # Errors
-/// If the server does not start, ends, or says what cannot be.
+/// If the server does not start, ends, or sends an impossible response.
 pub async fn run(options: Options) -> Result<Outcome> {
     let file = tempfile::NamedTempFile::new()?;
     let mut host = Host::start(file.path()).await?;

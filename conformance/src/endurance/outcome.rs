@@ -128,7 +128,7 @@ mod tests {
     fn memory_that_grows_is_a_finding() {
         let grown = outcome(|second| 100 + second);
         assert_eq!(grown.findings, ["memory grew from 230 MiB to 270 MiB, by more than 10 %"]);
-        // A spike is none, and neither is what grows before the end of the warm-up.
+        // A spike does not count, and neither does growth before the end of the warm-up.
         let grown = outcome(|second| if second >= 180 { 900 } else { second.min(120) });
         assert_eq!(grown.findings, [] as [&str; 0]);
         let figures = grown.to_string();

@@ -143,7 +143,7 @@ fn monotone(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// A write that says what it replaces replaces that.
+/// Checks that a write with a resource version replaces exactly that revision.
 fn optimistic(history: &History, truth: &Truth) -> Vec<String> {
     let mut findings = Findings::of("no update is lost");
     for write in history.clients.iter().flatten() {
@@ -237,7 +237,7 @@ fn ordered(history: &History) -> Vec<String> {
     findings.told()
 }
 
-/// A bookmark is not older than what was shown, and what comes after it is newer.
+/// Checks that a bookmark is not older than the events before it, and that the events after it are newer.
 fn bookmarks(history: &History) -> Vec<String> {
     let mut findings = Findings::of("a bookmark is behind nothing that was shown, and ahead of nothing that was not");
     for watch in &history.watches {
@@ -313,7 +313,7 @@ fn session(watch: &Watch, seen: &[Seen], truth: &Truth, findings: &mut Findings)
     }
 }
 
-/// A watch goes on from what is remembered. What is listed after one that does not is at least as new as what there was then.
+/// Checks that a watch can be resumed from every remembered revision, and that a list after one that cannot is not older than the state then.
 fn expired(history: &History, remembered: u64) -> Vec<String> {
     let mut findings = Findings::of("a watch goes on from what is remembered");
     for watch in &history.watches {

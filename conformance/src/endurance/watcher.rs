@@ -83,16 +83,16 @@ impl Watcher {
         Watcher { link, scope, streams, goal, known: BTreeMap::new(), last: None, seen: Vec::new() }
     }
 
-    /// Watches until it has what the goal says. `opened` counts the watches that were opened.
+    /// Watches until it has seen the goal. `opened` counts the watches that were opened.
     ///
     /// # Errors
-    /// If the server says something that cannot be.
+    /// If the server sends an impossible response.
     pub(super) async fn run(mut self, opened: Arc<AtomicU64>) -> Result<(Scope, Vec<Seen>)> {
         while !self.has_all() {
             let mut goal = self.goal.clone();
             let lost = tokio::select! {
                 lost = self.once(&opened) => lost,
-                // The goal may be what it has.
+                // It may have seen the new goal already.
                 _ = goal.changed() => { self.goal.mark_unchanged(); continue }
             };
             match lost {
@@ -221,7 +221,7 @@ impl Watcher {
 enum Trouble {
     /// The connection ended.
     Connection,
-    /// The server said what cannot be.
+    /// The server sent an impossible response.
     Nonsense(anyhow::Error),
 }
 

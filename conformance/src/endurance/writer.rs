@@ -14,7 +14,7 @@ pub(super) const OBJECTS: u32 = 2000;
 /// The longest pause between two writes.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1200);
 
-/// A client, and what it wrote.
+/// A client, and its writes.
 pub(super) struct Writer {
     link: Link,
     number: u32,
@@ -31,7 +31,7 @@ impl Writer {
         Writer { link, number, random, written: Vec::new(), count: 0 }
     }
 
-    /// Writes until `stop`; what it wrote.
+    /// Writes until `stop`. Returns its writes.
     pub(super) async fn run(mut self, stop: CancellationToken) -> Vec<Write> {
         while !stop.is_cancelled() {
             let object = self.random.u32(..OBJECTS / NAMESPACES) * NAMESPACES + self.number % NAMESPACES;
@@ -97,7 +97,7 @@ impl Writer {
         Ok((status == 200).then_some(body))
     }
 
-    /// Sends a write, and notes what came of it; whether it was carried out.
+    /// Sends a write, and notes its result; true if it was carried out.
     async fn store(&mut self, object: Object, write: (Method, &str, Value), base: Option<u64>) -> Result<bool> {
         let (method, path, body) = write;
         match self.link.ask(method, path, &body).await {

@@ -1,4 +1,4 @@
-//! The record of what the real kube-apiserver publishes of its own resources in OpenAPI, in pieces that documents share. The fake
+//! The record of the real kube-apiserver's OpenAPI documents about its own resources, in pieces that documents share. The fake
 //! puts them together again (`fake-apiserver/src/discovery/openapi/`), and is held to the hashes of the documents.
 
 mod pieces;

@@ -22,7 +22,7 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The operations with what occurs often only once; `kind` knows the kinds that paths are about.
+    /// The operations, with frequent parts stored only once; `kind` returns the kind of a path.
     pub(super) fn of(operations: &BTreeMap<&'a str, &'a str>, kind: impl Fn(&str) -> Option<&'a str>) -> Self {
         let mut texts = Texts::default();
         let parameters: BTreeSet<&str> = operations.values().flat_map(|json| parameters(json)).collect();
@@ -69,7 +69,7 @@ impl Texts {
         }
     }
 
-    /// The value with names in place of what occurs often.
+    /// The value with names in place of frequent parts.
     fn shorten(&mut self, json: &str) -> String {
         let mut short = json.to_owned();
         for part in parts(json) {

@@ -1,4 +1,4 @@
-//! A pair of servers, a real one and the fake: each request goes to both, and what they answer is kept side by side.
+//! A pair of servers, a real one and the fake: each request goes to both, and their answers are kept side by side.
 
 mod order;
 
@@ -14,7 +14,7 @@ use order::{keep_group, sort_unordered};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The time that upstream's controllers have to bring about what the fake does before it answers.
+/// The time that upstream's controllers have for the work that the fake does before it answers.
 const SETTLING: Duration = Duration::from_secs(20);
 /// The pause between two looks at the real server.
 const PAUSE: Duration = Duration::from_millis(20);

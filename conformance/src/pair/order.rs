@@ -9,8 +9,8 @@ pub(super) fn keep_group(document: &mut Value, group: &str) {
     }
 }
 
-/// Sorts what upstream has no order for: the conditions of a definition, which controllers add side by side, and what comes in the order
-/// of a Go map: the resources of a version, and findings about an object.
+/// Sorts the lists that upstream leaves in no fixed order: the conditions of a definition, which controllers add concurrently, and those in
+/// the order of a Go map: the resources of a version, and findings about an object.
 pub(super) fn sort_unordered(document: &mut Value) {
     if document["kind"] == "APIGroupDiscoveryList" {
         let groups = document["items"].as_array_mut().into_iter().flatten();

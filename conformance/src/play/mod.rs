@@ -38,7 +38,7 @@ pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
             Err(error) => Observation { problem: Some(format!("{error:#}")), ..Observation::default() },
         };
         stage.dialogue.observe(step, &observation);
-        // A refusal that the scenario does not mention takes away what later commands rest on.
+        // After a refusal that the scenario does not mention, later commands would make no sense.
         let stop = observation.problem.is_some() || (observation.refused && step.expectation.is_none());
         recorder.record(Event::Observed { line: step.line, observation });
         if stop {

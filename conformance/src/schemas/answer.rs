@@ -1,6 +1,6 @@
 //! Answers, as they are compared.
 //!
-//! Compared are the status, the warnings, and the whole body, but for what differs from server to server: uids, revisions and times.
+//! The status, the warnings and the whole body are compared, except values that differ from server to server: uids, revisions and times.
 //! kube-apiserver goes through maps in Go's order, which is none, so the causes of a refusal are compared as a
 //! multiset, and its message and the warnings as the multiset of their parts between commas.
 //! A message that shows a whole object is compared without that, and one that names a type of CEL that the server invents
@@ -11,7 +11,7 @@ use conformance_judge::exchange::{Difference, Exchange, differences};
 use conformance_judge::observation::Item;
 use serde_json::Value;
 
-/// An answer without what differs from server to server.
+/// An answer without the values that differ from server to server.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     /// The HTTP status.
@@ -105,7 +105,7 @@ fn sorted_parts(text: &str) -> String {
     parts.join(", ")
 }
 
-/// The text without what differs from server to server.
+/// The text without the values that differ from server to server.
 fn settled(text: &str) -> String {
     let text = without_objects(text);
     let mut parts = text.split(INVENTED);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// A definition of a resource, and what happens to some of its objects.
+/// A definition of a resource, and the requests for some of its objects.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Case {
     /// The schema of the definition's only version.

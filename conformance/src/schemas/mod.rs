@@ -55,7 +55,7 @@ pub struct Options {
 /// The outcome of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Scenarios in which the servers differ, each with what differs.
+    /// Scenarios in which the servers differ, each with the differences.
     pub findings: Vec<String>,
     definitions: usize,
     refused: usize,
@@ -93,7 +93,7 @@ impl Numbers {
 /// Compares both servers.
 ///
 /// # Errors
-/// If a server does not start, ends a connection, or does not serve what was defined.
+/// If a server does not start, ends a connection, or does not serve the defined resource.
 pub async fn run(options: Options) -> Result<Outcome> {
     let begun = Instant::now();
     let (real, fake) = (Real::start(true).await?, Embedded);

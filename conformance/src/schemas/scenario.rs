@@ -1,4 +1,4 @@
-//! A case in the language of scenarios, as far as the servers agree, and what differs then.
+//! A case in the language of scenarios, as far as the servers agree, and the differences after that.
 
 use super::case::{Case, Verb};
 use super::names::{AFTER, Names};

@@ -75,7 +75,7 @@ impl Side {
         }
     }
 
-    /// Carries out an action on the object of that name, which was seen last as `seen`; the answer becomes what was seen last.
+    /// Carries out an action on the object of that name. `seen` is the object as last seen, and is replaced by the answer.
     pub(super) async fn act(
         &self,
         names: &Names,

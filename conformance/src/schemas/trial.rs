@@ -49,7 +49,7 @@ impl Exchange {
         !self.fake.agrees(&self.real)
     }
 
-    /// Whether both servers did what they were asked to.
+    /// Whether the request succeeded on both servers.
     fn succeeded(&self) -> bool {
         self.real.status < 300 && self.fake.status < 300
     }
@@ -65,7 +65,7 @@ struct Seen {
 }
 
 impl Trial {
-    /// Plays a case, in which a resource of these names is defined, and deletes what it made.
+    /// Plays a case, in which a resource of these names is defined, and deletes its objects and the definition.
     pub(super) async fn play(sides: &Sides, names: &Names, case: &Case) -> Result<Trial> {
         let mut trial = Trial::default();
         let definition = names.define(case);

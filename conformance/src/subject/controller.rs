@@ -22,7 +22,7 @@ pub enum ControllerKind {
 pub struct TokenSettings {
     /// Whether it creates tokens for accounts without one.
     pub auto_generate: bool,
-    /// The number of retries of what fails; `None` is the controller's own default.
+    /// The number of retries of a failing key; `None` for the controller's own default.
     pub max_retries: Option<u32>,
 }
 

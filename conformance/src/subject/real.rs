@@ -51,8 +51,8 @@ struct Tenancy {
     log_before: u64,
 }
 
-/// The powers of a control plane that is started here. The first one needs an API server without a watch cache, which still
-/// has what etcd has compacted; the last one is that cache.
+/// The powers of a control plane that is started here. The first one needs an API server without a watch cache, as the cache still
+/// has revisions that etcd has compacted; the last one is that cache.
 const POWERS: [Power; 10] = [
     Power::Compaction,
     Power::Calls,

@@ -1,9 +1,9 @@
-//! Forms: what objects of a kind look like, as data.
+//! Forms: the structure of a kind's objects, as data.
 //!
 //! A form is a JSON value in which
 //! * a list is a choice of one of its items, which are forms but for lists, which stand for themselves;
 //! * an object has some of its fields, and always those whose name ends with `!`, which does not belong to the name;
-//!   what the field with an empty name is a choice of becomes fields of the object itself;
+//!   the value chosen for the field with an empty name is merged into the object itself;
 //! * `{"$list": [FORM...]}` is a list of some of these items. `"$least": 1` of at least one; `"$by": FIELD` says by which
 //!   field strategic patches merge the items, `"$set": true` that they merge them as a set; an item with `"$always": true` is
 //!   in every list;
@@ -29,7 +29,7 @@ pub(super) struct Forms {
     pub(super) definition: Value,
 }
 
-/// A kind, and what its objects look like.
+/// A kind, and the forms of its objects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Kind {

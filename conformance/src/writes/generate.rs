@@ -118,7 +118,7 @@ impl<'f> Generator<'f> {
         if kind.custom
             && let Some(Value::Object(metadata)) = body.get_mut("metadata")
         {
-            // Upstream keeps what is empty there until the next write, which makes one revision more.
+            // Upstream keeps empty values there until the next write, which makes one more revision.
             metadata.retain(|_, value| !matches!(value, Value::Object(fields) if fields.is_empty()));
             metadata.retain(|_, value| !matches!(value, Value::Array(items) if items.is_empty()));
         }

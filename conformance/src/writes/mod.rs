@@ -1,12 +1,12 @@
 //! A differential fuzzer of writes: a real kube-apiserver and the fake get the same creates, updates, patches of all four types, applies by
 //! several managers and deletions, and have to answer alike: with the same objects, the same owners of their fields, the same refusals.
 //!
-//! * `forms` (`fixtures/writes.json`) says what objects of some kinds look like;
+//! * `forms` (`fixtures/writes.json`) describes the objects of some kinds;
 //! * `generate` makes stories of an object (`story`) from a seed, with bodies of the forms (`bodies`, `directives`);
 //! * `play` has both servers carry one out;
 //! * where they differ, `shrink` looks for a smaller story in which they differ as well.
 //!
-//! `play` says what of messages is not compared, `generate` what is known to differ and therefore not sent.
+//! `play` lists the parts of messages that are not compared, `generate` the requests that are known to differ and therefore not sent.
 
 mod bodies;
 mod directives;

@@ -169,7 +169,7 @@ fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
     object
 }
 
-/// The beginning of what follows a refused change of a pod: a diff of Go's structs, which the fake tells in another form.
+/// The start of the diff of Go's structs in the error for a forbidden change of a pod, which the fake words differently.
 const DIFFS: [&str; 2] = ["\n@@ ", "\n- \""];
 
 /// The beginning of a strategic merge patch in a message, and its end. Upstream shows it as far as it has been carried out.
@@ -190,7 +190,7 @@ fn without_patches(text: &str) -> String {
     format!("{before}<a patch>: {rest}")
 }
 
-/// Takes out of an answer what is known to differ.
+/// Removes known differences from an answer.
 fn settle(document: &mut Value) {
     if document["kind"] != "Status" {
         return;

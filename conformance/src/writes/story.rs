@@ -25,7 +25,7 @@ pub(super) struct Step {
     pub(super) subresource: &'static str,
     /// The parameters of the query.
     pub(super) query: Vec<&'static str>,
-    /// The body; of an update what replaces fields of the object.
+    /// The body; of an update, the fields to replace in the object.
     pub(super) body: Value,
 }
 

@@ -54,7 +54,7 @@ pub struct Place {
     pub subresource: Option<String>,
 }
 
-/// A watch and what it delivered.
+/// A watch and its events.
 pub struct Watch<'a> {
     /// The request.
     pub request: &'a Request,

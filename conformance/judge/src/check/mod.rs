@@ -1,7 +1,7 @@
 //! The checks: pure functions of a history. None of them knows the server; none stops at the first finding.
 //!
 //! [`dialogue`] compares with the scenario's text. All others are guarantees that hold whatever the scenario does: one a
-//! file, and what a violation says first *is* the definition of the guarantee.
+//! file, and the first sentence of a violation *is* the definition of the guarantee.
 
 pub mod dialogue;
 pub mod facts;

@@ -15,7 +15,7 @@ fn broken(facts: &Facts<'_>) -> Vec<String> {
     facts.watches.iter().flat_map(|watch| lives(watch).into_iter().chain(strangers(watch))).collect()
 }
 
-/// Events whose type contradicts what the watcher has seen of the object.
+/// Events whose type contradicts the watcher's last state of the object.
 fn lives(watch: &Watch<'_>) -> Vec<String> {
     let mut known = BTreeMap::new();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A section of a text, such as the README, that a command writes: what stands between `<!-- NAME -->` and `<!-- end of NAME -->`.
+//! A section of a text, such as the README, that a command writes: the lines between `<!-- NAME -->` and `<!-- end of NAME -->`.
 
 /// The section `name` of `text`.
 pub fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {

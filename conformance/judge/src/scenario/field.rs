@@ -15,7 +15,7 @@ use std::fmt;
 pub struct Field {
     /// The place in the document.
     pub path: Path,
-    /// Whether the value must have nothing beside what is written (`==`).
+    /// Whether the value must have no other members than those written (`==`).
     pub exact: bool,
     /// The value; `None` is written `absent`.
     pub value: Option<Value>,

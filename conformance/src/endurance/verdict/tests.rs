@@ -51,7 +51,7 @@ fn good() -> History {
     }
 }
 
-/// A change to a history, and what is said of it: parts of the findings in their order.
+/// A change to a history, and the expected findings: parts of their texts, in order.
 type Mistake = (&'static str, fn(&mut History), &'static [&'static str]);
 
 const MISTAKES: &[Mistake] = &[

@@ -21,7 +21,7 @@ pub struct Generator {
     rng: fastrand::Rng,
 }
 
-/// The schema of a value, a value that it allows, and what expressions know of it.
+/// The schema of a value, a value that it allows, and its type for expressions.
 #[derive(Debug, Clone)]
 struct Made {
     schema: Map<String, Value>,

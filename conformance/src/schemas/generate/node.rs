@@ -50,7 +50,7 @@ impl Generator {
         }
         if self.chance(12) {
             made.schema.insert("nullable".to_owned(), true.into());
-            // Rules are not about null, and a null need not meet what a junctor says.
+            // Rules are not about null, and a null need not satisfy a junctor.
             if self.chance(20) && !made.schema.contains_key("enum") && made.schema.contains_key("type") {
                 made.schema.insert("default".to_owned(), Value::Null);
             }
@@ -376,8 +376,8 @@ impl Generator {
     }
 }
 
-/// Whether the witness may be the default: upstream prunes defaults, fills them with those of their fields, and allows only what
-/// stays as it is. Of embedded objects it demands more.
+/// Whether the witness may be the default: upstream prunes defaults, fills in those of their fields, and allows only defaults that
+/// this leaves unchanged. Embedded objects have further rules.
 fn is_own_default(made: &Made) -> bool {
     let text = serde_json::to_string(&made.schema).unwrap_or_default();
     !text.contains("x-kubernetes-embedded-resource") && !made.witness.is_null()

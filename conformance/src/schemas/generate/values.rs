@@ -1,4 +1,4 @@
-//! The texts and numbers that values are made of, and what is known of them.
+//! The texts and numbers that values are made of, and their properties.
 
 /// A format of texts, and texts that have it.
 pub(super) struct Format {

@@ -101,11 +101,11 @@ pub(super) struct Difference {
 pub(super) struct Timeline<'a> {
     /// The lanes: the clients, then the API servers.
     pub(super) lanes: Vec<Lane>,
-    /// The commands, with what happened during each.
+    /// The commands, with the messages during each.
     pub(super) steps: Vec<Step<'a>>,
     /// Requests and their answers by the request's number.
     pub(super) exchanges: BTreeMap<u64, Exchange<'a>>,
-    /// Names for what differs from run to run: field → value → name.
+    /// Names for values that differ from run to run: field → value → name.
     pub(super) names: BTreeMap<String, BTreeMap<String, String>>,
 }
 
