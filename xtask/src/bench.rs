@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
     markdown: bool,
 }
 
-/// Builds what is needed and prints the table.
+/// Builds the needed programs and prints the table.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if cfg!(debug_assertions) {
         return run_as_distributed();

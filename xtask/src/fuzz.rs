@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: builds the fuzz targets with libFuzzer and counters, on a stable toolchain, and runs them.
 //!
-//! Inputs that reach something new are kept in `target/fuzz-corpus/TARGET`; what begins there is `fixtures/corpus/TARGET` and the seeds
-//! of the target. An input that shows a mistake is kept as `target/fuzz-found/TARGET-…`; mended, it belongs in `fixtures/corpus/TARGET`.
+//! Inputs that reach new code are kept in `target/fuzz-corpus/TARGET`, which starts with `fixtures/corpus/TARGET` and the target's
+//! seeds. An input that shows a bug is kept as `target/fuzz-found/TARGET-…`; once that is fixed, it belongs in `fixtures/corpus/TARGET`.
 
 use anyhow::{Context as _, bail, ensure};
 use std::fs;

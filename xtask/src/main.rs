@@ -36,7 +36,7 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Compare what two servers make of definitions of custom resources; see `cargo xtask crds --help`.
+    /// Compare two servers on definitions of custom resources; see `cargo xtask crds --help`.
     #[command(disable_help_flag = true)]
     Crds {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -12,7 +12,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Runs a program to its end, which must be a success, and returns what it prints.
+/// Runs a program, which must succeed, and returns its output.
 fn output(program: impl AsRef<Path>, arguments: &[&str]) -> String {
     let output = Command::new(program.as_ref()).args(arguments).output().expect("the program starts");
     assert!(output.status.success(), "{}: {output:?}", program.as_ref().display());

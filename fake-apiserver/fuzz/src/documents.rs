@@ -27,8 +27,8 @@ pub(crate) fn typed(input: &[u8]) -> Option<(&'static str, &'static str, TypeRef
     Some((api_version, kind, schema::lookup(api_version, kind)?, rest))
 }
 
-/// A decoded object is encoded, in JSON and in protobuf, to bytes that decode to the same object without findings, but for what
-/// is empty.
+/// A decoded object is encoded, in JSON and in protobuf, to bytes that decode to the same object without findings, except for empty
+/// values.
 pub(crate) fn json(input: &[u8]) {
     let Some((_, _, ty, body)) = typed(input) else { return };
     let _ = schema::interpret(body);

@@ -1,11 +1,11 @@
-//! Owners of fields: sets of fields, and what is applied to objects.
+//! Field management: sets of fields, and server-side apply.
 
 use crate::documents::typed;
 use fake_apiserver::fuzzing::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use fake_apiserver::internals::schema::{self, TypeRef};
 use tree::{Value, json};
 
-/// A set of fields is read from what it is written as, and the laws of sets hold. An input is two sets, with a line feed between.
+/// A set of fields survives being written and read, and the laws of sets hold. An input is two sets, with a line feed between.
 pub(crate) fn field_set(input: &[u8]) {
     let mut sets = input.split(|byte| *byte == b'\n').map(|line| {
         let fields = schema::parse_json(line).ok()?.object;

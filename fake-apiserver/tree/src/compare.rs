@@ -1,4 +1,4 @@
-//! Values beside what they may hold.
+//! Comparison of values with strings, numbers and booleans.
 
 use crate::Value;
 

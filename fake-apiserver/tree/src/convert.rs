@@ -1,4 +1,4 @@
-//! Values from what they hold.
+//! Conversion of strings, numbers, lists and the like into values.
 
 use crate::{Map, Text, Value};
 use serde_json::Number;

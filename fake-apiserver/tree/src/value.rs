@@ -1,4 +1,4 @@
-//! Values: their kinds, and what they hold.
+//! Values: their kinds and contents.
 
 use crate::{Index, Map, Text};
 use serde_json::Number;
@@ -194,7 +194,7 @@ fn place(step: &str) -> Option<usize> {
     step.parse().ok().filter(|_| is_plain)
 }
 
-/// A text is equal to what it stands for.
+/// Text kept as JSON is equal to the value that it encodes.
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         match (self, other) {

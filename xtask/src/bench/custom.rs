@@ -1,4 +1,4 @@
-//! Measurements of custom resources: how fast objects are created, how soon after their definition, and what definitions cost.
+//! Measurements of custom resources: how fast objects are created, how soon after their definition, and the cost of definitions.
 
 use super::client::{Call, Connection, Target};
 use super::load::{CUSTOM_CREATES, GETS, RULED_CREATES, Session, WIDE_CREATES};
@@ -67,7 +67,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Measures what many definitions cost, on servers of their own.
+    /// Measures the cost of many definitions, on servers of their own.
     pub(super) async fn definitions(&mut self, programs: &Programs) -> anyhow::Result<()> {
         if !COSTS.iter().any(|name| self.wants(name)) {
             return Ok(());

@@ -38,7 +38,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Measures what many objects take, with and without owners of their fields, on servers of their own that forget the past.
+    /// Measures the memory of many objects, with and without managed fields, on servers of their own that keep no history.
     pub(super) async fn memory_of_owners(&mut self, programs: &Programs) -> anyhow::Result<()> {
         if !MEMORY.iter().any(|name| self.wants(name)) {
             return Ok(());

@@ -226,14 +226,14 @@ impl Server {
         Call::new(Method::PUT, path, config_map(&name, self.next_number()))
     }
 
-    /// Applies to an object what it is from the first time on.
+    /// An apply that always has the same content for an object, so that it changes nothing after the first time.
     pub(super) fn apply(&self, object: u64) -> Call {
         let name = object_name(object);
         let path = format!("{}/{name}?fieldManager=bench&force=true", config_maps(&self.namespace));
         Call::patch(path, "application/apply-patch+yaml", config_map(&name, object))
     }
 
-    /// Applies to each object what [`apply`](Self::apply) does, so that it changes nothing any more.
+    /// Applies each object once, so that further calls of [`apply`](Self::apply) change nothing.
     pub(super) async fn apply_all(&self) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         for object in 0..OBJECTS {

@@ -1,4 +1,4 @@
-//! Command lines, and what is made of them.
+//! Command lines, and the servers that they describe.
 
 use super::*;
 
