@@ -47,7 +47,7 @@ impl Repeats {
         (last == *apply).then_some(object)
     }
 
-    /// Keeps that an apply of that manager has left an object as it was, of which the JSON has so many bytes.
+    /// Remembers that an apply of that manager left an object unchanged; `json` is the length of the object's JSON, in bytes.
     pub(crate) fn keep(&self, key: Key, manager: &str, apply: Apply, object: &Value, json: usize) {
         let bytes = TREE * json + apply.body.len();
         if bytes > TREE * LARGEST {

@@ -19,7 +19,7 @@ use tree::{Value, json};
 /// `ControllerName`.
 const CONTROLLER: &str = "ipallocator.k8s.io";
 
-/// Why an address cannot be had.
+/// The reason that an address cannot be allocated.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// `ErrFull`.

@@ -126,7 +126,7 @@ impl Operation<'_> {
     /// Takes that port.
     ///
     /// # Errors
-    /// The reason why it cannot be had.
+    /// The reason that it cannot be allocated.
     pub(super) fn take(&mut self, port: i64) -> Result<(), String> {
         let pool = self.pool;
         if self.dry_run {

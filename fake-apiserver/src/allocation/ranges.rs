@@ -1,4 +1,4 @@
-//! The ranges of cluster IPs, of which the ready `ServiceCIDR` objects tell, and the order in which addresses of one are tried.
+//! The ranges of cluster IPs, which the ready `ServiceCIDR` objects define, and the order in which addresses of one are tried.
 //!
 //! Follows `pkg/registry/core/service/ipallocator/{cidrallocator,ipallocator}.go` (v1.37.1). Ranges are tried in the order of the
 //! server's options, then by address; upstream's order is random.
@@ -10,7 +10,7 @@ use crate::store::{Scope, Store};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The part of a range that is taken from last, unless an address is asked for (`calculateRangeOffset`): a share, between two bounds.
+/// The size of the part of a range that is reserved for requested addresses, and used last (`calculateRangeOffset`): a share, between two bounds.
 const STATIC_SHARE: u128 = 16;
 const STATIC_MIN: u128 = 16;
 const STATIC_MAX: u128 = 256;

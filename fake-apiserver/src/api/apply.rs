@@ -119,7 +119,7 @@ impl Configuration {
         Ok(Configuration { document, warned: false, answers: Answers::default() })
     }
 
-    /// The object that it makes of the stored one, or of none, with the owners of its fields.
+    /// The result of applying it to the stored object, or of creating one, with the managers of its fields.
     fn onto(
         &mut self,
         request: &mut Request<'_>,
@@ -161,7 +161,7 @@ impl Configuration {
         Ok(new)
     }
 
-    /// The scale that it makes of the current one, with the owners of its fields.
+    /// The result of applying it to the current scale, with the managers of its fields.
     pub(super) fn onto_scale(
         &mut self,
         request: &mut Request<'_>,

@@ -20,7 +20,7 @@ pub enum AuthorityError {
     Unusable(String),
 }
 
-/// The certificate authorities of client certificates: `--client-ca-file`. A certificate among them that is none is trusted itself.
+/// The certificate authorities of client certificates: `--client-ca-file`. A certificate among them that is not an authority's is trusted itself.
 #[derive(Debug, Clone)]
 pub struct ClientAuthorities {
     pool: Pool,

@@ -65,7 +65,7 @@ fn target(uri: &Uri) -> Cow<'_, str> {
     }
 }
 
-/// Whether more is expected than that the body is asked for (`expectsContinue`).
+/// Whether `Expect` has values, but not `100-continue` (`expectsContinue`).
 fn is_beyond(headers: &HeaderMap) -> bool {
     let Some(expected) = headers.get(EXPECT) else { return false };
     let is_continue = |token: &[u8]| token.trim_ascii().eq_ignore_ascii_case(b"100-continue");

@@ -82,7 +82,7 @@ impl Output {
     }
 
     /// The id by which the store keeps renderings of a version's objects; `None` for tables, whose cells have ages. Metadata
-    /// is the same in all versions. YAML is made of JSON.
+    /// is the same in all versions. YAML is printed from JSON.
     pub(crate) fn id(self, version: &Version) -> Option<FormId> {
         let form = match self.form {
             Some(Form::Table(_)) => return None,

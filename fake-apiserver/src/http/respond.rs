@@ -112,7 +112,7 @@ impl Rendering<'_> {
         Ok(Some(if scales { transformation.of_scales() } else { transformation }))
     }
 
-    /// An object of the resource in the form that is asked for, from the stored one: JSON and a line feed.
+    /// An object of the resource in the requested form, from the stored one: JSON and a line feed.
     fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
         Ok(match self.transformation()? {
             Some(mut transformation) => end_line(transformation.object(&line, self.now)?),

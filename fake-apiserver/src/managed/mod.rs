@@ -4,8 +4,8 @@
 //! no request.
 //!
 //! - [`Set`] is a set of fields, and its JSON form `fieldsV1`; [`Managers`] are the entries of `managedFields`.
-//! - [`compare`] says what a write changes, [`fields_of`] what a configuration names, [`validate`] whether it fits.
-//! - [`Context::update`] and [`Context::apply`] say what a write makes of the managers, and an apply of the object.
+//! - [`compare`] returns the changes of a write, [`fields_of`] the fields that a configuration names, [`validate`] its errors.
+//! - [`Context::update`] and [`Context::apply`] return the managers after a write, and an apply also the object.
 
 mod compare;
 mod element;

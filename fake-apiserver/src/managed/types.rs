@@ -186,7 +186,7 @@ impl<'t> Map<'t> {
         }
     }
 
-    /// Whether only unknown fields are known of it (`isUntypedDeducedMap`).
+    /// Whether it declares no fields and allows unknown ones (`isUntypedDeducedMap`).
     pub(super) fn is_deduced(&self) -> bool {
         let declares = match self.fields {
             Fields::Struct(ty) => !ty.fields().is_empty(),

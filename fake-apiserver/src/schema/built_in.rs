@@ -108,7 +108,7 @@ pub fn knows(api_version: &str, kind: &str) -> bool {
     BUILT_IN.root(api_version, kind).is_some()
 }
 
-/// All built-in types that kinds are made of, those of several kinds several times.
+/// All built-in types that kinds contain; those in several kinds occur several times.
 #[cfg(test)]
 pub(crate) fn every_type() -> impl Iterator<Item = TypeRef<'static>> {
     BUILT_IN.roots.iter().flat_map(|root| root.ty().get().arena())

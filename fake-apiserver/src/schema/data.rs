@@ -33,7 +33,7 @@ impl FromStr for Types {
     }
 }
 
-/// The type of a kind and all that it is made of.
+/// The type of a kind and all types that it contains.
 pub(super) fn read_kind(definitions: &Definitions<'_>, kind: KindLine<'_>) -> Linked<Types> {
     Linker::new(definitions).link_all(&[kind])
 }

@@ -1,4 +1,4 @@
-//! The places of a struct's fields by their names: a hash table, for that is asked of every field of every object.
+//! The positions of a struct's fields by their names: a hash table, because every field of every object is looked up.
 
 /// The places of names in a list of them.
 #[derive(Debug, Clone, Default)]

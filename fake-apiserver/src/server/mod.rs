@@ -106,7 +106,7 @@ impl FakeApiServer {
         &self.cluster.faults
     }
 
-    /// The requests so far, oldest first. Empty unless the builder was told to [record](Builder::record_requests) them.
+    /// The requests so far, oldest first. Empty unless the builder [records](Builder::record_requests) them.
     pub fn requests(&self) -> Vec<Arc<RequestRecord>> {
         self.cluster.log.all()
     }

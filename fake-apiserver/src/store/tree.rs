@@ -294,7 +294,7 @@ impl Leaf {
 }
 
 impl FromIterator<Arc<Entry>> for Slice {
-    /// Objects that are read in another form than the stored one. What is made of their leaves is not kept.
+    /// Objects that are read in another form than the stored one. Renderings of their leaves are not cached.
     fn from_iter<I: IntoIterator<Item = Arc<Entry>>>(entries: I) -> Self {
         let mut objects = Tree { root: Node::Leaf(Arc::default()), room: Room::new(0) };
         entries.into_iter().for_each(|entry| drop(objects.insert(entry)));

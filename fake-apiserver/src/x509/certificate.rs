@@ -206,7 +206,7 @@ impl<'a> Certificate<'a> {
         last.map(|(_, name)| name).unwrap_or_default()
     }
 
-    /// The name by which an error tells of it.
+    /// The name that errors give it.
     pub(super) fn displayed_name(&self) -> String {
         let name = self.common_name();
         if !name.is_empty() {

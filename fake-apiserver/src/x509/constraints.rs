@@ -83,7 +83,7 @@ impl<'a> Constraints<'a> {
             let (permitted, excluded) = (&self.permitted.dns, &self.excluded.dns);
             let has = |constraint: &&&str| is_below(constraint, name);
             let is_permitted = permitted.iter().any(|constraint| has(&constraint));
-            // Of several that contain each other the widest is told.
+            // Of several that contain each other the error names the widest.
             let found = excluded.iter().filter(has).min_by_key(|constraint| constraint.len());
             let found = found.or_else(|| excluded.iter().find(|constraint| is_covered(name, constraint)));
             verdict("DNS name", name, permitted.len(), is_permitted, found.map(|found| found.to_string()))?;

@@ -6,7 +6,7 @@ use tree::Value;
 /// The greatest length of a key, in bytes: YAML limits how far its colon may be from where it begins.
 const MAX_KEY: usize = 500;
 
-/// Reads an object in JSON; `None` if it is none, or if YAML may see something else in it.
+/// Reads an object in JSON; `None` if it is not one, or if YAML may read it differently.
 pub(super) fn parse(text: &[u8]) -> Option<Value> {
     if !text.starts_with(b"{") || !text.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
         return None;

@@ -59,7 +59,7 @@ fn texts_are_read_as_by_go() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// Refusals are told without the line.
+/// Errors do not name the line.
 #[test]
 fn values_are_printed_as_by_go() {
     let mut differences = Vec::new();

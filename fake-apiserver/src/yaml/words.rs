@@ -4,7 +4,7 @@ use crate::schema::MAX_DEPTH;
 use granit_parser::ErrorKind::{self, *};
 use granit_parser::ScanError;
 
-/// The refusal of a text of which the first line that says something is indented by a tab.
+/// The error for a text whose first line with content is indented by a tab.
 pub(super) fn tab_before_all(text: &str) -> Option<String> {
     let says_something = |(_, line): &(usize, &str)| {
         let line = line.trim_start_matches(' ').trim_end_matches('\r');
@@ -16,7 +16,7 @@ pub(super) fn tab_before_all(text: &str) -> Option<String> {
     first.trim_start_matches(' ').starts_with('\t').then_some(refusal)
 }
 
-/// The line that Go names: none of the first line; of others a number from 1, or, where its parser found the problem, from 0.
+/// The line that Go's error names: none for the first line; for others its number, counted from 1, or, if the parser found the error, from 0.
 #[derive(Clone, Copy)]
 enum Line {
     From0,

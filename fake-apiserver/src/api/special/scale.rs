@@ -76,7 +76,7 @@ async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     set_replicas(request, &options, change).await
 }
 
-/// Sets the workload's replicas to those of the scale that `wanted` makes of its current one, and of its owners.
+/// Sets the workload's replicas to those of the scale that `wanted` returns for the current one and its managers.
 async fn set_replicas(
     request: &mut Request<'_>,
     options: &WriteOptions,

@@ -117,7 +117,7 @@ fn already_exists(request: &Request<'_>, object: &Value, existing: &Entry) -> Ap
     if deleting { error.with_message(|message| format!("object is being deleted: {message}")) } else { error }
 }
 
-/// Stores the object that `wanted` makes of the current one, through the resource or one of its subresources.
+/// Stores the object that `wanted` returns for the current one, through the resource or one of its subresources.
 pub(super) async fn update(
     request: &mut Request<'_>,
     options: &WriteOptions,

@@ -200,7 +200,7 @@ impl<'w> Write<'w, '_> {
         if self.current.is_none_or(is_own) { version.completes(new) } else { 0 }
     }
 
-    /// Whether the current object stays as it is, which can be told without encoding the new one.
+    /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
         let is_stored_so =

@@ -18,7 +18,7 @@ use graph::{Graph, Vertex};
 /// The namespace of nodes' leases: `NamespaceNodeLease`.
 pub(crate) const NODE_LEASES: &str = "kube-node-lease";
 
-/// The authorizer of nodes by the pods in a store, as they are when it is asked.
+/// The authorizer of nodes by the pods in a store, in their current state.
 pub struct NodeAuthorizer {
     graph: Live<Graph>,
     rules: Vec<Rule>,

@@ -27,7 +27,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The authorizer by the roles and bindings of a store, as they are when it is asked.
+/// The authorizer by the roles and bindings of a store, in their current state.
 pub struct Rbac {
     policy: Live<Policy>,
 }

@@ -89,7 +89,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Does one check and, if it finds nothing, another, of which only the one that costs more counts.
+    /// Does one check and, if it finds nothing, another. Only the cost of the more expensive one counts.
     pub(super) fn cheaper_of(&mut self, one: impl FnOnce(&mut Self), other: impl FnOnce(&mut Self)) {
         let (budget, errors) = (self.budget, self.errors.len());
         one(self);

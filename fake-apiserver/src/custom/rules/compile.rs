@@ -35,7 +35,7 @@ pub struct Code {
 /// A rule, as far as it compiles (`CompilationResult`).
 #[derive(Debug)]
 pub struct Compiled {
-    /// The rule, or why there is none.
+    /// The rule, or the error that it does not compile with.
     pub code: Result<Code, String>,
     /// Whether it refers to the value that is replaced.
     pub uses_old_self: bool,

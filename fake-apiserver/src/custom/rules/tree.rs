@@ -14,7 +14,7 @@ const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 /// The rules of a schema and of those below it.
 #[derive(Debug)]
 pub struct Node {
-    /// Why none of the rules can be applied.
+    /// The reason that none of the rules can be applied.
     pub(super) fault: Option<&'static str>,
     pub(super) rules: Vec<Rule>,
     /// The type of the values, "" for any.

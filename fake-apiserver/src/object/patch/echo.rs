@@ -30,7 +30,7 @@ impl Read {
     }
 }
 
-/// The text of a value of the type, of which the patch has `read` that.
+/// The text of a value of the type; `read` is the part of it that the patch has read.
 pub fn echo(value: &Value, ty: TypeRef<'_>, read: &Read) -> String {
     let mut text = String::new();
     write(&mut text, value, Some(ty), Some(read));

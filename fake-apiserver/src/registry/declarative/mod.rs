@@ -7,7 +7,7 @@
 //! ([`FieldError::covered`](crate::error::FieldError::covered)) gives way to the declared one in the stage beta. Both gates,
 //! `DeclarativeValidation` and `DeclarativeValidationBeta`, are on by default in 1.37, and so they are here.
 //!
-//! On an update what has not changed is not looked at again, list items by their keys.
+//! On an update unchanged values are not checked again; list items are found by their keys.
 
 mod calls;
 mod formats;

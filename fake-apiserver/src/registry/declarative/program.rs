@@ -158,7 +158,7 @@ impl Program {
         Ok(program)
     }
 
-    /// The checks of a kind; `None` if there are none that can be seen.
+    /// The checks of a kind; `None` if none of them has an effect on answers.
     pub(super) fn kind(&self, name: &str) -> Option<&Type> {
         self.kinds.get(name).and_then(|name| self.ty(name))
     }
@@ -252,7 +252,7 @@ impl Call {
         Ok(Call { stage, ends, check, inner })
     }
 
-    /// Whether there can be a finding that is reported, given the types of which that is so.
+    /// Whether this can report a finding, given the types that can.
     fn is_seen(&self, types: &HashSet<&str>) -> bool {
         self.stage != Stage::Alpha
             && self.ends != Ends::Silently

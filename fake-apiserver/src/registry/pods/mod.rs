@@ -86,7 +86,7 @@ fn prepare_create(context: &Context<'_>, pod: &mut Value) {
 }
 
 fn prepare_update(new: &mut Value, old: &Value) {
-    // Only a new pod is asked whether it has one that is empty.
+    // Only new pods are checked for empty ones.
     if let Some(spec) = new["spec"].as_object_mut().filter(|spec| spec.get("overhead") == Some(&json!({}))) {
         spec.remove("overhead");
     }

@@ -85,7 +85,7 @@ pub(super) fn downward_api(at: Path<'_>, source: &Value, errors: &mut Errors) {
     }
 }
 
-/// Rule for projected tokens in a pod without an account: there are none.
+/// The rule that a pod without an account has no projected tokens.
 pub(in crate::registry) fn no_tokens(at: Path<'_>, volumes: &[Value], errors: &mut Errors) {
     for (index, volume) in volumes.iter().enumerate() {
         for (source_index, source) in items(volume, "/projected/sources").iter().enumerate() {

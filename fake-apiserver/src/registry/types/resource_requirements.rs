@@ -54,7 +54,7 @@ fn is_extended(resource: &str) -> bool {
     !is_native(resource) && !resource.starts_with(QUOTA) && name::label_key(&for_quota).is_empty()
 }
 
-/// Resources of which more may be asked for than there is (`IsOvercommitAllowed`).
+/// Resources that may be overcommitted (`IsOvercommitAllowed`).
 fn is_shared(resource: &str) -> bool {
     is_native(resource) && !resource.starts_with(HUGE_PAGES)
 }
