@@ -148,7 +148,7 @@ impl Text {
     /// The bytes.
     ///
     /// # Errors
-    /// Those of [`acts`](Self::acts); or if it has pauses.
+    /// The errors of [`acts`](Self::acts), or an error if it has pauses.
     pub fn bytes(&self, names: &Names) -> Result<Vec<u8>> {
         let mut acts = self.acts(names)?;
         match (acts.pop(), acts.is_empty()) {
@@ -161,7 +161,7 @@ impl Text {
     /// The bytes as UTF-8.
     ///
     /// # Errors
-    /// Those of [`bytes`](Self::bytes).
+    /// The errors of [`bytes`](Self::bytes).
     pub fn text(&self, names: &Names) -> Result<String> {
         String::from_utf8(self.bytes(names)?).context("this is no text")
     }

@@ -25,7 +25,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Those of an attack that states no others.
+    /// The bounds of an attack that states no others.
     pub const USUAL: Bounds = Bounds { memory_mib: 64, peak_mib: 128, descriptors: 8, threads: 16 };
 
     /// The bounds that are exceeded after the attack.
@@ -53,7 +53,7 @@ impl Bounds {
 /// The expected answers.
 #[derive(Debug, Clone, Copy)]
 pub enum Expected<'a> {
-    /// Those of a real server; `None` if it was not asked yet.
+    /// The answers of a real server; `None` if they are not recorded yet.
     Judged(Option<&'a str>),
     /// One of these; one `*` stands for any text.
     Stated(&'a [String]),

@@ -19,7 +19,7 @@ pub enum Task {
     },
     /// Starts a control plane that stays until `down`
     Up {
-        /// Where
+        /// The directory
         #[command(flatten)]
         place: Place,
         /// Allow everything to every user, as the fake does by default, instead of RBAC
@@ -37,7 +37,7 @@ pub enum Task {
     },
     /// Stops the control plane; its logs stay
     Down {
-        /// Where
+        /// The directory
         #[command(flatten)]
         place: Place,
     },

@@ -50,7 +50,7 @@ pub enum Write {
 /// An object as it was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
-    /// Which.
+    /// The object.
     pub object: Object,
     /// The first half of its uid.
     pub uid: u64,

@@ -22,7 +22,7 @@ enum Kind {
     Changed(fn(&mut Value)),
     /// The review, converted and then changed by the rule of that name.
     Reviewed(fn(&mut Value)),
-    /// That status, type and body.
+    /// A response with that status, content type and body.
     Raw(u16, &'static str, &'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Which node ports a service needs.
+//! The node ports that a service needs.
 //!
 //! Follows `initNodePorts`, `updateNodePorts`, `allocHealthCheckNodePort` and `updateHealthCheckNodePort` of
 //! `pkg/registry/core/service/storage/alloc.go` (v1.37.1). What a service does not need any more is free once it is stored without.

@@ -339,7 +339,7 @@ fn group_version_kind(object: &Value) -> String {
     format!("{group}/{version}, Kind={kind}")
 }
 
-/// Why the current object does not have the form of its type, if it does not.
+/// The error if the current object does not have the form of its type.
 fn misfit(context: &Context<'_>, live: &Value) -> Option<String> {
     managed::validate(context.versions.ty(context.api_version)?, live, true).err()
 }

@@ -7,7 +7,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::store::Entry;
 use std::sync::Arc;
 
-/// Why the parameter `export` is refused.
+/// The error for the parameter `export`.
 const NO_EXPORT: &str = "the export parameter, deprecated since v1.14, is no longer supported";
 
 pub(crate) async fn get(request: &Request<'_>) -> ApiResult<Reply> {

@@ -66,7 +66,7 @@ impl Commits {
     /// (for a removed object: as of its removal), and the other result of `wanted`; `None` if the object does not exist.
     ///
     /// # Errors
-    /// Those of `wanted`.
+    /// The errors of `wanted`.
     pub(crate) async fn change<T>(
         &self,
         key: &Key,

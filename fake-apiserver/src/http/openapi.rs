@@ -63,7 +63,7 @@ pub(super) struct OpenApiRequest<'r> {
     pub(super) hash: &'r str,
     /// The `If-None-Match` header.
     pub(super) if_none_match: &'r str,
-    /// Which encoding the client prefers.
+    /// The encoding that the client prefers.
     pub(super) preferences: Preferences<'r>,
     /// The current time, for `Expires`.
     pub(super) now: Timestamp,

@@ -69,7 +69,7 @@ struct Trace {
     warnings: Vec<String>,
     annotations: Vec<(&'static str, String)>,
     body: Bytes,
-    /// Where the request is counted.
+    /// The series in which the request is counted.
     counted: Option<Arc<Series>>,
     /// Whether a refusal has `nosniff`, whatever its reason.
     nosniff: bool,

@@ -1,4 +1,4 @@
-//! Which item of a list is which (`listItemToPathElement` of `typed/helpers.go`), and when values are equal.
+//! The identity of list items (`listItemToPathElement` of `typed/helpers.go`), and the equality of values.
 
 use super::element::Element;
 use super::types::{Form, Items, List};

@@ -82,7 +82,7 @@ impl Check {
     }
 }
 
-/// Why a value is not of the type of scalars.
+/// The error for a value that is not of the type of scalars.
 pub(super) fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     match (scalar, value) {
         (_, Value::Null) => None,

@@ -14,7 +14,7 @@ use crate::schema::print_float;
 use jiff::Timestamp;
 use tree::Value;
 
-/// Where finalizers are.
+/// The path of finalizers.
 const FINALIZERS: &str = "metadata.finalizers";
 
 /// Paths of the fields that a scale shows.

@@ -96,7 +96,7 @@ impl FakeApiServer {
     /// Writes [`kubeconfig`](Self::kubeconfig) to a file that only its owner can read.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn write_kubeconfig(&self, path: &Path) -> std::io::Result<()> {
         self.kubeconfig_value(0).write(path)
     }

@@ -179,7 +179,7 @@ impl Store {
     /// A stored object in `form`, made by `render` the first time, and kept as long as the object stays as it is and there is room.
     ///
     /// # Errors
-    /// Those of `render`.
+    /// The errors of `render`.
     pub fn rendered<E>(
         &self,
         entry: &Entry,

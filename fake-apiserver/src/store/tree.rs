@@ -364,7 +364,7 @@ impl Run {
     /// not all objects of the leaf, or if there is no room for `bytes` bytes.
     ///
     /// # Errors
-    /// Those of `render`.
+    /// The errors of `render`.
     pub fn rendered<E>(
         &self,
         form: FormId,

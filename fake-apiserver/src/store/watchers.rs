@@ -20,7 +20,7 @@ struct ByScope {
     all: Group,
     by_namespace: HashMap<Box<str>, Group>,
     by_name: HashMap<Box<str>, Group>,
-    /// Those of one object, by its path `namespace/name`.
+    /// The watchers of one object, by its path `namespace/name`.
     by_object: HashMap<Box<str>, Group>,
 }
 

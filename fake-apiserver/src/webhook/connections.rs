@@ -27,7 +27,7 @@ use tokio_rustls::TlsConnector;
 const IDLE: usize = 25;
 /// The length of the longest answer, in bytes. Upstream has no limit.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
-/// Where systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
+/// The files in which systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
 const SYSTEM_ROOTS: [&str; 5] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",

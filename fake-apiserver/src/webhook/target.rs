@@ -1,4 +1,4 @@
-//! Where a webhook is, by its `clientConfig`.
+//! The address of a webhook, by its `clientConfig`.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ const PATH: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Where a webhook is.
+/// The address of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     /// The host as URLs have it, with the port if that is said.

@@ -18,7 +18,7 @@ pub(super) struct Trust {
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-/// Why a webhook is not trusted, in Go's words.
+/// The reason that a webhook is not trusted, in Go's words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Untrusted(String);

@@ -35,7 +35,7 @@ struct Decoder<'n> {
     /// The aliases that are being decoded.
     open: Vec<usize>,
     repeated: Vec<String>,
-    /// Why the tree cannot be JSON.
+    /// The reason that the tree cannot be JSON.
     not_json: Option<String>,
 }
 

@@ -29,7 +29,7 @@ enum Line {
     Next1,
 }
 
-/// Why a text is not YAML.
+/// The error for a text that is not YAML.
 pub(super) fn refusal(text: &str, why: &ScanError) -> String {
     if *why.kind() == RecursionLimitExceeded {
         return format!("exceeded max depth of {MAX_DEPTH}");

@@ -38,7 +38,7 @@ pub(super) enum Kind {
 const OFTEN: u64 = 30;
 
 impl Kind {
-    /// That of a list of such items.
+    /// The type of a list of such items.
     pub(super) fn list(of: Made, bounded: bool) -> Kind {
         match of.kind {
             Kind::Opaque => Kind::Opaque,
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// That of an object with such values, under any names.
+    /// The type of an object with such values, under any names.
     pub(super) fn map(of: Made, bounded: bool) -> Kind {
         match of.kind {
             Kind::Opaque => Kind::Opaque,
@@ -54,7 +54,7 @@ impl Kind {
         }
     }
 
-    /// That of a text of this format.
+    /// The type of a text of this format.
     pub(super) fn formatted(format: &str) -> Kind {
         match format {
             "byte" => Kind::Bytes,

@@ -14,7 +14,7 @@ use tree::Value;
 pub(super) struct Allocators(Option<(Allocator, Arc<Catalog>)>);
 
 impl Allocators {
-    /// Those that a write meets; none through a subresource.
+    /// The allocators of a write; a write through a subresource has none.
     pub(super) fn of(write: &Write<'_, '_>) -> Self {
         let request = &write.request;
         let own = request.kind.rules.allocates.filter(|_| request.subresource.is_none());

@@ -7,7 +7,7 @@ use kubernetes_cel::{EvalError, Outcome, Value};
 /// `MaxEvaluatedMessageExpressionSizeBytes`.
 const MAX_BYTES: usize = 5 * 1024;
 
-/// Why there is no message.
+/// The reason that an expression gave no message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoMessage {
     /// The rule's other message will do.

@@ -26,7 +26,7 @@ use crate::error::Path;
 use ::tree::Value;
 use kubernetes_cel::Schema;
 
-/// Why there are no rules about values that expressions cannot see.
+/// The error for rules about values that expressions cannot see.
 pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
 
 /// The most that one evaluation may be estimated to cost if it is to hold up others. It takes about a millisecond.

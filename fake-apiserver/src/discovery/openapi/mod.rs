@@ -50,7 +50,7 @@ pub(crate) struct OpenApi {
 #[derive(Default)]
 pub(super) struct Hashes {
     own: Mutex<BTreeMap<String, Hash>>,
-    /// Those of all clusters, about built-in resources only.
+    /// The hashes that all clusters share, of documents about built-in resources only.
     shared: Option<Arc<Hashes>>,
 }
 

@@ -34,7 +34,7 @@ pub fn apply(document: Value, patch: &Value, checked: bool, deadline: &Deadline)
 /// The text of a patched object of the type in a message.
 ///
 /// # Errors
-/// Those of [`apply`], unchecked.
+/// The errors of [`apply`], unchecked.
 pub fn echo(document: Value, patch: &Value, ty: TypeRef<'_>, deadline: &Deadline) -> ApiResult<String> {
     let (root, _) = applied(document, patch, false, deadline)?;
     let read = root.read().unwrap_or_default();

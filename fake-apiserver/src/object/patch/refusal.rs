@@ -4,7 +4,7 @@ use super::go_print::{print, print_as_text, type_name};
 use crate::error::ApiError;
 use tree::{Map, Value};
 
-/// Why a patch cannot be applied.
+/// The reason that a patch cannot be applied.
 #[derive(Debug, PartialEq)]
 pub enum Refusal {
     /// The part of that name is malformed.

@@ -51,7 +51,7 @@ pub(super) async fn run(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -
     })
 }
 
-/// Why an object cannot be read in the storage version, if a webhook should convert it and does not.
+/// The reason that an object cannot be read in the storage version: a webhook should convert it and does not.
 async fn undecodable(kind: &Resource, entry: &Entry) -> Option<ApiError> {
     let storage = kind.storage();
     if !storage.asks_webhook() {

@@ -17,7 +17,7 @@ pub(super) struct Program {
 /// The checks of a type.
 #[derive(Debug, Default)]
 pub(super) struct Type {
-    /// Those of the value itself, which come first.
+    /// The checks of the value itself, which come first.
     pub(super) calls: Vec<Call>,
     pub(super) fields: Vec<Field>,
 }
@@ -87,7 +87,7 @@ pub(super) enum Check {
     Option(&'static str, bool),
     /// Checks of the same value that end only each other.
     Cohort,
-    /// Those of a type.
+    /// The checks of a type.
     Type(&'static str),
     /// Exactly one of the members is there; or else one at most.
     Union(Vec<Member>, bool),

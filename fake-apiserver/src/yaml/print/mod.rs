@@ -49,7 +49,7 @@ pub(crate) fn in_line(text: &str) -> String {
     writer.finish().trim_end_matches('\n').to_owned()
 }
 
-/// Where a node stands, as far as it matters.
+/// The position of a node, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     Root,
