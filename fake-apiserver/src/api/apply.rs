@@ -1,4 +1,4 @@
-//! Server-side apply: the fields of a configuration become those of the object, and belong to who applied them
+//! Server-side apply: the fields of a configuration are merged into the object, and owned by the manager that applied them
 //! (`applyPatcher` of `k8s.io/apiserver/pkg/endpoints/handlers/patch.go`, `FieldManager.Apply` and `structuredMergeManager.Apply` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
@@ -26,7 +26,7 @@ const CUSTOM_SCALE: &str = "request to convert CR to an invalid group/version: a
 
 /// The manager of the fields that an object had before the first apply.
 const BEFORE: &str = "before-first-apply";
-/// The reason of the error that another request has created the object meanwhile.
+/// The reason of the error for an object that another request has created meanwhile.
 const EXISTS: &str = "AlreadyExists";
 
 pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
@@ -99,7 +99,7 @@ fn left(request: &Request<'_>, options: &WriteOptions) -> Option<(Arc<Entry>, Ar
 /// The configuration that is applied.
 pub(super) struct Configuration {
     document: Document,
-    /// Whether it has been warned of.
+    /// Whether warnings about it were sent.
     warned: bool,
     /// The webhook's conversions to other versions.
     answers: Answers,
@@ -270,7 +270,7 @@ impl Configuration {
         })
     }
 
-    /// The error about an object that was made and cannot be converted.
+    /// The error for a merged object that cannot be converted.
     fn unconvertible(&self, why: &str) -> ApiError {
         let about = described(&self.document.value);
         ApiError::untyped(format!("failed to convert new object ({about}) to proper version: {why}"))
@@ -311,7 +311,7 @@ impl Configuration {
     }
 }
 
-/// An object of the storage version in that of the request, with all that Go shows of it, without the owners of its fields.
+/// An object of the storage version in that of the request, with all fields that Go writes, without its managed fields.
 pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Value> {
     let mut object = expected.shown(stored)?;
     meta::remove(&mut object, "managedFields");
@@ -327,7 +327,7 @@ pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Val
     Ok(object)
 }
 
-/// An object without contents, with all that Go shows of it.
+/// An empty object, with all fields that Go writes.
 fn empty(expected: &Expected<'_>) -> ApiResult<Value> {
     complete(expected, &owners::empty(expected.api_version, expected.kind))
 }

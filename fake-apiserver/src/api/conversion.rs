@@ -1,7 +1,7 @@
 //! Conversion by webhooks, for the verbs: of the objects that they read, of those that they return, and of watch events.
 //!
-//! All of it waits for a webhook, for no longer than the request may take, and holds nothing meanwhile. What a webhook converts has its
-//! final form from here on; the wire changes only what is converted without one.
+//! All of it waits for a webhook, for no longer than the request may take, and holds no lock meanwhile. Objects converted by a webhook have
+//! their final form from here on; the wire changes only objects that are converted without one.
 
 use super::Request;
 use super::list::Items;

@@ -10,7 +10,7 @@ use crate::store::{Entry, Key};
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// A deletion, or a step of one, that was done.
+/// The result of a deletion, or of a step of one.
 pub(super) struct Deletion {
     /// The entry now or, of a removed object, at its removal; of a dry run, the unchanged one.
     entry: Arc<Entry>,
@@ -45,7 +45,7 @@ pub(super) async fn delete_key(
     Ok(None)
 }
 
-/// The options of a request. The kind may warn that they do not say what becomes of dependents.
+/// The options of a request. The kind may warn if they give no propagation policy.
 pub(super) fn options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
     let options = sent_options(request)?;
     let warning = request.kind.rules.delete_warning.filter(|_| options.propagation.is_none());

@@ -1,4 +1,4 @@
-//! The annotation of client-side apply, where kubectl applies on the server what it has applied by itself before
+//! The annotation of client-side apply, for kubectl's server-side apply to objects that it has applied client-side before
 //! (`internal/lastappliedmanager.go` and `lastappliedupdater.go` of `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
 use crate::managed::{self, Conflicts, Context};
@@ -12,8 +12,8 @@ const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The most bytes of all annotations (`TotalAnnotationSizeLimitB`).
 const MAX_BYTES: usize = 256 << 10;
 
-/// The conflicts that remain, given that the fields of the annotation that still have its values are kubectl's own; `None` if
-/// none does.
+/// The conflicts that remain when fields that still have the annotation's values count as kubectl's own; `None` if no field
+/// does.
 pub(super) fn remaining(context: &Context<'_>, live: &Value, conflicts: Conflicts) -> Option<Conflicts> {
     let Some(allowed) = own_fields(context, live) else { return Some(conflicts) };
     let left = conflicts.into_iter().map(|(manager, set)| (manager, set.difference(&allowed)));

@@ -50,7 +50,7 @@ impl Items {
         Items { rest: snapshot.slice(&scope, start), selection: (!all).then(|| Arc::new(selection.clone())) }
     }
 
-    /// All objects that it is looked for among.
+    /// All objects in the scope, before selectors.
     pub(super) fn stored(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.rest.iter()
     }
@@ -75,7 +75,7 @@ impl Items {
         self.selection.as_ref().is_none_or(|selection| selection.selects(entry))
     }
 
-    /// Leaves out all but the first `limit` objects. If more would follow, returns the last one that is left, and the number
+    /// Keeps the first `limit` objects only. If more would follow, returns the last kept one, and the number
     /// of the others, if it is known.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! Field management of writes: the manager, endpoint and versions of a request, for `managed/` (`FieldManager` of
-//! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and who calls it in `k8s.io/apiserver/pkg/endpoints/handlers`).
+//! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1, and its callers in `k8s.io/apiserver/pkg/endpoints/handlers`).
 
 use super::Request;
 use super::asked::{Answers, Asking};
@@ -17,7 +17,7 @@ const FIELD: &str = "managedFields";
 /// The greatest length of a manager's name, in bytes.
 const MAX_NAME: usize = 128;
 
-/// Keeps an empty list of owners, which asks to forget them all: decoding by type makes nothing of it.
+/// Keeps an empty `managedFields`, which asks to reset them: decoding by type drops it.
 pub(super) fn keep_empty(sent: &Value, object: &mut Value) {
     if Metadata::of(sent).field(FIELD).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
         meta::set(object, FIELD, Vec::<Value>::new());
@@ -35,7 +35,7 @@ pub(super) fn keep_empty_in(body: &[u8], object: &mut Value) {
     }
 }
 
-/// The object with the sets of fields of its owners as trees, for those who look into them.
+/// The object with its `managedFields` parsed into trees, for code that reads them.
 pub(super) fn spelled_out(mut object: Value) -> Value {
     let entries = object.get_mut("metadata").and_then(|metadata| metadata.get_mut(FIELD)).and_then(Value::as_array_mut);
     for entry in entries.into_iter().flatten() {
@@ -52,7 +52,7 @@ pub(super) fn endpoint<'r>(request: &Request<'r>) -> Endpoint<'r> {
     Endpoint { resource: request.kind, version: request.version, subresource }
 }
 
-/// The name of the manager of a request that applies nothing: the one it says, or the `User-Agent` up to the first `/`.
+/// The name of the manager of a request other than an apply: the given one, or the `User-Agent` up to the first `/`.
 pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
     if !options.field_manager.is_empty() {
         return options.field_manager.clone();
@@ -105,7 +105,7 @@ pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, objec
     let live = || managed::decode(stored).unwrap_or_default();
     let managers = match &sent {
         _ if request.subresource.is_some() => live(),
-        // Decoding a custom resource makes nothing of an empty list.
+        // Decoding a custom resource drops an empty list.
         Some(Value::Array(entries)) if entries.is_empty() && request.version.is_custom() => live(),
         sent if managed::asks_for_reset(sent.as_ref()) => Managers::new(),
         sent => managed::decode(sent.as_ref()).ok().filter(|sent| !sent.is_empty()).unwrap_or_else(live),
@@ -213,7 +213,7 @@ fn keep(object: &mut Value, stored: Option<&Value>) {
     }
 }
 
-/// Gives the owners the times that they had, if nothing else is new (`IgnoreManagedFieldsTimestampsTransformer`).
+/// Keeps the managers' old times, if nothing else has changed (`IgnoreManagedFieldsTimestampsTransformer`).
 pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) {
     let stored = Metadata::of(old).field(FIELD).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let sent = take(new);

@@ -37,7 +37,7 @@ fn read(request: &mut Request<'_>, expected: &Expected<'_>, options: &WriteOptio
     Ok(body)
 }
 
-/// The same once more, as another writer was faster: what was read at first is changed by now. Warnings are not repeated.
+/// The same once more, because another writer was faster and the object has changed. Warnings are not repeated.
 fn read_again(request: &mut Request<'_>, expected: &Expected<'_>, options: &WriteOptions) -> ApiResult<Value> {
     let warnings = request.warnings.len();
     let mut body = read(request, expected, options)?;

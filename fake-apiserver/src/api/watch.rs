@@ -77,7 +77,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
     Ok(Reply::Watch(Watch { initial, initial_end, events, converting, bookmarks: options.allow_bookmarks, timeout }))
 }
 
-/// The selectors as the store looks at them: none, if they are about objects that a webhook converts.
+/// The selectors for the store to apply: none, if they are about objects that a webhook converts.
 fn filter(request: &Request<'_>, selection: &Selection) -> Option<Filter> {
     selection.filter().filter(|_| !request.version.asks_webhook())
 }
@@ -103,7 +103,7 @@ fn state(
     Ok((snapshot, events.map_err(|expired| too_old(revision, expired))))
 }
 
-/// 410 for a watch whose past is forgotten.
+/// 410 for a watch from a compacted revision.
 pub(crate) fn too_old(revision: u64, expired: Expired) -> ApiError {
     ApiError::expired(format!("too old resource version: {revision} ({})", expired.oldest))
 }

@@ -1,11 +1,11 @@
-//! Definitions of custom resources, as deletion has to know them: the objects that they define go first.
+//! Deletion of definitions of custom resources: the objects that they define are deleted first.
 //!
 //! Follows `REST.Delete` of `pkg/registry/customresourcedefinition/etcd.go` (k8s.io/apiextensions-apiserver v0.37.1).
 
 use crate::object::meta;
 use tree::{Value, json};
 
-/// The finalizer that holds a definition while there are objects (`CustomResourceCleanupFinalizer`).
+/// The finalizer that keeps a definition while it has objects (`CustomResourceCleanupFinalizer`).
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A condition of a definition.

@@ -133,7 +133,7 @@ enum Step {
 /// The object after the next step of a deletion, and that step. Pure.
 fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
-    // The first request only closes such an object, whatever its finalizers: what belongs to it is deleted first.
+    // The first request only closes such an object, whatever its finalizers: its content is deleted first.
     if let Some(closes) = kind.rules.closes.filter(|_| meta::deletion_timestamp(old).is_none()) {
         match closes {
             Closes::Namespace => {

@@ -7,7 +7,7 @@
 //!    └───────────────────────────────┘
 //! ```
 //! [`Commits::change`] is that loop. Writes whose admission may have to wait have a loop of their own, with [`Commits::commit`].
-//! Committing is asynchronous, because a storage outside of this process would have to be waited for; nothing below it is.
+//! Committing is asynchronous, so that a storage outside of this process could be awaited; everything below it is synchronous.
 
 pub(crate) mod definition;
 pub(crate) mod deletion;
@@ -24,10 +24,10 @@ use std::sync::Arc;
 
 /// An observer of commits.
 pub(crate) trait After: Send + Sync {
-    /// Notes that an entry was stored. It must only note: it runs within the write.
+    /// Called when an entry was stored. It runs within the write, so it must only take a note of it.
     fn stored(&self, entry: &Entry);
 
-    /// Notes that an entry was removed, as it was at last. It must only note.
+    /// Called when an entry was removed, with its last state. It must only take a note of it.
     fn removed(&self, entry: &Entry);
 }
 

@@ -1,4 +1,4 @@
-//! Namespaces, as the store has to know them: as parents of objects, and with their content during deletion.
+//! The part of namespaces that the store has to know: they are parents of objects, and their content is deleted before them.
 //!
 //! ```text
 //!   Active ── DELETE ──▶ Terminating ── content gone ──▶ spec.finalizers emptied ── no finalizers ──▶ removed

@@ -1,4 +1,4 @@
-//! The objects that the server itself makes.
+//! Objects that the server itself creates.
 
 use super::draft;
 use crate::clock::format_seconds;
@@ -17,7 +17,7 @@ pub(crate) const MANAGER: &str = "kube-apiserver";
 /// The draft of a new object: it gets a uid, the time, the defaults of its kind and an owner of its fields.
 ///
 /// # Errors
-/// 500, if the object is not sound.
+/// 500, if the object is invalid.
 pub(crate) fn created(
     kind: &Resource,
     mut object: Value,

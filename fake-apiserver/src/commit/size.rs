@@ -9,11 +9,11 @@ use crate::schema;
 use crate::store::Draft;
 use tree::Value;
 
-/// `DefaultMaxRequestBytes` of etcd, for a request as its members pass it on.
+/// `DefaultMaxRequestBytes` of etcd, for a request as proposed to its members.
 const MAX_REQUEST: usize = 3 * 512 * 1024;
 /// `defaultMaxCallSendMsgSize` of its client.
 const MAX_MESSAGE: usize = 2 * 1024 * 1024;
-/// A length of JSON so far from both that the object need not be measured: protobuf, which spells out fields that are zero, is not six times as long.
+/// A length of JSON so far below both that the object need not be measured: protobuf, which spells out zero fields, is less than six times as long.
 const SMALL: usize = MAX_REQUEST / 6;
 /// The bytes that the raft header adds to a transaction: a header with an id of 63 bits.
 const HEADER: usize = 2 + 1 + 1 + 9;

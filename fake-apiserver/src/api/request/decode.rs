@@ -220,7 +220,7 @@ pub(crate) struct Sent<'b> {
     bytes: &'b [u8],
     /// The body itself, if it is JSON or protobuf.
     pub(crate) json: Cow<'b, [u8]>,
-    /// The finding about keys that the JSON does not repeat any more.
+    /// The finding about repeated keys, which the conversion to JSON removes.
     finding: Option<String>,
 }
 
@@ -289,7 +289,7 @@ fn custom(
         }
         return Err(expected.other_version(&api_version));
     }
-    // An update without a resource version is refused for that first.
+    // A missing resource version of an update is reported first.
     if request.name.is_empty() || !meta::resource_version(&decoded.object).is_empty() {
         expected.check_custom_type(&api_version, &kind, meta::name(&decoded.object))?;
     }
@@ -317,7 +317,7 @@ fn protobuf(bytes: &[u8], expected: &Expected<'_>) -> ApiResult<Decoded> {
     Ok(Decoded { object, findings: Vec::new() })
 }
 
-/// 400: the body is not an object. The message has its beginning, as by `summarizeData`.
+/// 400: the body is not an object. The message shows its beginning, as by `summarizeData`.
 fn unrecognized(expected: &Expected<'_>, why: &str, body: &[u8]) -> ApiError {
     const MAX: usize = 30;
     let head = &body[..body.len().min(MAX)];

@@ -26,7 +26,7 @@ pub(crate) enum PatchFormat {
     Merge,
     /// The same, but some lists are merged, as the Go types say.
     Strategic,
-    /// A configuration in YAML, whose fields belong to who applies it.
+    /// A configuration in YAML, for server-side apply.
     Apply,
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Request<'r> {
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.
     pub(crate) clock: &'r dyn Clock,
-    /// The time of that clock when the request came, or after its last wait.
+    /// The time of that clock when the request arrived, or after its last wait.
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
     /// The resource, as it is stored.
@@ -58,7 +58,7 @@ pub(crate) struct Request<'r> {
     pub(crate) warnings: Vec<String>,
     /// The annotations of the audit event.
     pub(crate) annotations: Vec<(&'static str, String)>,
-    /// The token that is cancelled when the replica stops; the request must not wait then.
+    /// The token that is cancelled when the replica stops; the request must not wait any longer then.
     pub(crate) shutdown: &'r CancellationToken,
 }
 

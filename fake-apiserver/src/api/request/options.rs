@@ -34,7 +34,7 @@ pub(crate) struct WriteOptions {
     pub(crate) dry_run: bool,
     /// The name of the field manager; empty if the request does not give one.
     pub(crate) field_manager: String,
-    /// Whether fields that others own are taken from them.
+    /// Whether to take fields from other managers (`force`).
     pub(crate) force: bool,
     pub(crate) field_validation: FieldValidation,
 }
@@ -49,7 +49,7 @@ impl WriteOptions {
         Self::validated(query, kind, errors)
     }
 
-    /// Parses the options of an apply, which has to say its manager.
+    /// Parses the options of an apply, which requires a field manager.
     pub(crate) fn of_apply(query: &Query<'_>) -> ApiResult<Self> {
         let named = !query.get("fieldManager").is_empty();
         let missing = (!named).then(|| FieldError::required("fieldManager", "is required for apply patch"));

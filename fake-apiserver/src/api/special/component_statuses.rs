@@ -1,7 +1,7 @@
-//! Component statuses: the health of the parts of a control plane, asked for at each read, and not stored.
+//! Component statuses: the health of the parts of a control plane, probed at each read, and not stored.
 //!
-//! Follows `pkg/registry/core/componentstatus/rest.go` (v1.37.1). The store is this server's own; the other two are looked for at the
-//! ports where a real server asks them, and only whether they listen is found out.
+//! Follows `pkg/registry/core/componentstatus/rest.go` (v1.37.1). The store is this server's own; the other two are probed at the
+//! ports of a real server, only for whether they listen.
 
 use crate::api::request::options::ListOptions;
 use crate::api::{Reply, Request};

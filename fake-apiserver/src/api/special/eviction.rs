@@ -178,7 +178,7 @@ fn set_condition(status: &mut Value, mut condition: Value, now: Timestamp) {
     }
 }
 
-/// Says in the pod why it goes, and deletes it.
+/// Sets the condition `DisruptionTarget` of the pod, and deletes it.
 async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: DeleteOptions) -> ApiResult<()> {
     let condition = json!({
         "type": "DisruptionTarget", "status": "True",

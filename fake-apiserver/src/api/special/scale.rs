@@ -137,8 +137,8 @@ fn check_custom(request: &Request<'_>, scale: &Value) -> ApiResult<()> {
     Ok(())
 }
 
-/// The scale of a workload. A custom resource may have no replicas yet: `missing` stands for them, without it they have to be
-/// there.
+/// The scale of a workload. A custom resource may have no replicas yet: `missing` is used for them; if it is `None`, they are
+/// required.
 fn of(request: &Request<'_>, workload: &Value, missing: Option<i32>) -> ApiResult<Value> {
     let (spec, status) = match &request.version.scale {
         Some(paths) => of_custom(paths, workload, missing)?,

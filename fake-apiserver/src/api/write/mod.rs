@@ -5,7 +5,7 @@
 //!   default ─▶ managers ─▶ mutate ─▶ begin ─▶ prepare ─▶ validate ─▶ admit ─▶ encode ─▶ commit ─▶ finish
 //!                                    └──────── once for each attempt at a generated name ────────┘
 //! ```
-//! Most stages are methods of [`Write`] (`stages.rs`). A refusal by any stage ends the write. What was begun (`begin.rs`) is finished then, too,
+//! Most stages are methods of [`Write`] (`stages.rs`). A refusal by any stage ends the write. Allocations (`begin.rs`) are finished then, too,
 //! and when the request is cancelled.
 
 mod begin;
@@ -26,11 +26,11 @@ use tree::Value;
 /// `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: usize = 8;
 
-/// An object that a client wants.
+/// The object that a client wants to store.
 pub(super) enum Wanted {
-    /// As it came.
+    /// As the client sent it.
     Plain(Value),
-    /// With the owners of its fields.
+    /// With its managed fields.
     Owned(Value),
 }
 
@@ -75,7 +75,7 @@ async fn create_named(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResul
     created
 }
 
-/// Stores a new object that has what it needs.
+/// Stores a new object, after allocation.
 async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<Result<Reply, Arc<Entry>>> {
     write.prepare(object);
     write.validate(object)?;
@@ -136,8 +136,8 @@ pub(super) async fn update(
     Err(request.not_found())
 }
 
-/// Stores an object in place of the current one, of which `old` is the tree; `None` if another request has changed it meanwhile.
-/// `is_owned` says whether `new` has the owners of its fields already.
+/// Stores an object in place of the current one, whose tree is `old`; `None` if another request has changed it meanwhile.
+/// `is_owned` says whether `new` has its managed fields already.
 pub(super) async fn replace(
     request: &mut Request<'_>,
     options: &WriteOptions,
@@ -165,7 +165,7 @@ pub(super) async fn replace(
     replaced
 }
 
-/// Stores a changed object that has what it needs; `None` if another request has changed the current one meanwhile.
+/// Stores a changed object, after allocation; `None` if another request has changed the current one meanwhile.
 async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut Value) -> ApiResult<Option<Reply>> {
     write.prepare(new);
     write.validate(new)?;

@@ -19,7 +19,7 @@ pub(super) struct Write<'w, 'r> {
     pub(super) options: &'w WriteOptions,
     /// The object that is changed; `None` for a create.
     pub(super) current: Option<Current<'w>>,
-    /// Whether the object came with the owners of its fields, as an applied one does.
+    /// Whether the object has its managed fields already, as an applied one does.
     pub(super) is_owned: bool,
 }
 
@@ -60,7 +60,7 @@ impl<'w> Write<'w, '_> {
         (self.request.kind.rules.strategy.default_times)(new, self.request.now);
     }
 
-    /// Finds out who owns which fields from now on.
+    /// Updates the managed fields.
     pub(super) async fn managers(&mut self, new: &mut Value) {
         match self.old() {
             None => owners::created(self.request, self.options, new),
@@ -136,10 +136,10 @@ impl<'w> Write<'w, '_> {
         owners::settle_times(self.request, new, old);
     }
 
-    /// Refuses an object that breaks rules, and warns about one that does not.
+    /// Refuses an invalid object, and warns about a valid one.
     ///
     /// # Errors
-    /// 422 if there are findings, except for those that the server's options allow; 504 if the time for them is up.
+    /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
         let (kind, old) = (self.request.kind, self.old());
         let Findings { mut errors, warnings } = kind.validate(&self.context(), new, old, &self.request.deadline);
@@ -165,7 +165,7 @@ impl<'w> Write<'w, '_> {
         admission::validate(self.request, self.options, new, self.old()).await
     }
 
-    /// The object as it is stored, in the storage version. `limited` says whether it may be too large.
+    /// The object as it is stored, in the storage version. If `limited`, its size is checked.
     ///
     /// # Errors
     /// 413 if it is too large; 500 if a webhook does not convert it.
