@@ -7,8 +7,8 @@
 //!               └──▶ events ──▶ apply, delete ──▶ the next state ──────┘
 //!                      └── forgotten by the store ──▶ reset, from a snapshot
 //! ```
-//! A state follows from what its resources hold at exactly one revision, never from parts of several. Reads are linearizable: a
-//! state has every change that any client could know of when it was asked for. Nothing is derived before it is asked for.
+//! A state is derived from its resources at exactly one revision, never from parts of several. Reads are linearizable: a
+//! state has every change that any client could know of when the read began. Nothing is derived before the first read.
 
 #[cfg(test)]
 mod tests;
@@ -54,7 +54,7 @@ struct Feed {
     events: Vec<Arc<Event>>,
 }
 
-/// The state of an index when it was asked for. Holding it blocks neither readers nor writers.
+/// The state of an index at the time of a read. Holding it blocks neither readers nor writers.
 pub(crate) struct Current<S>(Guard<Arc<Reached<S>>>);
 
 impl<S> Deref for Current<S> {

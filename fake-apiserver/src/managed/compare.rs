@@ -35,7 +35,7 @@ pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees) -> Result<C
 }
 
 impl Changes {
-    /// Whether nothing was changed.
+    /// Whether the objects are equal.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
     }
@@ -62,7 +62,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Compares two values that are there.
+    /// Compares two present values.
     fn compare(&self, ty: Type<'_>, old: &Value, new: &Value) -> Found {
         let mut changes = Changes::default();
         let (before, after) = (ty.form(Some(old)), ty.form(Some(new)));
@@ -92,7 +92,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// Compares what is inside; true if the values are compared as a whole, and differ.
+    /// Compares the content; true if the values are compared as a whole, and differ.
     fn inside(
         &self,
         ty: Type<'_>,
@@ -152,7 +152,7 @@ impl Walk {
         map.as_struct().filter(|ty| self.trees == Trees::Canonical && !ty.fields().is_empty())
     }
 
-    /// All that is below a value.
+    /// All fields below a value.
     fn all(&self, ty: Type<'_>, value: &Value) -> Result<Set, String> {
         match (ty.form(Some(value)), value) {
             (Form::Map(map), Value::Object(fields)) if !map.atomic => self.all_fields(&map, fields),

@@ -1,4 +1,4 @@
-//! Path elements: how a child is selected in an object, a list that is a map, a set, or another list
+//! Path elements: the selection of a child in an object, in a list that is a map or a set, or in another list
 //! (`fieldpath/element.go` and `serialize-pe.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use crate::schema;
@@ -127,7 +127,7 @@ fn printed(value: &Value) -> String {
     }
 }
 
-/// The value with integers that a float does not hold as floats: upstream reads all numbers as such.
+/// The value, with integers that a float cannot represent turned into floats, as which upstream reads all numbers.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) if number.as_i64().is_none_or(|integer| integer.unsigned_abs() >= MAX_EXACT) => {

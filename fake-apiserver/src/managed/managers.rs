@@ -6,12 +6,12 @@ use crate::schema;
 use std::collections::BTreeMap;
 use tree::{Map, Value};
 
-/// How many managers may have updated an object, before the oldest become one.
+/// The maximum number of managers with updates; beyond it the oldest are merged into one.
 const MAX_UPDATERS: usize = 10;
-/// The manager that the oldest become.
+/// The manager that the oldest are merged into.
 const ANCIENT: &str = "ancient-changes";
 
-/// How a manager has come to its fields.
+/// The operation by which a manager got its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     Apply,
@@ -35,7 +35,7 @@ pub struct Owned {
     pub set: Set,
     /// The version in which the fields have these names.
     pub api_version: String,
-    /// The time of its last write that moved the set, as it is shown.
+    /// The time of its last write that changed the set, as `managedFields` shows it.
     pub time: Option<String>,
 }
 
@@ -130,7 +130,7 @@ fn encode_one(manager: &Manager, owned: &Owned) -> Value {
     entry.into_iter().filter(|(_, value)| value != "").collect()
 }
 
-/// Whether these `managedFields` ask to forget all managers: an empty list, or one empty entry.
+/// Whether these `managedFields` ask to reset all managers: an empty list, or one empty entry.
 pub fn asks_for_reset(entries: Option<&Value>) -> bool {
     match entries.and_then(Value::as_array).map(Vec::as_slice) {
         Some([]) => true,
@@ -139,7 +139,7 @@ pub fn asks_for_reset(entries: Option<&Value>) -> bool {
     }
 }
 
-/// Unites the oldest of those that updated an object, if there are too many.
+/// Merges the oldest managers with updates, if there are too many.
 pub fn cap(managers: &mut Managers) {
     let updaters = managers.keys().filter(|manager| !manager.applies());
     let mut count = updaters.clone().count();

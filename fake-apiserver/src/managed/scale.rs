@@ -48,7 +48,7 @@ pub fn of_workload(workload: &Managers, mut scale: Managers, places: &Places, ap
     }
     let Some(Some(path)) = place(places, api_version) else { return result };
     let whole = [Element::field("spec"), Element::field("replicas")];
-    // One that updated the scale is another manager than one of that name that updated the workload, until the owners are read again.
+    // Until they are read again, a manager that updated the scale differs from one of the same name that updated the workload.
     for manager in scale.into_iter().filter(|(_, owned)| owned.set.has(&whole)).map(|(manager, _)| manager) {
         let mut set = Set::default();
         set.insert(path);

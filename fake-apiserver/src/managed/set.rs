@@ -6,10 +6,10 @@ use super::text;
 use std::fmt::Write as _;
 use tree::Value;
 
-/// A set of fields, as a trie: which children are members, and which members are below them.
+/// A set of fields, as a trie: each child may be a member, and have members below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Set {
-    /// In the order of their elements. None is without meaning: it is a member, or has members below.
+    /// In the order of their elements. Each is a member, or has members below it.
     nodes: Vec<Node>,
 }
 
@@ -136,7 +136,7 @@ impl Set {
         Some(&self.nodes[at].below).filter(|below| !below.is_empty())
     }
 
-    /// The fields that are in either set, as the other writes them.
+    /// The fields that are in either set; a field in both is written as in `other`.
     #[must_use]
     pub fn union(self, other: Set) -> Set {
         if self.is_empty() || other.is_empty() {

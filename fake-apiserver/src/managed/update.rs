@@ -187,7 +187,7 @@ impl Context<'_> {
         Ok((changed.then_some(new), managers))
     }
 
-    /// Without managers of versions that are not there any more. Types may have changed since the sets were made.
+    /// Removes the managers of versions that do not exist any more, and adjusts sets to types that have changed since they were made.
     ///
     /// # Errors
     /// If the object cannot be converted to the version of a manager.

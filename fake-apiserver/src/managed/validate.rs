@@ -38,7 +38,7 @@ impl Check {
         let wrong = |why: String| (at.to_owned(), why);
         match (ty.form(Some(value)), value) {
             (_, Value::Null) => {}
-            // Only sets of owned fields are kept as text, and those are as they have to be.
+            // Only sets of managed fields are kept as text, and those are valid.
             (Form::Map(_), Value::Raw(_)) => {}
             (Form::Nothing, _) => findings.push(wrong(NO_FORM.to_owned())),
             (Form::Scalar(scalar), value) => findings.extend(mismatch(scalar, value).map(wrong)),
@@ -146,8 +146,7 @@ fn go_syntax(value: &Value) -> String {
     }
 }
 
-/// The fields that a value names: scalars, and whatever else is one value; items of lists; and fields that are not declared, or
-/// empty.
+/// The fields that a value names: scalars and other atomic values; items of lists; and fields that are undeclared or empty.
 pub fn fields_of(ty: Type<'_>, value: &Value) -> Set {
     let (mut set, _) = collect(ty, value);
     set.sort();

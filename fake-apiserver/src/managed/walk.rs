@@ -1,4 +1,4 @@
-//! Walks over a set of fields by its type: the named fields above its members, and lists and objects that have become one value
+//! Walks over a set of fields by its type: the named fields above its members, and lists and objects that have become atomic
 //! (`EnsureNamedFieldsAreMembers` of `fieldpath/set.go`, `typed/reconcile_schema.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use super::element::Element;
@@ -24,8 +24,8 @@ pub fn with_named(ty: Option<Type<'_>>, set: &Set) -> Set {
     result
 }
 
-/// The set as it is since lists and objects of the type are one value: who owned a part owns all of it. The whole object has no owner, so
-/// that nothing changes where it is one value itself.
+/// The set after lists and objects of the type have become atomic: the owner of a part owns all of it. The whole object has no owner, so
+/// that nothing changes if it is atomic itself.
 pub fn reconciled(ty: Type<'_>, set: Set) -> Set {
     match !is_atomic(ty) && granular_leaf(ty, &set) {
         true => reconciled_below(ty, &set),
@@ -33,7 +33,7 @@ pub fn reconciled(ty: Type<'_>, set: Set) -> Set {
     }
 }
 
-/// Whether something below has to be reconciled. It rarely has, so that is found out without a copy.
+/// Whether something below has to be reconciled. That is rare, so it is found out without a copy.
 fn granular_leaf(ty: Type<'_>, set: &Set) -> bool {
     let of = |element: &Element| below(ty, element);
     set.nodes().iter().any(|node| match of(&node.element) {

@@ -1,7 +1,7 @@
 //! The ClusterRole aggregation controller of kube-controller-manager, built in: a role with an `aggregationRule` gets the rules of
 //! all roles that its selectors select.
 //!
-//! Upstream that happens a moment after a role was written; here before the writer gets a response. Follows
+//! Upstream does that a moment after a role was written; here it is done before the response to the write. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::Reconcilers;

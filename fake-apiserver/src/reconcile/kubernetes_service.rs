@@ -1,6 +1,6 @@
 //! The service `kubernetes`, by which pods reach the server: its addresses, and the default range of cluster IPs.
 //!
-//! Upstream looks every ten seconds whether all of it is there; here it is repaired before the one who changed it is answered.
+//! Upstream checks every ten seconds that all of it exists; here it is repaired before the response to the write that changed it.
 //! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
 
 use super::Reconcilers;
@@ -180,7 +180,7 @@ impl Sync<'_> {
         json!({"name": "https", "port": self.cluster.options.advertised.port(), "protocol": "TCP"})
     }
 
-    /// The endpoints, whose addresses are those of the server; ports are not looked at.
+    /// The endpoints, with the addresses of the server; their ports are not checked.
     async fn endpoints(&self) -> ApiResult<()> {
         let addresses = json!([{"ip": self.address().to_string()}]);
         let subsets = json!([{"addresses": addresses, "ports": [self.port()]}]);
@@ -209,7 +209,7 @@ impl Sync<'_> {
         change.await
     }
 
-    /// The slice that says the same as the endpoints.
+    /// The endpoint slice with the same content as the endpoints.
     async fn slice(&self) -> ApiResult<()> {
         let Some(endpoints) = self.get(ids::ENDPOINTS) else { return Ok(()) };
         let address_type = if self.address().is_ipv6() { "IPv6" } else { "IPv4" };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct LastChange(Arc<AtomicU64>);
 
 impl LastChange {
-    /// The revision; 0 if there was no change since it was first asked for.
+    /// The revision; 0 if there was no change since it is tracked.
     pub fn revision(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

@@ -17,7 +17,7 @@ pub(super) struct State {
     history: History,
     /// The events that are not delivered yet.
     outbox: Vec<Arc<Event>>,
-    /// The last changes of the resources that were asked for.
+    /// The last changes of the resources whose changes are tracked.
     last_changes: HashMap<ResourceId, LastChange>,
     /// The closed resources. Their ids are not used again, so four bytes of each stay.
     closed: HashSet<ResourceId>,

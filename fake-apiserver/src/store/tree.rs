@@ -3,10 +3,10 @@
 //! ```text
 //!              Inner: for each child its first key and its number of objects
 //!             ╱     │     ╲
-//!         Leaf    Leaf    Leaf: up to 64 entries, and what readers have made of all of them together
+//!         Leaf    Leaf    Leaf: up to 64 entries, and renderings of all of them together
 //! ```
 //! A clone is a pointer or two. A write copies the nodes on its way that a clone still shares, and changes the others in
-//! place; so a snapshot is cheap, and what readers made of a leaf is kept until an object in it changes, as long as there
+//! place; so a snapshot is cheap, and the rendering of a leaf is kept until an object in it changes, as long as there
 //! is [`ROOM`].
 
 use super::memo::Memo;
@@ -304,7 +304,7 @@ impl FromIterator<Arc<Entry>> for Slice {
 }
 
 impl Slice {
-    /// The number of objects left.
+    /// The number of remaining objects.
     pub fn len(&self) -> usize {
         self.ranks.len()
     }
@@ -314,12 +314,12 @@ impl Slice {
         self.ranks.is_empty()
     }
 
-    /// Leaves out all but the first `len` objects.
+    /// Keeps the first `len` objects only.
     pub fn truncate(&mut self, len: usize) {
         self.ranks.end = self.ranks.end.min(self.ranks.start.saturating_add(len));
     }
 
-    /// The objects that are left.
+    /// The remaining objects.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.objects.range(self.ranks.clone())
     }
@@ -351,7 +351,7 @@ impl Run {
         &self.leaf.entries[self.range.clone()]
     }
 
-    /// Leaves out the first `count` objects.
+    /// Drops the first `count` objects.
     ///
     /// # Panics
     /// If there are fewer.

@@ -1,4 +1,4 @@
-//! Whether a definition in a group of Kubernetes is approved, as its condition says.
+//! The condition that tells whether a definition in a group of Kubernetes is approved.
 //!
 //! Follows `calculateCondition` of `pkg/controller/apiapproval` (k8s.io/apiextensions-apiserver v0.37.1).
 

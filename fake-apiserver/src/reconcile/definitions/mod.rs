@@ -4,7 +4,7 @@
 //! ```text
 //!   created ──▶ NamesAccepted ──▶ Established: served ── DELETE ──▶ Terminating ── no objects left ──▶ removed: not served
 //! ```
-//! Upstream controllers do that a moment later; here it is done before the writer is answered. Follows
+//! Upstream's controllers do that a moment later; here it is done before the response to the write. Follows
 //! `pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema}` of k8s.io/apiextensions-apiserver (v0.37.1). A deletion
 //! that a webhook prevents is tried again when the definition is written or one of its objects removed; upstream does so after a pause, too. The
 //! reason `InstanceDeletionCheck`, which upstream gives for some milliseconds of each minute that it waits for finalizers, is not given.
@@ -50,7 +50,7 @@ struct Served {
     made_of: Sources,
 }
 
-/// The parts of a definition that its resource is made of.
+/// The parts of a definition that determine its resource.
 #[derive(PartialEq)]
 struct Sources {
     uid: String,
@@ -76,7 +76,7 @@ impl Sources {
         }
     }
 
-    /// Whether the spec or the names are others.
+    /// Whether the spec or the names have changed.
     fn differs(&self, other: &Sources) -> bool {
         self.generation != other.generation || self.names != other.names
     }

@@ -15,7 +15,7 @@ pub(super) enum Removal {
     Done,
     /// Some have finalizers.
     Waiting,
-    /// Some cannot be deleted, and why, as a condition says it.
+    /// Some cannot be deleted, for this reason, worded for a condition.
     Failed(String),
 }
 
