@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// The characters other than letters and digits that a host may contain (`validHostByte`).
 const HOST_PUNCTUATION: &[u8] = b"!$%&'()*+,-.:;=[]_~";
 
-/// The answer, if the head says enough.
+/// The response, if the head alone decides it.
 pub(super) fn answer(head: &Parts) -> Option<Response<ReplyBody>> {
     if head.version < Version::HTTP_2 {
         if let Err(reason) = check(head) {
@@ -33,7 +33,7 @@ pub(super) fn answer(head: &Parts) -> Option<Response<ReplyBody>> {
 
 /// Checks the target and the host. The error is Go's text, which is empty for some of them.
 fn check(head: &Parts) -> Result<(), &'static str> {
-    // A path without escapes, as nearly all are, is good as hyper has read it.
+    // A path without escapes, as most are, is valid if hyper has read it.
     let origin = head.uri.path_and_query().map_or("", |path| path.as_str());
     if !origin.starts_with('/') || origin.contains('%') || head.uri.authority().is_some() {
         let is_authority = head.method == Method::CONNECT;

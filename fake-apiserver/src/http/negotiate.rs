@@ -14,7 +14,7 @@ use http::header::{ACCEPT, USER_AGENT};
 
 /// JSON, which every endpoint supports.
 pub(super) const JSON: &str = "application/json";
-/// YAML, which nothing but watches lacks.
+/// YAML, which every endpoint but watches supports.
 pub(super) const YAML: &str = "application/yaml";
 /// Kubernetes' protobuf: a message in an envelope.
 pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
@@ -94,7 +94,7 @@ impl Output {
         Some(FormId(encodings * form + u32::from(self.encoding == Encoding::Protobuf)))
     }
 
-    /// The same of a single object; `None` also for those that are sent as they are stored, or are seldom asked for.
+    /// The same for a single object; `None` also for forms that are sent as stored, or are rarely requested.
     pub(crate) fn id_of_single(self, version: &Version) -> Option<FormId> {
         let is_made = match self.encoding {
             Encoding::Json { pretty: false } => self.form.is_some(),
@@ -163,7 +163,7 @@ impl<'a> Preferences<'a> {
         output.ok_or_else(|| accepted(&[JSON, YAML, PROTOBUF]))
     }
 
-    /// The router's check: a clause has to name a media type of the route, with any parameters and quality.
+    /// The router's check: a clause must name a media type of the route, with any parameters and quality.
     ///
     /// # Errors
     /// 406, if no clause does.
@@ -188,7 +188,7 @@ impl<'a> Preferences<'a> {
         self.first_acceptable(aggregated).map(|((), encoding)| encoding)
     }
 
-    /// The place of the media type that the client prefers of some, whatever parameters it asks for; a wildcard means the first.
+    /// The index of the media type that the client prefers among some, whatever its parameters; a wildcard means the first.
     pub(crate) fn preferred(&self, media_types: &[&str]) -> Option<usize> {
         if self.accept.is_empty() {
             return Some(0);

@@ -50,7 +50,7 @@ fn is_yaml(content_type: &str) -> bool {
     matches!(body_format(content_type), Ok(BodyFormat::Yaml))
 }
 
-/// A request's way to a thread of its own, and its deadline.
+/// The means to move a request to a thread of its own, and its deadline.
 #[derive(Clone, Default)]
 pub(super) struct Offload {
     way: Option<Arc<Mutex<Option<Late>>>>,

@@ -78,7 +78,7 @@ struct Trace {
 /// The certificate that a client showed.
 type Certificate = Option<Arc<ClientCertificate>>;
 
-/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and its code is there once.
+/// Serves one request, of a client with `certificate`. The future is boxed: it is large to move, and its code is compiled only once.
 pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Request<Incoming>) -> Answer {
     let (parts, incoming) = request.into_parts();
     if let Some(answer) = head::answer(&parts) {
@@ -274,7 +274,7 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
-    /// Goes on on a thread of its own, if the request has a limit of time.
+    /// Continues on a thread of its own, if the request has a time limit.
     async fn leave(&self, offload: &Offload, limit: Option<TimeLimit>) {
         if let Some(limit) = limit {
             let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));

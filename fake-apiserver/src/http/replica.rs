@@ -22,7 +22,7 @@ pub(crate) struct Replica {
     pub(crate) view: View,
     pub(super) in_flight: InFlight,
     pub(super) metrics: Metrics,
-    /// The most concurrent streams of an HTTP/2 connection.
+    /// The maximum of concurrent streams on an HTTP/2 connection.
     pub(crate) max_streams: u32,
     /// The maximum of concurrent connections to each port; 0 means no limit.
     pub(crate) max_connections: usize,

@@ -66,8 +66,8 @@ fn check_route(
     Ok(())
 }
 
-/// Whether a custom resource answers the verb. There are no routes: one handler reads the path (`crdHandler.ServeHTTP`), so
-/// that the path of an object will do to create another.
+/// Checks that a custom resource supports the verb. There are no routes: one handler reads the path (`crdHandler.ServeHTTP`), so
+/// that a create may use the path of another object.
 fn check_verb(
     version: &Version,
     subresource: Option<&Subresource>,

@@ -67,7 +67,7 @@ pub(crate) struct WatchBody {
     end: Pin<Box<WaitForCancellationFutureOwned>>,
     /// The alarm of these two.
     alarm: Alarm,
-    /// The watch among those that are counted.
+    /// The watch in the count of open watches.
     pub(super) counted: Option<OpenWatch>,
 }
 
@@ -100,7 +100,7 @@ impl WatchBody {
             next_bookmark,
             timer: Box::pin(tokio::time::sleep_until(next_bookmark.min(deadline))),
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
-            // It starts ringing, so that the timers are polled once and know its waker.
+            // It starts woken, so that the timers are polled once and know its waker.
             alarm: Alarm::new(true),
             counted: None,
         }

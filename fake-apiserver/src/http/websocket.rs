@@ -32,7 +32,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
 /// The version of the protocol: that of RFC 6455.
 const VERSION: &str = "13";
-/// The greatest message of a client, in bytes. There is nothing for it to say.
+/// The maximum length of a client's message, in bytes. Clients have no reason to send any.
 const MAX_RECEIVED: usize = 64 * 1024;
 /// The receive buffer of a connection, in bytes.
 const READ_BUFFER: usize = 1024;
@@ -107,7 +107,7 @@ fn accept(key: &str) -> HeaderValue {
 fn refusal(status: StatusCode, why: &'static str) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::whole(Bytes::from_static(why.as_bytes())));
     *response.status_mut() = status;
-    // It comes first, so that no refusal is like hyper's own, which are given contents.
+    // It comes first, so that no refusal looks like hyper's own, which are given bodies (`server/refusals.rs`).
     response.headers_mut().insert(CONTENT_LENGTH, why.len().into());
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response

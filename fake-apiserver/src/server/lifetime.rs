@@ -54,7 +54,7 @@ struct State {
 
 #[derive(Clone, Copy)]
 enum Protocol {
-    /// That many bytes came, all of them those of the preface.
+    /// So many bytes were received, all of them part of the preface.
     Unknown(usize),
     Http1,
     Http2,

@@ -121,7 +121,7 @@ impl FakeApiServer {
         &self.cluster
     }
 
-    /// Forgets the history up to now: watches and lists that need it get 410.
+    /// Compacts the history up to now: watches and lists that need it get 410.
     pub fn compact(&self) {
         self.cluster.store.compact(self.cluster.store.revision());
     }
@@ -149,7 +149,7 @@ impl FakeApiServer {
     /// The controllers of [`Builder::controllers`].
     ///
     /// # Panics
-    /// If there are none.
+    /// If the server was built without controllers.
     pub fn controllers(&self) -> &Controllers {
         self.controllers.as_ref().expect("no controllers were asked for")
     }

@@ -1,7 +1,7 @@
-//! Contents for the refusals with which hyper itself answers heads that it cannot read. Its own have none.
+//! Bodies for the error responses that hyper itself sends for heads that it cannot read; hyper sends them without.
 //!
-//! Their texts are those of Go's server (`badRequestError` and `errTooLarge` in `conn.serve`, Go 1.26 `net/http`). Go has no refusal of a
-//! long target, as it reads each that fits into a head; so that one is a Status.
+//! Their texts are those of Go's server (`badRequestError` and `errTooLarge` in `conn.serve`, Go 1.26 `net/http`). Go has no error for a
+//! long target, as it reads any that fits into a head; so that one is a Status.
 
 use crate::error::ApiError;
 use std::io;
@@ -14,7 +14,7 @@ const MAX_TARGET_BYTES: usize = 65_534;
 /// The headers that hyper writes after the status line of such a refusal, before the date.
 const EMPTY: &[u8] = b"\r\nconnection: close\r\ncontent-length: 0\r\n";
 
-/// A stream on which refusals have contents.
+/// A stream that adds bodies to hyper's error responses.
 pub(super) struct Refusals<S> {
     stream: S,
     /// The unwritten rest of an error response. Nothing else is written after it.
@@ -27,7 +27,7 @@ impl<S> Refusals<S> {
     }
 }
 
-/// The refusal with contents, if hyper has `written` one without. No content that the server sends begins like one.
+/// The error response with a body, if hyper has `written` one without. No body that the server sends begins like one.
 fn refusal(written: &[u8]) -> Option<Vec<u8>> {
     let rest = written.strip_prefix(b"HTTP/1.1 4")?;
     let (status, headers) = rest.split_at_checked(rest.iter().position(|&byte| byte == b'\r')?)?;
@@ -57,7 +57,7 @@ fn target_too_long() -> String {
 }
 
 impl<S: AsyncWrite + Unpin> Refusals<S> {
-    /// Writes what remains of a refusal.
+    /// Writes the rest of an error response.
     fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.refusal.is_empty() {
             let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.refusal))?;

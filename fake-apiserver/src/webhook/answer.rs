@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tree::Value;
 
-/// How much of a text an error repeats, in bytes (`maxUnstructuredResponseTextBytes`).
+/// The maximum length of a response's text in an error, in bytes (`maxUnstructuredResponseTextBytes`).
 const LONGEST_TEXT: usize = 2048;
 
 /// An answer, read whole.
@@ -18,7 +18,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// After how many seconds the call is to be repeated, if it is.
+    /// The number of seconds after which the call is to be repeated, if it is.
     pub(super) fn retry_after(&self) -> Option<u64> {
         let again = self.status == 429 || self.status >= 500;
         again.then(|| self.retry_after.parse().ok()).flatten()
@@ -42,7 +42,7 @@ impl Answer {
         Ok(self.body)
     }
 
-    /// The message of a `Status` that tells of a failure.
+    /// The message of a `Status` of failure.
     fn own_words(&self) -> Option<String> {
         let status: Value = serde_json::from_slice(&self.body).ok()?;
         let is = |field: &str, value: &str| status[field] == value;

@@ -53,7 +53,7 @@ enum Connection {
 }
 
 impl Connections {
-    /// None yet. `bundle` are certificates, PEM in base64, that vouch for the webhook; if empty, those of the system.
+    /// No connections yet. `bundle` holds the certificates, PEM in base64, that vouch for the webhook; if empty, those of the system do.
     pub(super) fn new(target: &Target, bundle: &str) -> Result<Self, String> {
         let bundle = STANDARD.decode(bundle).unwrap_or_default();
         let bundle = if bundle.trim_ascii().is_empty() { system_roots() } else { bundle };
@@ -180,7 +180,7 @@ async fn read(response: Response<Incoming>) -> Result<Answer, Failed> {
     })
 }
 
-/// The certificates that the system trusts, PEM; none if it says nothing of them.
+/// The certificates that the system trusts, as PEM; empty if none are found.
 fn system_roots() -> Vec<u8> {
     match env::var_os("SSL_CERT_FILE") {
         Some(file) => fs::read(file).unwrap_or_default(),

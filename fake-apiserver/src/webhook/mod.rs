@@ -1,4 +1,4 @@
-//! Webhooks: servers that this one asks, over TLS, where an object of the cluster says so.
+//! Webhooks: servers that this one calls, over TLS, because an object of the cluster names them.
 //!
 //! ```text
 //!   configuration ──▶ Target: address, name, path ──▶ Connections: one that is idle, or a new one ──▶ POST ──▶ Answer
@@ -23,7 +23,7 @@ use tree::Value;
 
 /// The time for a call, all attempts included (`setGlobalDefaults`).
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a call is repeated that was answered with `Retry-After` (`maxRetries`).
+/// The maximum number of retries of a call that was answered with `Retry-After` (`maxRetries`).
 const RETRIES: usize = 10;
 
 /// A client of one webhook. Connections are kept for the next call.
@@ -43,7 +43,7 @@ impl Client {
         Ok(Client { target, connections })
     }
 
-    /// Posts a document of JSON and returns the one that is answered.
+    /// Posts a JSON document and returns the one in the response.
     ///
     /// # Errors
     /// Go's text, if the webhook cannot be reached, takes longer than 30 seconds, or answers with a failure.

@@ -28,7 +28,7 @@ const PATH: &AsciiSet = &CONTROLS
 /// The address of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The host as URLs have it, with the port if that is said.
+    /// The host as written in URLs, with the port if one is given.
     pub(super) authority: String,
     /// The host to connect to, and whose name the certificate must have.
     pub(super) host: String,

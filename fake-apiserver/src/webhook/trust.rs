@@ -1,4 +1,4 @@
-//! Whether a webhook is trusted: its certificate is verified as Go does.
+//! Trust in webhooks: their certificates are verified as Go does.
 
 use crate::x509::{Certificate, Pool, Usage};
 use jiff::Timestamp;

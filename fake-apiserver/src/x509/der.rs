@@ -1,4 +1,4 @@
-//! As much of DER, the encoding of keys and certificates, as it takes to find a few things in them.
+//! A minimal parser of DER, the encoding of keys and certificates.
 
 pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;

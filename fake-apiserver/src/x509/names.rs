@@ -1,4 +1,4 @@
-//! Whether a certificate is valid for a host (`VerifyHostname`), and Go's words if it is not (`HostnameError`).
+//! The check that a certificate is valid for a host (`VerifyHostname`), with Go's words if it is not (`HostnameError`).
 
 use super::Certificate;
 use std::net::IpAddr;

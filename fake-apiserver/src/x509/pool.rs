@@ -1,4 +1,4 @@
-//! Certificates that are trusted, and whether another one may be (`Certificate.Verify`).
+//! Trusted certificates, and the verification of others by them (`Certificate.Verify`).
 
 use super::certificate::Certificate;
 use super::{constraints, names, signature};
@@ -44,7 +44,7 @@ impl Pool {
         &self.0
     }
 
-    /// Verifies a certificate, which comes first, by way of those behind it, if a host is named also that it is valid for that one.
+    /// Verifies the first certificate by way of those after it; if a host is named, also that it is valid for that host.
     ///
     /// # Errors
     /// Go's words.

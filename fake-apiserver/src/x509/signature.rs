@@ -1,4 +1,4 @@
-//! Whether a certificate is signed by another one (`CheckSignatureFrom`).
+//! The check that a certificate is signed by another one (`CheckSignatureFrom`).
 
 use super::Certificate;
 use rustls::crypto::aws_lc_rs::default_provider;

@@ -1,4 +1,4 @@
-//! The tree that nodes mean: `decoder` of go.yaml.in/yaml/v2 v2.4.4 (decode.go), and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
+//! Decoding of nodes into a tree: `decoder` of go.yaml.in/yaml/v2 v2.4.4 (decode.go), and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
 
 use super::Document;
 use super::nodes::{Kind, Nodes};
@@ -6,7 +6,7 @@ use super::scalar::{self, Scalar};
 use crate::schema::{MAX_DEPTH, print_float, quote};
 use tree::{Map, Number, Text, Value};
 
-/// The most bytes of text that aliases may repeat. Go knows no such limit; it shares the text until it writes JSON.
+/// The most bytes of text that aliases may repeat. Go has no such limit; it shares the text until it writes JSON.
 const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 
 /// Decodes the nodes of a document. No nodes are `null`.
@@ -162,7 +162,7 @@ impl Decoder<'_> {
         matches!(&self.nodes.0[at].kind, Kind::Scalar { text, plain: true, tag: None } if text == "<<")
     }
 
-    /// Merges an object, or a list of them, of which the first prevails.
+    /// Merges an object, or a list of objects, the first of which takes precedence.
     fn merge(&mut self, at: usize, depth: usize, into: &mut Fields) -> Result<(), String> {
         if !matches!(self.nodes.0[at].kind, Kind::List(_)) {
             return self.merge_one(at, depth, into);

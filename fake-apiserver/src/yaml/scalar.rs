@@ -11,7 +11,7 @@ use tree::{Number, Value};
 /// The prefix of the tags of YAML itself.
 const TAGS: &str = "tag:yaml.org,2002:";
 
-/// A scalar's value, or why Go has none in JSON.
+/// A scalar's value, or the reason that Go has none for it in JSON.
 #[derive(Debug, PartialEq)]
 pub(super) enum Scalar {
     Value(Value),

@@ -1,11 +1,11 @@
-//! Metrics: the counts of requests, watches and objects, and `/metrics`, where a server tells them.
+//! Metrics: the counts of requests, watches and objects, served at `/metrics`.
 //!
 //! ```text
 //!   request ─▶ Labels ─▶ Series (found once, then atomics) ─▶ text.rs ─▶ /metrics
 //! ```
 //!
-//! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1), of whose metrics it has those that it can tell. What is
-//! counted upstream by what this server does not have (Go's runtime, etcd, caches, priority and fairness) is left out.
+//! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1). Metrics of parts that this server does not have (Go's
+//! runtime, etcd, caches, priority and fairness) are left out.
 
 mod process;
 mod text;
@@ -96,7 +96,7 @@ pub(super) struct OpenWatch {
 }
 
 impl Metrics {
-    /// No requests yet, at a server that starts now.
+    /// The metrics of a server that starts now, without requests.
     pub(super) fn new(now: Timestamp) -> Self {
         Metrics { series: RwLock::default(), authentications: Mutex::default(), started: now }
     }
@@ -213,7 +213,7 @@ impl Series {
 }
 
 impl OpenWatch {
-    /// A watch of a request that came then.
+    /// A watch whose request arrived at that time.
     pub(super) fn new(series: Arc<Series>, since: Instant) -> Self {
         series.watches.fetch_add(1, Ordering::Relaxed);
         OpenWatch { series, since }

@@ -50,8 +50,8 @@ impl Builder {
         self.checked(keys, |builder, keys| builder.authentication.keys.extend(keys))
     }
 
-    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it a P-256 key is made, which takes
-    /// next to no time. PEM without a private key fails the start.
+    /// The private key that signs service account tokens (RSA or ECDSA), as PEM. Without it a P-256 key is generated, which takes
+    /// almost no time. PEM without a private key fails the start.
     #[must_use]
     pub fn service_account_signing_key_pem(self, pem: &[u8]) -> Self {
         self.checked(SigningKey::from_pem(pem).map_err(StartError::ServiceAccountSigningKey), |builder, key| {

@@ -19,7 +19,7 @@ impl Builder {
         self
     }
 
-    /// The most concurrent requests, watches included, of an HTTP/2 connection; 1000 by default, and with 0. (The default of
+    /// The maximum of concurrent requests, including watches, on an HTTP/2 connection; 1000 by default, and with 0. (The default of
     /// kube-apiserver is 100.)
     #[must_use]
     pub fn http2_max_streams_per_connection(mut self, streams: u32) -> Self {

@@ -47,7 +47,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The issuer of most clusters.
 const DEFAULT_ISSUER: &str = "https://kubernetes.default.svc";
-/// The default number of events that are remembered.
+/// The default number of events that are kept.
 const DEFAULT_HISTORY: usize = 10_000;
 /// The default memory of these events, in bytes.
 const DEFAULT_HISTORY_BYTES: usize = 256 * 1024 * 1024;
@@ -95,7 +95,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// The address of the HTTPS port, or of the other if there is none.
+    /// The address of the HTTPS port, or of the plain HTTP port if it has only that.
     fn address(&self) -> Option<SocketAddr> {
         self.secure.as_ref().or(self.insecure.as_ref()).map(|(_, address)| *address)
     }
@@ -173,7 +173,7 @@ impl Builder {
     }
 
     /// A folder for the serving certificate, unless [`tls_identity`](Self::tls_identity) gives one: `apiserver.crt` and
-    /// `apiserver.key` in it are used, or made and written there if there are none.
+    /// `apiserver.key` in it are used, or created there if neither exists.
     #[must_use]
     pub fn cert_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cert_dir = Some(folder.into());
@@ -194,23 +194,23 @@ impl Builder {
         self
     }
 
-    /// The error of a replica's clock, in seconds (negative: behind). Replicas count from 0.
+    /// The offset of a replica's clock, in seconds (negative: behind). Replicas are counted from 0.
     #[must_use]
     pub fn clock_offset(mut self, replica: usize, seconds: i64) -> Self {
         self.clock_offsets.insert(replica, seconds);
         self
     }
 
-    /// The number of events that are remembered, of all resources together; 10,000 by default. A watch that would begin
-    /// before the oldest of them gets 410. The newest one is always remembered.
+    /// The number of events that are kept, of all resources together; 10,000 by default. A watch that would start
+    /// before the oldest of them gets 410. The newest one is always kept.
     #[must_use]
     pub fn history(mut self, events: usize) -> Self {
         self.history = events;
         self
     }
 
-    /// The memory in bytes that those events may keep, of deleted and replaced objects and of frames for watches; 256 MiB by
-    /// default. Beyond it the oldest are forgotten, even if [`history`](Self::history) allows for more.
+    /// The memory in bytes that those events may take, with deleted and replaced objects and frames for watches; 256 MiB by
+    /// default. Beyond it the oldest are dropped, even if [`history`](Self::history) allows for more.
     #[must_use]
     pub fn history_bytes(mut self, bytes: usize) -> Self {
         self.history_bytes = bytes;

@@ -13,8 +13,8 @@ impl Builder {
         self
     }
 
-    /// Lets requests take as long as they need, but for those whose client says a `timeout`: for tests on machines that are busy with
-    /// other work. Off by default.
+    /// Lets requests take as long as they need, except for those with a `timeout` of the client: for tests on machines that are busy
+    /// with other work. Off by default.
     #[must_use]
     pub fn patient(mut self, patient: bool) -> Self {
         self.patient = patient;

@@ -52,7 +52,7 @@ impl<'t> Text<'t> {
         }
     }
 
-    /// The style; `is_text` is whether it means itself where it is plain.
+    /// The style; `is_text` is whether it is still a string if written plain.
     pub(super) fn style(&self, is_key: bool, is_text: bool) -> Style {
         if self.text.contains('\n') {
             return if self.literal && !is_key { Style::Literal } else { Style::DoubleQuoted };

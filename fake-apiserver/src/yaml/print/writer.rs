@@ -1,5 +1,5 @@
-//! The text that is being written, with what the writing of the next character depends on: the functions `yaml_emitter_write_*` of
-//! go.yaml.in/yaml/v2 v2.4.4 (emitterc.go).
+//! The text that is being written, with the state that determines how the next character is written: the functions
+//! `yaml_emitter_write_*` of go.yaml.in/yaml/v2 v2.4.4 (emitterc.go).
 
 use super::INDENT;
 use super::style::{is_break, is_printable};
@@ -11,7 +11,7 @@ const WIDTH: usize = 80;
 pub(super) struct Writer {
     text: String,
     column: usize,
-    /// Whether the last character separates what follows.
+    /// Whether the last character is a separator.
     whitespace: bool,
     /// Whether the line has nothing but indentation and indicators yet.
     indention: bool,
