@@ -64,7 +64,7 @@ pub(super) async fn take_any(
 ) -> Result<String, Failure> {
     let ranges = ranges::ready(access.store, &pools.ranges, family == "IPv6");
     if access.dry_run {
-        // Which one it would be is not found out.
+        // A dry run does not determine the address.
         return ranges.first().map(|range| range.base().to_string()).ok_or(Failure::NotReady);
     }
     for range in ranges {

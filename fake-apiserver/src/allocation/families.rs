@@ -17,7 +17,7 @@ const SINGLE: &str = "SingleStack";
 const REQUIRED: &str = "RequireDualStack";
 const PREFERRED: &str = "PreferDualStack";
 
-/// Whether nothing changes for a service that prefers two families. Such a one is not upgraded when the cluster gets another.
+/// Whether nothing changes for a service that prefers two families. Such a service is not upgraded when the cluster gets another family.
 pub(super) fn is_unchanged_dual_stack(new: &Value, old: &Value) -> bool {
     family_policy(new) == PREFERRED
         && type_of(old) == type_of(new)
@@ -53,7 +53,7 @@ pub(super) fn complete(new: &mut Value, old: Option<&Value>, configured: &[&str]
         return;
     }
     if is_bare {
-        // Which endpoints it has is not known, so that any families are possible.
+        // The families of its endpoints are unknown, so any are possible.
         append_families(new, configured, family_policy(new) != SINGLE);
         return;
     }
@@ -86,7 +86,7 @@ fn append_families(service: &mut Value, configured: &[&str], two: bool) {
 /// A list of texts in a service.
 type List = fn(&Value) -> Vec<&str>;
 
-/// Takes the second address and family from a service that is to have one; without that policy they cannot be taken.
+/// Removes the second address and family from a service whose policy becomes single-stack; under other policies they cannot be removed.
 fn reduce(new: &mut Value, old: &Value, errors: &mut Errors) {
     let lists: [(&str, List, &str); 2] =
         [("clusterIPs", cluster_ips, "cluster IP"), ("ipFamilies", families, "IP family")];

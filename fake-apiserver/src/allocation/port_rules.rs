@@ -16,7 +16,7 @@ use tree::Value;
 /// Takes the node ports that a service needs, and sets them there; `old` is the service that it replaces.
 ///
 /// # Errors
-/// 422 if it cannot have those that it asks for, 500 if none is left.
+/// 422 if it requests ports that it cannot have, 500 if none is left.
 pub(super) fn take(ports: &mut Operation<'_>, new: &mut Value, old: Option<&Value>) -> ApiResult<()> {
     if matches!(type_of(new), "NodePort" | "LoadBalancer") {
         match old {

@@ -20,7 +20,7 @@ pub(crate) enum ReviewVersion {
     V1Beta1,
 }
 
-/// A question: objects, all to be converted to one version.
+/// A conversion request: objects, all to be converted to one version.
 #[derive(Debug)]
 pub(crate) struct Review<'o> {
     pub(crate) version: ReviewVersion,
@@ -28,7 +28,7 @@ pub(crate) struct Review<'o> {
     /// The `apiVersion` that is wanted.
     pub(crate) wanted: &'o str,
     pub(crate) objects: &'o [Value],
-    /// The objects as they are sent.
+    /// The objects, as sent.
     pub(crate) texts: &'o [String],
 }
 
@@ -62,7 +62,7 @@ impl Review<'_> {
         .into_bytes()
     }
 
-    /// The error about a question that got no answer.
+    /// The error for a request without a response.
     pub(crate) fn failed(&self, why: &str) -> String {
         format!("conversion webhook for {} failed: {why}", self.shown_kind())
     }

@@ -215,7 +215,7 @@ impl<'c> Check<'c> {
         (result, budget.cost())
     }
 
-    /// Tells that a rule is broken.
+    /// Reports a broken rule.
     fn broken(&mut self, subject: Subject<'_>, rule: &Rule, compiled: &Compiled) -> ControlFlow<()> {
         let at = subject.place(&rule.field_path);
         let forgiven = !compiled.uses_old_self && subject.before.forgives();
@@ -241,7 +241,7 @@ impl<'c> Check<'c> {
         self.tell(subject.finding(at, &rule.reason, detail), forgiven)
     }
 
-    /// Tells that a rule cannot be evaluated.
+    /// Reports a rule that cannot be evaluated.
     fn failure(&mut self, subject: Subject<'_>, detail: impl Into<String>) -> ControlFlow<()> {
         let type_ = subject.rules.type_.as_str().into();
         self.tell(FieldError::invalid(subject.place(""), &type_, detail), false)
@@ -294,7 +294,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The finding that a rule is broken (`fieldErrorForReason`).
+    /// The error for a broken rule (`fieldErrorForReason`).
     fn finding(&self, at: String, reason: &str, detail: String) -> FieldError {
         let finding = match reason {
             "FieldValueForbidden" => return FieldError::forbidden(at, detail),

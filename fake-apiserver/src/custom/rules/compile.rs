@@ -66,8 +66,7 @@ impl Scope {
         code.expression.cost_estimate(&self.declared).max
     }
 
-    /// Compiles a rule; `stage` says of an expression whether it was stored before, and of what kind it is. `None` if there is no
-    /// rule.
+    /// Compiles a rule; `stage` tells whether an expression in a field was stored before. `None` if the rule is empty.
     pub fn compile(&self, rule: &Value, stage: impl Fn(&str, &str) -> Stage) -> Option<Compiled> {
         let text = |field: &str| rule[field].as_str().unwrap_or_default();
         if text("rule").trim().is_empty() {

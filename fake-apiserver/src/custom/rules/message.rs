@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 5 * 1024;
 /// The reason that an expression gave no message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoMessage {
-    /// The rule's other message will do.
+    /// The rule's other message is used.
     Harmless,
     /// Nothing else is evaluated, for this reason.
     Ends(String),

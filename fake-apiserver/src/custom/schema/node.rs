@@ -18,7 +18,7 @@ pub struct Node {
     pub(super) odd_kind: Option<Box<str>>,
     pub nullable: bool,
     pub format: Option<Format>,
-    /// Whether the owners of fields take the values for any scalars: those of strings with a format, supported or not, but `byte`.
+    /// Whether field management treats the values as any scalars: strings with a format, supported or not, except `byte`.
     pub any_scalar: bool,
     pub bounds: Bounds,
     /// The minimum length in characters, as is `max_length`.

@@ -6,7 +6,7 @@
 //!   template.txt ─▶ custom.rs ───┘
 //! ```
 //!
-//! A document is made when it is asked for. What is kept is its hash, for the index has those of all documents, until one of the
+//! A document is made when it is requested. Only its hash is kept, as the index has those of all documents, until one of the
 //! resources that it describes changes.
 
 mod built_in;
@@ -220,7 +220,7 @@ impl Hashes {
         })
     }
 
-    /// The hashes of all documents, by path. Others are forgotten.
+    /// The hashes of all documents, by path. Hashes of other documents are dropped.
     fn all(&self, registry: &Registry) -> BTreeMap<String, Arc<str>> {
         let hash = |subject: Subject<'_>| {
             let hash = self.of(&subject, || subject.v3(registry).into());

@@ -1,5 +1,5 @@
-//! Resources that programs add without a schema: that PATCH takes `fieldValidation` and `dryRun`, which kubectl looks up before it
-//! leaves validation to the server.
+//! Resources that programs add without a schema: only the parameters `fieldValidation` and `dryRun` of PATCH are described, which kubectl
+//! looks up before it leaves validation to the server.
 
 use super::document::Document;
 use crate::json::encode;
