@@ -39,5 +39,5 @@ pub(crate) fn complete(kind: &Resource, object: &mut Value, store: &Store, ids: 
     if kind.rules.owns_generation {
         meta::set(object, "generation", 1);
     }
-    (kind.rules.strategy.prepare)(&Context::of_server(kind.storage(), store, now), object, None);
+    (kind.rules.strategy.prepare)(&Context::of_server(&kind.storage().api_version, store, now), object, None);
 }

@@ -139,7 +139,7 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let context = Context::of_server(kind.storage(), &cluster.store, now);
+        let context = Context::of_server(&kind.storage().api_version, &cluster.store, now);
         let errors = kind.validate(&context, &new, Some(&old), &Deadline::default()).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));

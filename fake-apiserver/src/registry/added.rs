@@ -3,10 +3,13 @@
 //! They have the rules that the real server has for custom resources (`pkg/registry/customresource/strategy.go` and
 //! `tableconvertor` of k8s.io/apiextensions-apiserver, v0.37.1).
 
-use super::conversion::{Conversion, Functions, Schemas};
+use super::conversion::{Conversion, Schemas};
 use super::custom::{self, ScalePaths};
-use super::resource::{CellSource, PrinterColumn, Resource, Str, Subresource, Version, api_version};
-use super::rules::{Encoding, NameRule, Rules, Strategy};
+use super::ids;
+use super::lookup::Registry;
+use super::parts::{CellSource, PrinterColumn, Str, Subresource};
+use super::resource::{Resource, Version, api_version};
+use super::rules::{Encoding, Functions, NameRule, Rules, Strategy};
 use super::stored_field::StoredField;
 use super::subresources::{Meaning, meaning};
 use super::webhook_conversion::Converter;
@@ -236,7 +239,7 @@ fn label(path: &str) -> &str {
 
 /// The name, and the columns that are described; if there are none, the age.
 fn columns(described: &[ColumnDescription]) -> Vec<PrinterColumn> {
-    let [name, age] = custom::name_and_age();
+    let [name, age] = name_and_age();
     let described: Vec<PrinterColumn> = described
         .iter()
         .map(|column| PrinterColumn {
@@ -253,4 +256,11 @@ fn columns(described: &[ColumnDescription]) -> Vec<PrinterColumn> {
         .collect();
     let rest = if described.is_empty() { vec![age] } else { described };
     std::iter::once(name).chain(rest).collect()
+}
+
+/// The columns of a definition without any: as other kinds have them, but for the type of the age.
+pub(super) fn name_and_age() -> [PrinterColumn; 2] {
+    let all = &Registry::built_in().known(ids::SERVICE_ACCOUNTS).storage().columns.clone();
+    let find = |name: &str| all.iter().find(|column| column.name == name).cloned().expect("accounts have both columns");
+    [find("Name"), PrinterColumn { type_: "date".into(), ..find("Age") }]
 }

@@ -1,6 +1,5 @@
 //! The context of a write, as the rules of its kind see it: upstream's strategies get a `context.Context` and find the same in it.
 
-use super::resource::{Subresource, Version};
 use crate::store::Store;
 use crate::user::User;
 use jiff::Timestamp;
@@ -14,15 +13,15 @@ pub struct Context<'w> {
     pub store: &'w Store,
     /// The time of the replica that serves the request.
     pub now: Timestamp,
-    /// The version by which the resource is written.
-    pub version: &'w Version,
-    /// The subresource through which it is written; `None` for the object itself.
-    pub subresource: Option<&'w Subresource>,
+    /// `apiVersion` of the version by which the resource is written.
+    pub api_version: &'w str,
+    /// The subresource through which it is written; "" for the object itself.
+    pub subresource: &'w str,
 }
 
 impl<'w> Context<'w> {
     /// The context of a write by the server itself, in the storage version.
-    pub(crate) fn of_server(version: &'w Version, store: &'w Store, now: Timestamp) -> Self {
-        Context { user: None, store, now, version, subresource: None }
+    pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp) -> Self {
+        Context { user: None, store, now, api_version, subresource: "" }
     }
 }

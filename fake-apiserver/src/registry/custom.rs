@@ -4,9 +4,6 @@
 
 use super::columns::since;
 use super::context::Context;
-use super::ids;
-use super::lookup::Registry;
-use super::resource::PrinterColumn;
 use crate::error::FieldError;
 use crate::object::validate::qualified_finalizer;
 use crate::object::{meta, name, patch};
@@ -128,13 +125,6 @@ pub(super) fn warnings(_: &Context<'_>, object: &Value, old: Option<&Value>) -> 
         }
     }
     warnings
-}
-
-/// The columns of a definition without any: as other kinds have them, but for the type of the age.
-pub(super) fn name_and_age() -> [PrinterColumn; 2] {
-    let all = &Registry::built_in().known(ids::SERVICE_ACCOUNTS).storage().columns.clone();
-    let find = |name: &str| all.iter().find(|column| column.name == name).cloned().expect("accounts have both columns");
-    [find("Name"), PrinterColumn { type_: "date".into(), ..find("Age") }]
 }
 
 /// The cell of a value in a column of a type (`cellForJSONValue`).

@@ -1,8 +1,9 @@
 //! All resources that a cluster serves, found by path, by kind or by id.
 
 use super::kinds::{ROWS, Row};
+use super::parts::{Str, Subresource};
 use super::record::Record;
-use super::resource::{Resource, Str, Subresource, Version};
+use super::resource::{Resource, Version};
 use crate::store::ResourceId;
 use std::sync::{Arc, LazyLock};
 

@@ -1,7 +1,7 @@
 //! The record of the real server's resources (`kinds.txt`, whose head describes its lines).
 
-use super::resource::{CellSource, PrinterColumn, Str, Subresource, find};
-use super::rules::{Cell, Strategy};
+use super::parts::{CellSource, PrinterColumn, Str, Subresource};
+use super::rules::{Cell, Strategy, find};
 use super::subresources::{Meaning, meaning};
 use crate::object::selector::SelectableField;
 use memchr::memmem;

@@ -5,14 +5,13 @@
 use super::columns;
 use super::context::Context;
 use super::conversion::Conversion;
-use super::custom::{self, ScalePaths};
+use super::custom::ScalePaths;
 use super::declarative;
+use super::parts::{PrinterColumn, Str, Subresource};
 use super::record::{Record, Recorded};
-use super::rules::{Cell, RowCondition, Rules, Strategy, Validate};
+use super::rules::{Cell, RowCondition, Rules, Validate, find};
 use super::stored_field::{StoredField, stored_fields};
-use super::subresources::Handler;
 use crate::custom::compiled::Place;
-use crate::custom::json_path::JsonPath;
 use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Qualified};
 use crate::managed::Set;
@@ -26,9 +25,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tree::Value;
-
-/// Text of a resource: borrowed from the table, or owned by a resource that was added at run time.
-pub type Str = Cow<'static, str>;
 
 /// A resource: the stored objects of one kind, whatever version they are written and read in.
 #[derive(Debug)]
@@ -132,64 +128,6 @@ pub struct Findings {
     pub warnings: Vec<String>,
 }
 
-/// A subresource: the status of an object, or an action on it.
-#[derive(Debug)]
-pub struct Subresource {
-    /// Last element of the path.
-    pub name: Str,
-    /// Group of the kind that is sent and received; empty with an empty version for the parent's.
-    pub group: Str,
-    /// Version of that kind.
-    pub version: Str,
-    /// Kind that is sent and received; empty for the parent's.
-    pub kind: Str,
-    /// Verbs, sorted.
-    pub verbs: Vec<Str>,
-    /// The way requests are served.
-    pub(crate) handler: Handler,
-    /// The field that clients write through it, besides metadata; "" if they write another kind.
-    pub(crate) owns: &'static str,
-    /// Strategy of an update through it.
-    pub strategy: Strategy,
-}
-
-/// A column of `kubectl get`.
-#[derive(Debug, Clone)]
-pub struct PrinterColumn {
-    /// Heading.
-    pub name: Str,
-    /// `string`, `integer`, `date`, ...
-    pub type_: Str,
-    /// `name` for the first column, else "".
-    pub format: Str,
-    /// Help text.
-    pub description: Str,
-    /// Priority: 0 is always shown, others only with `-o wide`.
-    pub priority: i32,
-    pub(super) cell: CellSource,
-}
-
-/// The source of a column's cells.
-#[derive(Debug, Clone)]
-pub(super) enum CellSource {
-    Rule(Cell),
-    /// The value at a path, if it is one, as that type.
-    Path(Option<JsonPath>, String),
-}
-
-impl PrinterColumn {
-    /// The cell of a stored object, at a time (for ages).
-    pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
-        match &self.cell {
-            CellSource::Rule(cell) => cell(object, now),
-            CellSource::Path(path, type_) => {
-                let value = path.as_ref().and_then(|path| path.first(object));
-                value.map_or(Value::Null, |value| custom::cell(type_, &value, now))
-            }
-        }
-    }
-}
-
 impl Resource {
     /// The resource that the record has under that name (`deployments.apps`), served by those rules.
     ///
@@ -261,9 +199,8 @@ impl Resource {
     /// Findings about an object and, unless it is created, about its change, in the real server's order. If the time is up they may be
     /// too few.
     pub fn validate(&self, context: &Context<'_>, new: &Value, old: Option<&Value>, deadline: &Deadline) -> Findings {
-        let Context { version, subresource, .. } = context;
-        let is_status = subresource.is_some_and(|subresource| subresource.name == "status");
-        if let Some(mut own) = version.validate_custom(new, old, is_status) {
+        let version = self.version(context.api_version);
+        if let Some(mut own) = version.validate_custom(new, old, context.subresource == "status") {
             let metadata = match old {
                 Some(old) => validate::custom_metadata_update(new, old, &self.meta),
                 None => validate::metadata(new, &self.meta),
@@ -272,7 +209,7 @@ impl Resource {
             let warnings = version.check_rules(new, old, blocked, deadline, &mut own);
             return Findings { errors: [metadata, own].concat(), warnings };
         }
-        let rule = match (subresource, version.validate) {
+        let rule = match (version.subresource(context.subresource), version.validate) {
             (Some(subresource), _) => subresource.strategy.validate,
             (None, Some(validate)) => validate,
             (None, None) => self.rules.strategy.validate,
@@ -294,6 +231,12 @@ impl Resource {
             (None, Some(field)) => field.value(&entry.object()).into_owned().into(),
             (None, None) => Cow::default(),
         }
+    }
+
+    /// The version of that `apiVersion`, which is one of its own.
+    fn version(&self, api_version: &str) -> &Version {
+        let own = self.versions.iter().find(|version| version.api_version == api_version);
+        own.expect("a resource is written by its own versions")
     }
 
     /// Whether it is served in that version, too.
@@ -379,11 +322,6 @@ pub(super) fn api_version(group: &str, version: &str) -> String {
         "" => version.to_string(),
         group => format!("{group}/{version}"),
     }
-}
-
-/// The value in the table under that name.
-pub(super) fn find<T: Clone>(table: &[(&str, T)], name: &str) -> Option<T> {
-    table.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
 }
 
 fn unique(mut findings: Vec<FieldError>) -> Vec<FieldError> {

@@ -2,8 +2,6 @@
 //! [record](super::record).
 
 use super::context::Context;
-use super::conversion::Functions;
-use super::resource::find;
 use super::subresources::{Handler, Review};
 use crate::error::Errors;
 use crate::object::meta;
@@ -118,6 +116,15 @@ pub(super) struct VersionRules {
     pub(super) validate: Validate,
 }
 
+/// The two directions of a conversion. They leave `apiVersion` alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Functions {
+    /// From a version to the storage version.
+    pub(crate) store: fn(&mut Value),
+    /// From the storage version to a version.
+    pub(crate) present: fn(&mut Value),
+}
+
 /// A rule that changes an object before it is validated; arguments: the write, the new object, the old one unless it is created.
 pub type Prepare = fn(&Context<'_>, &mut Value, Option<&Value>);
 
@@ -229,4 +236,9 @@ impl Rules {
     pub(super) const fn review(review: Review) -> Rules {
         Rules { handler: Handler::Review(review), ..Rules::ORDINARY }
     }
+}
+
+/// The value in the table under that name.
+pub(super) fn find<T: Clone>(table: &[(&str, T)], name: &str) -> Option<T> {
+    table.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
 }

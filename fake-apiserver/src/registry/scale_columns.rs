@@ -3,8 +3,8 @@
 //! Follows `getScaleColumnsForVersion` of `k8s.io/apiextensions-apiserver/pkg/apiserver/helpers.go` (v0.37.1) and `printScale` of
 //! `k8s.io/kubernetes/pkg/printers/internalversion/printers.go` (v1.37.1).
 
-use super::custom;
-use super::resource::{CellSource, PrinterColumn};
+use super::added::name_and_age;
+use super::parts::{CellSource, PrinterColumn};
 use super::rules::Cell;
 use std::sync::LazyLock;
 
@@ -12,14 +12,14 @@ const DESIRED: Cell = |scale, _| scale["spec"]["replicas"].as_i64().unwrap_or_de
 const AVAILABLE: Cell = |scale, _| scale["status"]["replicas"].as_i64().unwrap_or_default().into();
 
 static OF_CUSTOM_RESOURCES: LazyLock<[PrinterColumn; 4]> = LazyLock::new(|| {
-    let [name, age] = custom::name_and_age();
+    let [name, age] = name_and_age();
     let desired = replicas("Desired", "Number of desired replicas", DESIRED);
     let available = replicas("Available", "Number of actual replicas", AVAILABLE);
     [name, desired, available, age]
 });
 
 static OF_WORKLOADS: LazyLock<[PrinterColumn; 4]> = LazyLock::new(|| {
-    let [name, age] = custom::name_and_age();
+    let [name, age] = name_and_age();
     let desired = "replicas is the desired number of instances for the scaled object.";
     let available = "replicas is the actual number of observed instances of the scaled object.";
     [

@@ -49,8 +49,8 @@ impl<'w> Write<'w, '_> {
             user: Some(&request.user),
             store: &request.cluster.store,
             now: request.now,
-            version: request.version,
-            subresource: request.subresource,
+            api_version: &request.version.api_version,
+            subresource: request.subresource.map_or("", |subresource| &subresource.name),
         }
     }
 

@@ -64,7 +64,10 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let old = (recorded["update"] == true).then(|| definition(base, &recorded["old"]));
     let (version, store) = (resource.storage(), Store::with_history(1, 1));
     let subresource = version.subresource("status").filter(|_| status && old.is_some());
-    let context = Context { subresource, ..Context::of_server(version, &store, Timestamp::default()) };
+    let context = Context {
+        subresource: subresource.map_or("", |subresource| &subresource.name),
+        ..Context::of_server(&version.api_version, &store, Timestamp::default())
+    };
     // The pipeline of writes leaves to each endpoint its own field.
     match &old {
         Some(old) => carry_over(&mut new, old, if subresource.is_some() { "spec" } else { "status" }),

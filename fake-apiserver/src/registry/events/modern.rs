@@ -7,8 +7,9 @@ use super::{is_timed, text};
 use crate::error::{Errors, FieldError};
 use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
 use crate::registry::context::Context;
-use crate::registry::conversion::{Functions, rename};
 use crate::registry::cursor::At;
+use crate::registry::fields::rename;
+use crate::registry::rules::Functions;
 use crate::registry::rules::VersionRules;
 use tree::Value;
 

@@ -5,7 +5,7 @@
 use super::annotated;
 use super::defaults::{CPU_UTILIZATION, cpu_metric};
 use crate::object::meta;
-use crate::registry::conversion::Functions;
+use crate::registry::rules::Functions;
 use crate::registry::rules::VersionRules;
 use crate::registry::{child, items, number, text};
 use tree::{Map, Value, json};

@@ -1,0 +1,196 @@
+//! The versions of a resource that convert its objects from and to the stored one.
+
+use super::conversion::Conversion;
+use super::resource::Version;
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::schema;
+use std::borrow::Cow;
+use tree::Value;
+
+impl Version {
+    /// The Go package of the internal type, which error messages show: that of the storage version.
+    pub(crate) fn go_package(&self) -> &str {
+        let stored_as = self.conversion.as_ref().map_or(&self.api_version, |conversion| &conversion.storage);
+        match stored_as.split_once('/') {
+            None => "core",
+            Some((group, _)) => group.split('.').next().unwrap_or(group),
+        }
+    }
+
+    /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
+    /// in the version of the request for that.
+    pub(crate) fn store(&self, object: &mut Value) {
+        if let Some(Conversion { storage, functions, .. }) = self.conversion.as_ref().filter(|_| !self.is_custom()) {
+            (functions.store)(object);
+            object["apiVersion"] = (&**storage).into();
+        }
+    }
+
+    /// A validated object as it is stored. In a dry run a webhook is shown the revision that a client sent.
+    ///
+    /// # Errors
+    /// 500, if a webhook should convert it and does not.
+    pub(crate) async fn stored<'o>(&self, object: &'o Value, dry_run: bool) -> ApiResult<Cow<'o, Value>> {
+        let conversion = self.conversion.as_ref().filter(|conversion| conversion.storage != self.api_version);
+        let Some(conversion) = conversion.filter(|_| self.is_custom()) else { return Ok(Cow::Borrowed(object)) };
+        let mut object = object.clone();
+        match &conversion.webhook {
+            None => object["apiVersion"] = (&*conversion.storage).into(),
+            Some(webhook) => {
+                if !dry_run {
+                    meta::remove(&mut object, "resourceVersion");
+                }
+                let converted = webhook.convert(vec![object], &conversion.storage).await;
+                object = converted.map_err(ApiError::untyped)?.swap_remove(0);
+            }
+        }
+        conversion.prune(&mut object);
+        Ok(Cow::Owned(object))
+    }
+
+    /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
+    /// it already.
+    pub(crate) fn worked_on(&self, stored: Value) -> Value {
+        if self.is_custom() && !self.asks_webhook() { self.present(stored) } else { stored }
+    }
+
+    /// Whether a webhook converts objects from and to this version.
+    pub(crate) fn asks_webhook(&self) -> bool {
+        self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_some())
+    }
+
+    /// Whether objects of this version are never stored as they are, and a webhook has to be asked.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.conversion
+            .as_ref()
+            .is_some_and(|conversion| conversion.webhook.is_some() && conversion.storage != self.api_version)
+    }
+
+    /// Stored objects as readers see them, converted by the webhook; without one they stay as they are.
+    ///
+    /// # Errors
+    /// What the webhook did wrong.
+    pub(crate) async fn shown(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
+        let Some(conversion) = &self.conversion else { return Ok(objects) };
+        let Some(webhook) = &conversion.webhook else { return Ok(objects) };
+        for object in &mut objects {
+            conversion.complete(object);
+            meta::remove(object, "resourceVersion");
+        }
+        let mut objects = webhook.convert(objects, &self.api_version).await?;
+        objects.iter_mut().for_each(|object| conversion.prune(object));
+        Ok(objects)
+    }
+
+    /// Objects as the webhook answers with them in this version: not pruned.
+    ///
+    /// # Errors
+    /// What the webhook did wrong.
+    pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
+        match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
+            Some(webhook) => webhook.convert(objects, &self.api_version).await,
+            None => Ok(objects),
+        }
+    }
+
+    /// Whether objects have to be changed before clients see them, beyond what a webhook has done.
+    pub(crate) fn converts(&self) -> bool {
+        self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
+    }
+
+    /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
+    pub(crate) fn presented(&self, object: &Value) -> Option<Value> {
+        (self.conversion.is_some() && !self.is_custom()).then(|| self.present(object.clone()))
+    }
+
+    /// Converts a stored object to this version.
+    fn present(&self, mut object: Value) -> Value {
+        if let Some(conversion) = &self.conversion {
+            conversion.complete(&mut object);
+            (conversion.functions.present)(&mut object);
+            if object["apiVersion"] != *self.api_version {
+                object["apiVersion"] = (&*self.api_version).into();
+                conversion.prune(&mut object);
+            }
+        }
+        object
+    }
+
+    /// The number of the schema under which an object is complete that was completed in this version, and is stored as it is; 0 if it may not
+    /// be.
+    pub(crate) fn completes(&self, object: &Value) -> u64 {
+        let number = self.schema_number();
+        if number != 0 && is_read_as_written(object) { number } else { 0 }
+    }
+
+    /// The number of the schema, if objects are stored in this version and completing them twice is completing them once; otherwise 0.
+    fn schema_number(&self) -> u64 {
+        let stays = |conversion: &&Conversion| conversion.webhook.is_none() && conversion.storage == self.api_version;
+        let place = self.conversion.as_ref().filter(stays).and(self.schema.as_ref());
+        place.filter(|place| place.get().is_some_and(|one| one.schema.completes_once)).map_or(0, |place| place.number)
+    }
+
+    /// Whether an object that is complete under the schema of that number is shown as it is stored.
+    pub(crate) fn is_shown_as_stored(&self, complete_under: u64) -> bool {
+        !self.converts() || complete_under != 0 && complete_under == self.schema_number()
+    }
+
+    /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same, as it is for one
+    /// that is complete under the schema of that number.
+    ///
+    /// # Errors
+    /// 500, if it is not JSON.
+    pub(crate) fn converted(&self, stored: &[u8], complete_under: u64) -> ApiResult<Option<Vec<u8>>> {
+        if self.is_shown_as_stored(complete_under) {
+            debug_assert!(
+                !self.converts() || self.convert(stored).is_ok_and(|converted| converted == stored),
+                "not complete: {}",
+                String::from_utf8_lossy(stored)
+            );
+            return Ok(None);
+        }
+        self.convert(stored).map(Some)
+    }
+
+    fn convert(&self, stored: &[u8]) -> ApiResult<Vec<u8>> {
+        let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
+        // An object that was not stored has no revision.
+        let revision = meta::resource_version(&object).parse();
+        let encoded = schema::encode(&self.present(object), self.ty());
+        let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
+        if stored.ends_with(b"\n") {
+            json.push(b'\n');
+        }
+        Ok(json)
+    }
+}
+
+/// Whether an object that is written and read again has the same numbers: not large floating-point ones without a fraction, nor `-0`.
+fn is_read_as_written(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_i64() || number.as_f64().is_some_and(|number| number.is_finite() && number.fract() != 0.0)
+        }
+        Value::Array(items) => items.iter().all(is_read_as_written),
+        Value::Object(fields) => fields.values().all(is_read_as_written),
+        Value::Null | Value::Bool(_) | Value::String(_) | Value::Raw(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_read_as_written;
+
+    #[test]
+    fn some_numbers_are_read_otherwise_than_written() {
+        for (json, stays) in [
+            (r#"{"a": [1, -7, 0.5, 1e-9, "1e3", null, true]}"#, true),
+            (r#"{"a": {"b": 18446744073709551615}}"#, false),
+            (r#"{"a": [1e30]}"#, false),
+            ("-0.0", false),
+        ] {
+            assert_eq!(is_read_as_written(&serde_json::from_str(json).unwrap()), stays, "{json}");
+        }
+    }
+}
