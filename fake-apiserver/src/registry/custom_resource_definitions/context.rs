@@ -3,8 +3,8 @@
 //! Follows `CELSchemaContext` of `pkg/apis/apiextensions/validation/cel_validation.go` of `k8s.io/apiextensions-apiserver`
 //! (v0.37.1).
 
-use super::visit::{is_set, schema_in, word};
-use super::{expressions, structural};
+use super::structural;
+use super::visit::{is_set, rules, schema_in, word};
 use kubernetes_cel::{Declared, Schema, escape};
 use std::cell::OnceCell;
 use tree::Value;
@@ -35,7 +35,7 @@ pub(super) enum Step<'c> {
 impl<'c> Context<'c> {
     /// The schema of a whole object (`RootCELContext`).
     pub(super) fn root(schema: &'c Value) -> Self {
-        let within_rules = !expressions::of(schema).is_empty();
+        let within_rules = !rules(schema).is_empty();
         Context { around: None, schema, within_rules, cardinality: Some(1), typed: OnceCell::new() }
     }
 
@@ -45,7 +45,7 @@ impl<'c> Context<'c> {
         Context {
             around: Some((self, step)),
             schema,
-            within_rules: self.within_rules || !expressions::of(schema).is_empty(),
+            within_rules: self.within_rules || !rules(schema).is_empty(),
             cardinality: times(),
             typed: OnceCell::new(),
         }

@@ -4,7 +4,7 @@
 //! `k8s.io/apiextensions-apiserver`, and `pkg/util/webhook/validation.go` of `k8s.io/apiserver` (v0.37.1). Not ported: Go's
 //! errors of parsing certificates in well-formed PEM.
 
-use super::old::Leniency;
+use super::leniency::Leniency;
 use super::visit::word;
 use super::{items, text};
 use crate::error::{Errors, FieldError, Path};

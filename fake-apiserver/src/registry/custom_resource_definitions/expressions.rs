@@ -5,10 +5,11 @@
 
 use super::context::Context;
 use super::cost::{self, TotalCost};
-use super::old::Leniency;
-use super::schema::{Found, Place};
-use super::visit::word;
-use super::{items, printed, structural, version};
+use super::leniency::Leniency;
+use super::place::{Found, Place};
+use super::printed::quoted;
+use super::visit::{rules, word};
+use super::{printed, structural};
 use crate::custom::field_path;
 use crate::custom::rules::{NO_TYPE, RULES, Scope};
 use crate::error::{Errors, FieldError, Path};
@@ -17,14 +18,9 @@ use tree::Value;
 /// `supportedValidationReason`, sorted.
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// The rules of a schema.
-pub(super) fn of(schema: &Value) -> &[Value] {
-    items(schema, "/x-kubernetes-validations")
-}
-
 /// Findings about the shapes of a schema's rules.
 pub(super) fn shapes(at: Path<'_>, schema: &Value, errors: &mut Errors) {
-    for (index, rule) in of(schema).iter().enumerate() {
+    for (index, rule) in rules(schema).iter().enumerate() {
         shape(at.item(RULES, index), schema, rule, errors);
     }
 }
@@ -51,7 +47,7 @@ fn shape(at: Path<'_>, schema: &Value, rule: &Value, errors: &mut Errors) {
     }
     if let Some(reason) = rule.get("reason").filter(|reason| REASONS.iter().all(|known| *reason != known)) {
         let finding = FieldError::unsupported(at.child("reason"), reason, &REASONS);
-        errors.push(finding.printed_as(version::quoted(reason)));
+        errors.push(finding.printed_as(quoted(reason)));
     }
     let (here, path) = (at.child("fieldPath"), word(rule, "fieldPath"));
     if !path.is_empty() && path.trim().is_empty() {
@@ -68,7 +64,7 @@ fn shape(at: Path<'_>, schema: &Value, rule: &Value, errors: &mut Errors) {
 
 /// Errors in the rules of a schema. They are compiled only if the schema has no other errors.
 pub(super) fn meanings(at: Path<'_>, context: &Context<'_>, place: Place<'_>, leniency: &Leniency, found: &mut Found) {
-    let rules = of(context.schema());
+    let rules = rules(context.schema());
     if rules.is_empty() {
         return;
     }
@@ -121,7 +117,7 @@ impl Judge<'_> {
                 let detail = "may not be set if oldSelf is not used in rule";
                 errors.invalid(at.child("optionalOldSelf"), optional.clone(), detail);
             }
-        } else if let Some(within) = self.place.uncorrelatable() {
+        } else if let Some(within) = self.place.uncorrelatable {
             let detail = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
             errors.invalid(here, word(rule, "rule"), detail);
         }

@@ -3,9 +3,10 @@
 //! Follows `ValidateCustomResourceDefinitionOpenAPISchema`, `hasNonAtomicSetType` and `validateMapListKeysMapSet` of
 //! `pkg/apis/apiextensions/validation/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
-use super::old::Leniency;
+use super::leniency::Leniency;
+use super::printed::quoted;
 use super::visit::{is_set, schema_in, word};
-use super::{items, printed, version};
+use super::{items, printed};
 use crate::error::{Errors, FieldError, Path};
 use std::collections::HashSet;
 use tree::Value;
@@ -57,7 +58,7 @@ pub(super) fn list_type(at: Path<'_>, schema: &Value, leniency: &Leniency, error
             && let Some(field) = parts(item)
         {
             // The list type is shown for maps, too.
-            let printed = version::quoted(&item.get(LIST_TYPE).cloned().unwrap_or_default());
+            let printed = quoted(&item.get(LIST_TYPE).cloned().unwrap_or_default());
             let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
             errors.push(FieldError::invalid_printed(at.child("items").child(field), printed, detail));
         }

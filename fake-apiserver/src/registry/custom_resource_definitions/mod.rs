@@ -6,14 +6,17 @@
 //! value.
 
 mod completeness;
+mod conditions;
 mod context;
 mod conversion;
 mod cost;
 mod expressions;
+mod leniency;
 mod lists;
 mod meta;
 mod names;
 mod old;
+mod place;
 mod printed;
 mod root;
 mod schema;
@@ -21,6 +24,7 @@ mod selectable;
 mod spec;
 mod structural;
 mod version;
+mod versions;
 mod visit;
 mod warnings;
 
@@ -34,6 +38,8 @@ use super::rules::{Cell, Closes, Encoding, NameRule, Rules, Strategy};
 use super::{child, default_to, flag, items, text};
 use crate::error::Errors;
 use crate::schema::float;
+use conditions::is_true;
+use leniency::Leniency;
 use tree::{Map, Value};
 
 pub(super) const RULES: Rules = Rules {
@@ -115,7 +121,7 @@ fn store(definition: &mut Value, always: bool) {
 
 /// `ValidateCustomResourceDefinition` and `ValidateCustomResourceDefinitionUpdate` without the metadata.
 fn validate(_: &Context<'_>, definition: &Value, old: Option<&Value>, errors: &mut Errors) {
-    let leniency = old.map_or(old::Leniency::NONE, |old| old::Leniency::of(definition, old));
+    let leniency = old.map_or(Leniency::NONE, |old| old::leniency(definition, old));
     spec::spec(definition, &leniency, errors);
     if let Some(old) = old {
         spec::immutable(definition, old, errors);
@@ -124,12 +130,6 @@ fn validate(_: &Context<'_>, definition: &Value, old: Option<&Value>, errors: &m
     version::stored(definition, errors);
     meta::approval(definition, old, errors);
     spec::preserve_unknown_fields(definition, old, errors);
-}
-
-/// Whether a condition of the definition is true (`IsCRDConditionTrue`).
-fn is_true(definition: &Value, condition: &str) -> bool {
-    let found = items(definition, "/status/conditions").iter().find(|one| text(one, "/type") == condition);
-    found.is_some_and(|found| text(found, "/status") == "True")
 }
 
 /// The cells of `pkg/registry/customresourcedefinition/tableconvertor`.

@@ -2,7 +2,8 @@
 //!
 //! Follows `pkg/apis/apiextensions/{types,types_jsonschema}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
-use super::version::{Shared, Versions, quoted};
+use super::versions::{Shared, Versions};
+use crate::schema::encode_any;
 use std::fmt::Write;
 use tree::Value;
 
@@ -120,6 +121,11 @@ const COLUMN: &[Field] = &[
     ("Priority", "priority", Holds::Number),
     ("JSONPath", "jsonPath", Holds::Text),
 ];
+
+/// The JSON of a value, as messages show values behind pointers.
+pub(super) fn quoted(value: &Value) -> String {
+    encode_any(value)
+}
 
 /// The fields of a schema that are set, by their names in JSON, in Go's order.
 pub(super) fn fields(schema: &Value) -> impl Iterator<Item = &'static str> {

@@ -6,8 +6,9 @@
 //! fields from their metadata, and that is stored.
 
 use super::context::Context;
-use super::old::Leniency;
-use super::schema::{self, Found, Place};
+use super::leniency::Leniency;
+use super::place::{Found, Place};
+use super::schema;
 use super::visit::{is_set, word};
 use super::{printed, structural};
 use crate::custom::rules::{Check, Rules};

@@ -5,8 +5,8 @@
 //! a map come sorted, where Go's order is random.
 
 use super::context::{Context, Step};
-use super::cost::TotalCost;
-use super::old::Leniency;
+use super::leniency::Leniency;
+use super::place::{Found, Place};
 use super::visit::{entries, is_set, schema_in, word};
 use super::{expressions, lists};
 use crate::error::{Errors, FieldError, Path};
@@ -17,33 +17,6 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 
 /// Fields of schemas that are not supported.
 const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
-
-/// The place of a schema, as the rules distinguish it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'p> {
-    /// Whether it is that of the whole object.
-    is_root: bool,
-    /// Whether it is within that of `metadata`, `kind` or `apiVersion` of an object.
-    in_meta: bool,
-    /// The reason why it cannot have defaults.
-    no_defaults: Option<&'static str>,
-    /// The outermost schema around it in whose values it is not known which part replaces which.
-    uncorrelatable: Option<Path<'p>>,
-}
-
-impl Place<'_> {
-    pub(super) const ROOT: Place<'static> =
-        Place { is_root: true, in_meta: false, no_defaults: None, uncorrelatable: None };
-}
-
-/// The result of validating a schema (`OpenAPISchemaErrorList`).
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) errors: Errors,
-    /// Errors in the expressions of rules, which come last.
-    pub(super) rules: Errors,
-    pub(super) cost: TotalCost,
-}
 
 pub(super) fn is_unknown_type(type_: &str) -> bool {
     !type_.is_empty() && !TYPES.contains(&type_)
@@ -122,37 +95,6 @@ pub(super) fn schema(
     expressions::shapes(at, node, errors);
     if let Some(context) = context.filter(|_| found.errors.len() == before) {
         expressions::meanings(at, context, place, leniency, found);
-    }
-}
-
-impl<'p> Place<'p> {
-    /// The schema within which it is not known which value replaces which.
-    pub(super) fn uncorrelatable(&self) -> Option<Path<'p>> {
-        self.uncorrelatable
-    }
-
-    /// The same place, within such a schema.
-    fn within<'w>(self, at: Path<'w>) -> Place<'w>
-    where
-        'p: 'w,
-    {
-        Place { uncorrelatable: self.uncorrelatable.or(Some(at)), ..self }
-    }
-
-    /// The place of a property of a schema at this place.
-    fn of_property(self, schema: &Value, name: &str) -> Self {
-        let inner = Place { is_root: false, ..self };
-        let reason = match name {
-            "metadata" => "in top-level metadata",
-            "kind" => "in top-level kind",
-            "apiVersion" => "in top-level apiVersion",
-            _ => return inner,
-        };
-        if !self.is_root && !is_set(schema, "x-kubernetes-embedded-resource") {
-            return inner;
-        }
-        let no_defaults = if self.is_root { Some(reason) } else { self.no_defaults };
-        Place { in_meta: true, no_defaults, ..inner }
     }
 }
 

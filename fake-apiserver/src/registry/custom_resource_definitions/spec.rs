@@ -4,9 +4,10 @@
 //! `k8s.io/apiextensions-apiserver` (v0.37.1), which validate the internal version: there a field that all versions share is
 //! one of the spec, and findings are about that.
 
-use super::old::Leniency;
-use super::version::{Shared, Versions};
-use super::{conversion, flag, items, names, printed, selectable, text, version, visit};
+use super::conditions::is_true;
+use super::leniency::Leniency;
+use super::versions::{Shared, Versions};
+use super::{conversion, flag, names, printed, selectable, text, version, visit};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::name;
 use crate::object::validate::IMMUTABLE;
@@ -122,7 +123,7 @@ fn has_extensions(schema: &Value) -> bool {
 
 /// Findings about immutable fields: always immutable, or once the definition is established.
 pub(super) fn immutable(new: &Value, old: &Value, errors: &mut Errors) {
-    let established: &[&str] = if super::is_true(old, "Established") { &["scope", "names.kind"] } else { &[] };
+    let established: &[&str] = if is_true(old, "Established") { &["scope", "names.kind"] } else { &[] };
     for field in established.iter().chain(&["group", "names.plural"]) {
         let value = |definition| text(definition, &format!("/spec/{}", field.replace('.', "/"))).to_owned();
         if value(new) != value(old) {
@@ -139,9 +140,4 @@ pub(super) fn preserve_unknown_fields(definition: &Value, old: Option<&Value>, e
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         errors.invalid(SPEC.child("preserveUnknownFields"), true, detail);
     }
-}
-
-/// The schema versions of a definition, for rules about all of them.
-pub(super) fn versions(definition: &Value) -> &[Value] {
-    items(definition, "/spec/versions")
 }

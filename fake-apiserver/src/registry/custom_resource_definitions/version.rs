@@ -1,85 +1,17 @@
-//! The versions of a definition.
+//! A version of a definition.
 //!
-//! Follows `validateCustomResourceDefinitionVersion` and its callees in `pkg/apis/apiextensions/validation/validation.go`, and
-//! `Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec` of
-//! `pkg/apis/apiextensions/v1/conversion.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
+//! Follows `validateCustomResourceDefinitionVersion` and its callees in `pkg/apis/apiextensions/validation/validation.go` of
+//! `k8s.io/apiextensions-apiserver` (v0.37.1).
 
-use super::old::Leniency;
+use super::leniency::Leniency;
+use super::printed::quoted;
+use super::versions::{self, Shared, Versions, has_status};
 use super::visit::word;
 use super::{flag, items, root, selectable, text};
 use crate::error::{Errors, FieldError, Path};
-use crate::schema::{encode_any, is_printable};
+use crate::schema::is_printable;
 use std::collections::HashSet;
 use tree::Value;
-
-/// A field of versions that is one of the spec in the internal version, if it is the same in all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shared {
-    Schema,
-    Subresources,
-    Columns,
-    SelectableFields,
-}
-
-impl Shared {
-    pub(super) const ALL: [Shared; 4] =
-        [Shared::Schema, Shared::Subresources, Shared::Columns, Shared::SelectableFields];
-
-    pub(super) fn field(self) -> &'static str {
-        match self {
-            Shared::Schema => "schema",
-            Shared::Subresources => "subresources",
-            Shared::Columns => "additionalPrinterColumns",
-            Shared::SelectableFields => "selectableFields",
-        }
-    }
-}
-
-/// The versions of a definition.
-pub(super) struct Versions<'a> {
-    all: &'a [Value],
-    shared: [bool; 4],
-}
-
-impl<'a> Versions<'a> {
-    pub(super) fn of(definition: &'a Value) -> Self {
-        let all = super::spec::versions(definition);
-        let shared = Shared::ALL.map(|shared| {
-            let mut values = all.iter().map(|version| version.get(shared.field()));
-            let first = values.next();
-            values.all(|value| Some(value) == first)
-        });
-        Versions { all, shared }
-    }
-
-    pub(super) fn all(&self) -> &'a [Value] {
-        self.all
-    }
-
-    /// Whether a field is the same in all versions, or missing.
-    pub(super) fn is_shared(&self, field: Shared) -> bool {
-        self.shared[field as usize]
-    }
-
-    /// The value of a field that is the same in all versions.
-    pub(super) fn shared(&self, field: Shared) -> Option<&'a Value> {
-        self.all.first().filter(|_| self.is_shared(field))?.get(field.field())
-    }
-
-    /// The value of a field of one version, unless it is the same in all of them.
-    pub(super) fn own(&self, version: &'a Value, field: Shared) -> Option<&'a Value> {
-        version.get(field.field()).filter(|_| !self.is_shared(field))
-    }
-
-    /// `hasAnyStatusEnabled`.
-    pub(super) fn any_status(&self) -> bool {
-        self.all.iter().any(has_status)
-    }
-}
-
-fn has_status(version: &Value) -> bool {
-    version.get("subresources").is_some_and(|subresources| subresources.get("status").is_some())
-}
 
 /// `validateCustomResourceDefinitionVersion`.
 pub(super) fn version(
@@ -201,11 +133,6 @@ fn simple_path(at: Path<'_>, path: &str, errors: &mut Errors) -> bool {
     good
 }
 
-/// The JSON of a value, as messages show values behind pointers.
-pub(super) fn quoted(value: &Value) -> String {
-    encode_any(value)
-}
-
 /// `ValidateCustomResourceDefinitionStoredVersions`; upstream reports missing versions in the order of a map.
 pub(super) fn stored(definition: &Value, errors: &mut Errors) {
     let at = Path::new("status.storedVersions");
@@ -214,9 +141,8 @@ pub(super) fn stored(definition: &Value, errors: &mut Errors) {
     if stored.is_empty() {
         return errors.invalid(at, all, "must have at least one stored version");
     }
-    let versions = super::spec::versions(definition);
     let mut left: HashSet<&str> = stored.iter().filter_map(Value::as_str).collect();
-    for version in versions {
+    for version in versions::of(definition) {
         // A repeated name is reported once.
         let name = text(version, "/name");
         if !left.remove(name) && flag(version, "/storage") {

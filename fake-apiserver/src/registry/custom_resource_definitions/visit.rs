@@ -60,3 +60,8 @@ pub(super) fn word<'a>(schema: &'a Value, field: &str) -> &'a str {
 pub(super) fn is_set(schema: &Value, field: &str) -> bool {
     schema.get(field) == Some(&Value::Bool(true))
 }
+
+/// The rules of a schema.
+pub(super) fn rules(schema: &Value) -> &[Value] {
+    items(schema, "/x-kubernetes-validations")
+}

@@ -3,7 +3,7 @@
 //! Follows `WarningsOnCreate` and `WarningsOnUpdate` of `pkg/registry/customresourcedefinition/strategy.go` and
 //! `GetUnrecognizedFormats` of `pkg/apiserver/validation/formats.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
-use super::version::{Shared, Versions};
+use super::versions::{Shared, Versions};
 use super::visit::{each, of_versions, schema_in, word};
 use crate::custom::schema::is_text_format;
 use crate::schema::quote;

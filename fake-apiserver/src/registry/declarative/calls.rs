@@ -2,11 +2,11 @@
 //! limits.go, enum.go, union.go, zeroorone.go, dependentrequired.go and the comparisons of each.go. Findings show values of the
 //! versioned type.
 
+use super::finding::{nothing, printed, shown};
 use super::formats;
 use super::program::{Check, Match, Member, Nature};
 use crate::error::FieldError;
 use crate::registry::cursor::At;
-use crate::schema::{encode, encode_any, quote};
 use std::collections::HashSet;
 use tree::Value;
 
@@ -68,29 +68,6 @@ fn is_there(nature: Nature, value: &Value) -> bool {
 fn number(at: At<'_, '_>) -> Option<i64> {
     let is_pointer = at.ty().is_some_and(|ty| ty.go_kind() == "ptr");
     at.number().or((!is_pointer).then_some(0))
-}
-
-/// The finding about a value, which shows it.
-pub(super) fn shown(at: At<'_, '_>, detail: impl Into<String>) -> FieldError {
-    FieldError::invalid_printed(at.path(), printed(at), detail)
-}
-
-/// The finding about a value, which shows none.
-fn nothing(at: At<'_, '_>, detail: &str) -> FieldError {
-    FieldError::invalid(at.path(), &Value::Null, detail)
-}
-
-/// A value as findings show it: a text of type `string` is quoted, and everything else JSON of the versioned type.
-fn printed(at: At<'_, '_>) -> String {
-    match (at.ty().map(|ty| ty.target()), at.value()) {
-        (None, Value::String(text)) => quote(text),
-        (Some(ty), Value::String(text)) if ty.name() == "string" => quote(text),
-        (Some(ty), value @ (Value::Object(_) | Value::Array(_))) => {
-            String::from_utf8(encode(value, ty).json).expect("JSON of texts is UTF-8")
-        }
-        (_, Value::Null) => at.printed(),
-        (_, value) => encode_any(value),
-    }
 }
 
 /// The part of an item by which it is found among others; `None` if it never is.

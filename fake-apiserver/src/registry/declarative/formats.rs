@@ -1,6 +1,6 @@
 //! Formats of texts: strfmt.go of `k8s.io/apimachinery/pkg/api/validate` (v0.37.1).
 
-use super::calls::shown;
+use super::finding::shown;
 use crate::error::FieldError;
 use crate::object::name;
 use crate::registry::cursor::At;

@@ -10,6 +10,7 @@
 //! On an update unchanged values are not checked again; list items are found by their keys.
 
 mod calls;
+mod finding;
 mod formats;
 mod program;
 mod run;

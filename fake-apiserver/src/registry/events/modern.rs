@@ -3,14 +3,14 @@
 //! Follows `pkg/apis/events/v1/conversion.go`, and `ValidateEventCreate` and `ValidateEventUpdate` of
 //! `pkg/apis/core/validation/events.go` (v1.37.1).
 
-use super::{is_timed, text};
+use super::text;
+use super::validate::{self, is_timed};
 use crate::error::{Errors, FieldError};
 use crate::object::validate::{IMMUTABLE, MetaRules, NameRule, metadata, metadata_update};
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
 use crate::registry::fields::rename;
-use crate::registry::rules::Functions;
-use crate::registry::rules::VersionRules;
+use crate::registry::rules::{Functions, VersionRules};
 use tree::Value;
 
 pub(super) const VERSION: VersionRules = VersionRules {
@@ -20,7 +20,7 @@ pub(super) const VERSION: VersionRules = VersionRules {
         store: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
         present: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
     },
-    validate,
+    validate: findings,
 };
 
 /// Fields with other names in the core group.
@@ -54,8 +54,8 @@ const FIXED: &[(&str, &str)] = &[
     ("reportingInstance", "reportingInstance"),
 ];
 
-fn validate(_: &Context<'_>, event: &Value, old: Option<&Value>, errors: &mut Errors) {
-    errors.extend(super::validate(event, "reportingController"));
+fn findings(_: &Context<'_>, event: &Value, old: Option<&Value>, errors: &mut Errors) {
+    errors.extend(validate::validate(event, "reportingController"));
     errors.extend(old.map_or_else(|| created(event), |old| updated(event, old)));
 }
 

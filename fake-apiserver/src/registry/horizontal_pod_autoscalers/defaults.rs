@@ -2,18 +2,9 @@
 //!
 //! Follows `pkg/apis/autoscaling/v2/defaults.go` (v1.37.1).
 
-use super::v1::drop_annotations;
+use super::v1::{CPU_UTILIZATION, cpu_metric, drop_annotations};
 use crate::registry::{child, default_to, items};
 use tree::{Value, json};
-
-/// `DefaultCPUUtilization`.
-pub(super) const CPU_UTILIZATION: i64 = 80;
-
-/// A metric of the utilization of processors.
-pub(super) fn cpu_metric(utilization: Value) -> Value {
-    let target = json!({"type": "Utilization", "averageUtilization": utilization});
-    json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
-}
 
 /// `SetDefaults_HorizontalPodAutoscaler`, and what conversions do in all versions.
 pub(super) fn default(autoscaler: &mut Value) {

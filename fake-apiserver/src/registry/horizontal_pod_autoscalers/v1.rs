@@ -3,10 +3,8 @@
 //! Follows `pkg/apis/autoscaling/v1/conversion.go` and `pkg/apis/autoscaling/{annotations,helpers}.go` (v1.37.1).
 
 use super::annotated;
-use super::defaults::{CPU_UTILIZATION, cpu_metric};
 use crate::object::meta;
-use crate::registry::rules::Functions;
-use crate::registry::rules::VersionRules;
+use crate::registry::rules::{Functions, VersionRules};
 use crate::registry::{child, items, number, text};
 use tree::{Map, Value, json};
 
@@ -36,6 +34,15 @@ const ROUND_TRIP: [&str; 6] = [
 /// The field of the spec in `v1` for the metric that it knows, and that of the status.
 const TARGET: &str = "targetCPUUtilizationPercentage";
 const CURRENT: &str = "currentCPUUtilizationPercentage";
+
+/// `DefaultCPUUtilization`.
+pub(super) const CPU_UTILIZATION: i64 = 80;
+
+/// A metric of the utilization of processors.
+pub(super) fn cpu_metric(utilization: Value) -> Value {
+    let target = json!({"type": "Utilization", "averageUtilization": utilization});
+    json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
+}
 
 /// `DropRoundTripHorizontalPodAutoscalerAnnotations`.
 pub(super) fn drop_annotations(autoscaler: &mut Value) {

@@ -6,10 +6,13 @@ mod columns;
 mod defaults;
 mod ephemeral;
 mod gated;
+mod mirror;
 mod quality_of_service;
 pub(crate) mod references;
 mod update;
 mod validate;
+
+pub(crate) use mirror::{MIRROR_POD_ANNOTATION, is_mirror_pod};
 
 use super::context::Context;
 use super::rules::{FieldText, Rules, Strategy};
@@ -17,13 +20,6 @@ use super::{carry_over, child, flag, items, text};
 use crate::clock::format_seconds;
 use crate::object::meta;
 use tree::{Value, json};
-
-/// `MirrorPodAnnotationKey`: the annotation of mirror pods, which stand for static pods.
-pub(crate) const MIRROR_POD_ANNOTATION: &str = "kubernetes.io/config.mirror";
-
-pub(crate) fn is_mirror_pod(pod: &Value) -> bool {
-    meta::annotations(pod).get(MIRROR_POD_ANNOTATION).is_some()
-}
 
 pub(super) const RULES: Rules = Rules {
     resets: &[("status", &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])],

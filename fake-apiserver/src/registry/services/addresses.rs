@@ -3,7 +3,7 @@
 //! Follows `ValidateServiceClusterIPsRelatedFields`, `validateUpgradeDowngradeClusterIPs` and
 //! `validateUpgradeDowngradeIPFamilies` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::{NONE, cluster_ip, cluster_ips, families, family_policy, is_headless, shown, shown_policy, type_of};
+use super::spec::{NONE, cluster_ip, cluster_ips, families, family_policy, is_headless, shown, shown_policy, type_of};
 use crate::error::{Errors, Path};
 use crate::object::ip;
 use std::collections::HashSet;

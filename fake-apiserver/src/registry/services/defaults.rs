@@ -2,7 +2,7 @@
 //!
 //! Follows `SetDefaults_Service` of `pkg/apis/core/v1/defaults.go` (v1.37.1).
 
-use super::is_externally_accessible;
+use super::spec::is_externally_accessible;
 use crate::registry::{child, default_to, number, text};
 use tree::{Value, json};
 

@@ -3,7 +3,7 @@
 //! Follows `ValidateServiceStatusUpdate` and `ValidateLoadBalancerStatus` of `pkg/apis/core/validation/validation.go`, and
 //! `serviceStatusStrategy` of `pkg/registry/core/service/strategy.go` (v1.37.1).
 
-use super::type_of;
+use super::spec::type_of;
 use crate::error::{Errors, Path};
 use crate::object::{ip, name};
 use crate::registry::context::Context;

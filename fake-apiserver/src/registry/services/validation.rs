@@ -3,8 +3,8 @@
 //! Follows `ValidateServiceCreate` and `ValidateServiceUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::addresses::{address_findings, cluster_ip_changes, family_changes};
+use super::spec::{health_check_node_port, is_externally_accessible, is_headless, needs_health_check, texts, type_of};
 use super::warnings::{TOPOLOGY_HINTS, TOPOLOGY_MODE};
-use super::{health_check_node_port, is_externally_accessible, is_headless, needs_health_check, texts, type_of};
 use crate::error::{Errors, FieldError, Path};
 use crate::object::{ip, meta, name};
 use crate::registry::types::{port_name, port_number};

@@ -2,7 +2,7 @@
 //!
 //! Follows `GetWarningsForService` of `pkg/api/service/warnings.go` (v1.37.1).
 
-use super::{NONE, cluster_ip, cluster_ips, texts, type_of};
+use super::spec::{NONE, cluster_ip, cluster_ips, texts, type_of};
 use crate::object::{ip, meta};
 use crate::registry::text;
 use tree::Value;

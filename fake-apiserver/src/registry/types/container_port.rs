@@ -2,7 +2,7 @@
 //!
 //! Follows `validateContainerPorts` and `checkHostPortConflicts` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::pod_spec::Holder;
+use super::holder::Holder;
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
 use std::collections::HashSet;

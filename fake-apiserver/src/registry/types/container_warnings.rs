@@ -2,7 +2,6 @@
 //!
 //! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1), as far as it is about containers.
 
-use super::pod_warnings::fractional;
 use crate::error::Path;
 use crate::object::meta;
 use crate::registry::{items, number, text};
@@ -193,6 +192,17 @@ fn repeated_port_names(spec: Path<'_>, pod_spec: &Value, warnings: &mut Vec<Stri
             ));
         } else {
             known.insert(name, here);
+        }
+    }
+}
+
+/// Warnings about fractions of bytes.
+pub(super) fn fractional(at: Path<'_>, resources: &Value, warnings: &mut Vec<String>) {
+    for resource in ["memory", "ephemeral-storage"] {
+        let Some(amount) = resources[resource].as_str() else { continue };
+        if !crate::registry::quantity::is_whole(amount) {
+            let at = at.key(resource);
+            warnings.push(format!("{at}: fractional byte value {amount:?} is invalid, must be an integer"));
         }
     }
 }

@@ -8,6 +8,7 @@ use super::container::{Scope, containers, init_containers};
 use super::container_port::host_network;
 use super::dns::{dns_config, host_aliases};
 use super::ephemeral_container::ephemeral_containers;
+use super::holder::Holder;
 use super::object_meta::labels;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
@@ -19,15 +20,6 @@ use crate::registry::cursor::At;
 use crate::registry::{flag, items, number, text};
 use std::collections::HashSet;
 use tree::Value;
-
-/// The holder of a pod's spec, on which a few rules depend (`PodValidationOptions`).
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::registry) enum Holder {
-    /// A pod.
-    Pod,
-    /// A template of pods.
-    Template,
-}
 
 /// Rules for a pod's spec.
 pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mut Errors) {

@@ -3,8 +3,9 @@
 //! Follows `ValidatePodTemplateSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: annotations with a
 //! meaning.
 
+use super::holder::Holder;
 use super::object_meta::{annotations, labels};
-use super::pod_spec::{Holder, pod_spec};
+use super::pod_spec::pod_spec;
 use super::pod_spec_defaults::default_pod_spec;
 use crate::error::Errors;
 use crate::registry::child;

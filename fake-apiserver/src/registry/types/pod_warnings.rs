@@ -3,7 +3,7 @@
 //! Follows `warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go` (v1.37.1). Not ported: claim templates, and
 //! addresses that are written in an unusual way.
 
-use super::container_warnings::container_warnings;
+use super::container_warnings::{container_warnings, fractional};
 use super::node_label::{deprecation, node_selector_term_warnings};
 use super::volume_warnings::overlapping_files;
 use crate::error::Path;
@@ -115,17 +115,6 @@ fn repeated(at: Path<'_>, list: &[Value], field: &str, warnings: &mut Vec<String
         let value = item[field].as_str().unwrap_or_default();
         if !seen.insert(value) {
             warnings.push(format!("{}: duplicate {field} {value:?}", at.index(index).child(field)));
-        }
-    }
-}
-
-/// Warnings about fractions of bytes.
-pub(super) fn fractional(at: Path<'_>, resources: &Value, warnings: &mut Vec<String>) {
-    for resource in ["memory", "ephemeral-storage"] {
-        let Some(amount) = resources[resource].as_str() else { continue };
-        if !crate::registry::quantity::is_whole(amount) {
-            let at = at.key(resource);
-            warnings.push(format!("{at}: fractional byte value {amount:?} is invalid, must be an integer"));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Follows `validateProjectedVolumeSource`, `validateKeyToPath` and `validateDownwardAPIVolumeFile` of
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::volume::{local_path, mode};
+use super::file::{local_path, mode};
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
 use std::collections::HashSet;

@@ -3,6 +3,7 @@
 //! Follows `ValidateVolumes` of `pkg/apis/core/validation/validation.go` (v1.37.1), for the sources that tests use:
 //! hostPath, emptyDir, secret, configMap, downwardAPI, persistentVolumeClaim and projected. Others are only counted.
 
+use super::file::mode;
 use super::projected_volume::{downward_api, key_to_path, projected};
 use crate::error::{Errors, Path};
 use crate::object::name;
@@ -109,30 +110,5 @@ fn source(at: Path<'_>, volume: &Value, errors: &mut Errors) {
             projected(at, source, errors);
         }
         _ => {}
-    }
-}
-
-/// Rule for the permission bits of files.
-pub(super) fn mode(at: Path<'_>, mode: &Value, errors: &mut Errors) {
-    if mode.as_i64().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
-        errors.invalid(at, mode.clone(), "must be a number between 0 and 0777 (octal), both inclusive");
-    }
-}
-
-/// `ValidateLocalNonReservedPath`.
-pub(super) fn local_path(at: Path<'_>, file: &str, errors: &mut Errors) {
-    descending_path(at, file, errors);
-    if file.starts_with("..") && !file.starts_with("../") {
-        errors.invalid(at, file, "must not start with '..'");
-    }
-}
-
-/// `validateLocalDescendingPath`.
-pub(super) fn descending_path(at: Path<'_>, file: &str, errors: &mut Errors) {
-    if file.starts_with('/') {
-        errors.invalid(at, file, "must be a relative path");
-    }
-    if file.split('/').any(|part| part == "..") {
-        errors.invalid(at, file, "must not contain '..'");
     }
 }

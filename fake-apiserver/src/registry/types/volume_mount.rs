@@ -2,7 +2,7 @@
 //!
 //! Follows `ValidateVolumeMounts` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::volume::descending_path;
+use super::file::descending_path;
 use crate::error::{Errors, Path};
 use crate::registry::text;
 use std::collections::HashSet;

@@ -3,11 +3,13 @@
 //! Follows `pkg/registry/batch/job/strategy.go`, `SetDefaults_Job` of `pkg/apis/batch/v1/defaults.go` and `printJob` of
 //! `pkg/printers/internalversion/printers.go` (v1.37.1).
 
+mod common;
 mod indexes;
 mod policies;
 mod spec;
 mod status;
 
+use self::common::{NAME_LABELS, UID_LABELS, has_condition};
 use super::{default_failure_policy, job_spec_warnings};
 use crate::error::Path;
 use crate::object::meta;
@@ -16,7 +18,7 @@ use crate::registry::columns::{human_duration, since};
 use crate::registry::context::Context;
 use crate::registry::rules::{Cell, Rules, Strategy};
 use crate::registry::types::default_pod_template_spec;
-use crate::registry::{child, default_to, flag, items, number, text};
+use crate::registry::{child, default_to, flag, number, text};
 use jiff::Timestamp;
 use tree::Value;
 
@@ -55,10 +57,6 @@ fn default(job: &mut Value) {
     default_failure_policy(spec);
     default_pod_template_spec(child(spec, "template"));
 }
-
-/// The labels of pods that tell their job, and the one by which the selector finds them (`generateSelector`).
-const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
-const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 
 fn prepare(_: &Context<'_>, job: &mut Value, old: Option<&Value>) {
     drop_scheduling(job, old);
@@ -104,12 +102,6 @@ fn warnings(_: &Context<'_>, job: &Value, old: Option<&Value>) -> Vec<String> {
 
 fn succeeded(job: &Value) -> i64 {
     number(job, "/status/succeeded").unwrap_or_default()
-}
-
-/// Whether a condition of the job is true (`hasJobCondition`).
-fn has_condition(job: &Value, type_: &str) -> bool {
-    let conditions = items(job, "/status/conditions").iter();
-    conditions.into_iter().find(|own| text(own, "/type") == type_).is_some_and(|own| text(own, "/status") == "True")
 }
 
 fn status_text(job: &Value) -> &'static str {

@@ -3,7 +3,8 @@
 //! Follows `ValidateJobCreate`, `ValidateJobSpec` and `ValidateJobUpdate` of `pkg/apis/batch/validation/validation.go`,
 //! and the options that `pkg/registry/batch/job/strategy.go` gives to them (v1.37.1). Not ported: `scheduling`, whose feature is off.
 
-use super::{NAME_LABELS, UID_LABELS, has_condition, policies};
+use super::common::{NAME_LABELS, UID_LABELS, has_condition};
+use super::policies;
 use crate::error::{Errors, FieldError};
 use crate::object::selector::{LabelSelector, validate_structured};
 use crate::object::{meta, name};

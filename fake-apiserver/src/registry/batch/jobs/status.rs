@@ -3,7 +3,8 @@
 //! Follows `ValidateJobUpdateStatus` of `pkg/apis/batch/validation/validation.go`, and the options that
 //! `getStatusValidationOptions` of `pkg/registry/batch/job/strategy.go` gives to it (v1.37.1).
 
-use super::{has_condition, indexes};
+use super::common::has_condition;
+use super::indexes;
 use crate::error::{Errors, FieldError};
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
