@@ -2,10 +2,12 @@
 //!
 //! Follows `pkg/registry/core/service/ipallocator/{cidrallocator,ipallocator}.go` (v1.37.1).
 
-use super::{Access, Allocations, ranges};
+use super::access::Access;
+use super::ranges;
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::commit::{Commits, server};
 use crate::error::ApiError;
+use crate::object::ip::Cidr;
 use crate::object::{ip, meta};
 use crate::registry::services::{NONE, cluster_ips, needs_cluster_ip};
 use crate::registry::{Resource, ids};
@@ -58,11 +60,11 @@ fn key(address: &str) -> Key {
 /// Takes an address of that family for a service.
 pub(super) async fn take_any(
     access: Access<'_>,
-    pools: &Allocations,
+    ranges: &[Cidr],
     service: &Value,
     family: &str,
 ) -> Result<String, Failure> {
-    let ranges = ranges::ready(access.store, &pools.ranges, family == "IPv6");
+    let ranges = ranges::ready(access.store, ranges, family == "IPv6");
     if access.dry_run {
         // A dry run does not determine the address.
         return ranges.first().map(|range| range.base().to_string()).ok_or(Failure::NotReady);
@@ -85,13 +87,13 @@ pub(super) async fn take_any(
 /// Takes the address that a service asks for.
 pub(super) async fn take(
     access: Access<'_>,
-    pools: &Allocations,
+    ranges: &[Cidr],
     service: &Value,
     family: &str,
     wanted: &str,
 ) -> Result<String, Failure> {
     let address = ip::parse(wanted).ok_or(Failure::Mismatched)?;
-    let ranges = ranges::ready(access.store, &pools.ranges, family == "IPv6");
+    let ranges = ranges::ready(access.store, ranges, family == "IPv6");
     let holds = ranges.iter().any(|range| ranges::offers(*range, address));
     match ranges.first() {
         None if access.dry_run => return Err(Failure::NotReady),

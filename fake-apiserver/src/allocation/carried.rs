@@ -2,9 +2,9 @@
 //!
 //! Follows `patchAllocatedValues` and `normalizeClusterIPs` of `pkg/registry/core/service/storage/storage.go` (v1.37.1).
 
-use super::set_spec;
 use crate::registry::services::{
-    cluster_ip, cluster_ips, health_check_node_port, needs_cluster_ip, needs_health_check, node_ports, type_of,
+    cluster_ip, cluster_ips, health_check_node_port, needs_cluster_ip, needs_health_check, node_ports, set_spec,
+    type_of,
 };
 use crate::registry::{child, flag, items, number, text};
 use std::collections::HashMap;

@@ -3,12 +3,11 @@
 //! Follows `initIPFamilyFields` and `isMatchingPreferDualStackClusterIPFields` of
 //! `pkg/registry/core/service/storage/alloc.go` (v1.37.1).
 
-use super::set_spec;
 use crate::error::{Errors, Path};
 use crate::object::ip;
 use crate::registry::services::{
-    NONE, address_findings, cluster_ip, cluster_ips, families, family_policy, needs_cluster_ip, shown, shown_policy,
-    type_of,
+    NONE, address_findings, cluster_ip, cluster_ips, families, family_policy, needs_cluster_ip, set_spec, shown,
+    shown_policy, type_of,
 };
 use tree::{Map, Value};
 

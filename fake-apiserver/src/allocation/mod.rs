@@ -9,6 +9,7 @@
 //!
 //! Follows `pkg/registry/core/service/storage/{storage,alloc}.go` (v1.37.1).
 
+mod access;
 mod addresses;
 mod carried;
 mod families;
@@ -18,55 +19,26 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use access::Access;
 pub(crate) use addresses::{Release, addresses_of};
 pub(crate) use ranges::first as first_address;
 
-use crate::commit::Commits;
-use crate::error::{ApiError, ApiResult, Errors, FieldError, Path};
-use crate::ids::Ids;
+use crate::error::{ApiError, ApiResult, Errors, Path};
 use crate::object::ip::Cidr;
 use crate::object::meta;
-use crate::registry::services::{NONE, cluster_ips, families as families_of, needs_cluster_ip, shown};
-use crate::registry::{Registry, Resource, child, ids};
+use crate::registry::services::{NONE, cluster_ips, families as families_of, needs_cluster_ip, set_spec, shown};
 use crate::store::Store;
 use futures::FutureExt;
-use jiff::Timestamp;
 use node_ports::{NodePorts, Operation};
 use std::mem;
 use std::ops::RangeInclusive;
-use tree::{Map, Value};
+use tree::Value;
 
 /// The pools of a cluster.
 pub(crate) struct Allocations {
     /// The ranges of cluster IPs that the server was started with, one or two, the default family first.
     ranges: Vec<Cidr>,
     node_ports: NodePorts,
-}
-
-/// The access of an allocation to the cluster's state.
-#[derive(Clone, Copy)]
-pub(crate) struct Access<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) commits: &'a Commits,
-    pub(crate) ids: &'a Ids,
-    pub(crate) registry: &'a Registry,
-    pub(crate) now: Timestamp,
-    /// Whether nothing is taken.
-    pub(crate) dry_run: bool,
-}
-
-impl Access<'_> {
-    fn services(&self) -> &Resource {
-        self.registry.known(ids::SERVICES)
-    }
-
-    /// 422 if there are findings about a service.
-    fn refused(&self, service: &Value, findings: &[FieldError]) -> ApiResult<()> {
-        match findings {
-            [] => Ok(()),
-            findings => Err(ApiError::invalid(self.services().qualified_kind(), meta::name(service), findings)),
-        }
-    }
 }
 
 /// An allocation of a write that is in progress.
@@ -171,8 +143,8 @@ impl Allocations {
         for &place in places {
             let family = families_of(service)[place].to_owned();
             let found = match &*wanted[place] {
-                "" => addresses::take_any(access, self, service, &family).await,
-                address => addresses::take(access, self, service, &family, address).await,
+                "" => addresses::take_any(access, &self.ranges, service, &family).await,
+                address => addresses::take(access, &self.ranges, service, &family, address).await,
             };
             let address = match found {
                 Ok(address) => address,
@@ -210,14 +182,6 @@ impl Allocations {
 /// The family of a range.
 fn family(range: Cidr) -> &'static str {
     if range.is_ipv6() { "IPv6" } else { "IPv4" }
-}
-
-fn set_spec(service: &mut Value, field: &str, value: impl Into<Value>) {
-    let spec = child(service, "spec");
-    if !spec.is_object() {
-        *spec = Value::Object(Map::new());
-    }
-    spec[field] = value.into();
 }
 
 /// Decides which addresses are taken and released (`allocClusterIPs`, `updateClusterIPs`). Families are complete by then.

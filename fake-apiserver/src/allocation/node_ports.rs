@@ -2,7 +2,7 @@
 //!
 //! Follows `pkg/registry/core/service/portallocator/{allocator,operation}.go` (v1.37.1).
 
-use super::Access;
+use super::access::Access;
 use crate::ids::Ids;
 use crate::index::{Index, Live};
 use crate::registry::ids;

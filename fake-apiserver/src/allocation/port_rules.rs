@@ -5,10 +5,9 @@
 
 use super::carried::needs_node_ports;
 use super::node_ports::Operation;
-use super::set_spec;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::object::meta;
-use crate::registry::services::{health_check_node_port, needs_health_check, node_ports, type_of};
+use crate::registry::services::{health_check_node_port, needs_health_check, node_ports, set_spec, type_of};
 use crate::registry::{items, number, text};
 use std::collections::{HashMap, HashSet};
 use tree::Value;

@@ -4,11 +4,12 @@
 
 use super::asked::{Answers, Asking};
 use super::owners::{self, Endpoint};
+use super::preconditions::refuse_other_uid;
 use super::request::decode::{Expected, type_meta};
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, ensure_namespace};
 use super::write::{self, Wanted};
-use super::{Reply, Request, last_applied, patch};
+use super::{Reply, Request, last_applied};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Set, Trees};
@@ -46,7 +47,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
             let update = write::update(request, &options, |request, entry, old| {
                 let endpoint = owners::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
-                patch::refuse_other_uid(request, &new, old)?;
+                refuse_other_uid(request, &new, old)?;
                 if new == *old && configuration.document.repeated.is_empty() && !request.version.asks_webhook() {
                     let (key, apply) = (entry.key.clone(), as_made(request, &options, entry));
                     request.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());

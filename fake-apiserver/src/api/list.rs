@@ -11,9 +11,9 @@
 //! ```
 
 use super::continue_token::ContinueToken;
+use super::request::Request;
 use super::request::options::{ListOptions, ResourceVersion, VersionMatch};
 use super::selection::Selection;
-use super::{Reply, Request};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::store::{Entry, Run, Slice, Snapshot};
@@ -112,10 +112,10 @@ impl Iterator for Items {
     }
 }
 
-pub(crate) async fn list(request: &Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn list(request: &Request<'_>) -> ApiResult<Listing> {
     let options = ListOptions::parse(request.query, false)?;
     let selection = Selection::parse(request, &options)?;
-    listing(request, &options, &selection).await.map(Reply::List)
+    listing(request, &options, &selection).await
 }
 
 pub(super) async fn listing(

@@ -16,6 +16,7 @@ mod list;
 mod owners;
 mod patch;
 mod preconditions;
+mod reply;
 pub(crate) mod request;
 mod selection;
 mod special;
@@ -26,64 +27,13 @@ mod write;
 pub(crate) use conversion::Converting;
 pub(crate) use estimate::{LONG_BODY, is_long};
 pub(crate) use list::{Items, Listing};
+pub(crate) use reply::Reply;
 pub(crate) use request::Request;
 pub(crate) use watch::{Watch, too_old};
 
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Handler;
-use crate::schema;
-use crate::store::Entry;
-use bytes::Bytes;
-use request::decode::Expected;
 use special::{binding, component_statuses, eviction, reviews, scale, token};
-use std::sync::Arc;
-use tree::Value;
-
-/// The reply of a verb.
-pub(crate) enum Reply {
-    /// An object of the resource that is read.
-    Stored(Arc<Entry>),
-    /// An object of the resource that was written, as it is stored, or as a webhook has converted it: JSON and a line feed.
-    Object {
-        code: u16,
-        line: Bytes,
-        /// The number of the schema under which it is complete, or 0.
-        complete_under: u64,
-    },
-    /// An object of another kind, such as a scale: JSON and a line feed.
-    Other {
-        code: u16,
-        line: Bytes,
-    },
-    List(Listing),
-    /// A list of objects that are not stored: each in JSON, with a line feed.
-    Computed(Vec<Bytes>),
-    Watch(Watch),
-    /// A `Status` about a deleted object.
-    Deleted {
-        name: String,
-        group: String,
-        resource: String,
-        uid: String,
-    },
-    /// A `Status` of success, without details.
-    Success {
-        code: u16,
-    },
-}
-
-impl Reply {
-    fn object(code: u16, line: Bytes, complete_under: u64) -> Self {
-        Reply::Object { code, line, complete_under }
-    }
-}
-
-/// The reply of a create whose object is not stored.
-fn encode_reply(expected: &Expected<'_>, object: &Value) -> ApiResult<Reply> {
-    let mut line = schema::encode(object, expected.ty).json;
-    line.push(b'\n');
-    Ok(Reply::Other { code: 201, line: line.into() })
-}
 
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
@@ -101,8 +51,8 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     match (handler, verb) {
         (Handler::Objects, "create") => create::create(request).await,
         (Handler::Objects, "get") => get::get(request).await,
-        (Handler::Objects, "list") => list::list(request).await,
-        (Handler::Objects, "watch") => watch::watch(request).await,
+        (Handler::Objects, "list") => list::list(request).await.map(Reply::List),
+        (Handler::Objects, "watch") => watch::watch(request).await.map(Reply::Watch),
         (Handler::Objects, "update") => update::update(request).await,
         (Handler::Objects, "patch") => patch::patch(request).await,
         (Handler::Objects, "delete") => delete::delete(request).await,

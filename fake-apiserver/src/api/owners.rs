@@ -17,25 +17,7 @@ const FIELD: &str = "managedFields";
 /// The greatest length of a manager's name, in bytes.
 const MAX_NAME: usize = 128;
 
-/// Keeps an empty `managedFields`, which asks to reset them: decoding by type drops it.
-pub(super) fn keep_empty(sent: &Value, object: &mut Value) {
-    if Metadata::of(sent).field(FIELD).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
-        meta::set(object, FIELD, Vec::<Value>::new());
-    }
-}
-
-/// The same for a body in JSON.
-pub(super) fn keep_empty_in(body: &[u8], object: &mut Value) {
-    let named = memchr::memmem::find(body, FIELD.as_bytes()).is_some();
-    if named
-        && Metadata::of(object).field(FIELD).is_none()
-        && let Ok(sent) = schema::parse_json(body)
-    {
-        keep_empty(&sent.object, object);
-    }
-}
-
-/// The object with its `managedFields` parsed into trees, for code that reads them.
+/// The object with the sets of fields of its owners as trees, for those who look into them.
 pub(super) fn spelled_out(mut object: Value) -> Value {
     let entries = object.get_mut("metadata").and_then(|metadata| metadata.get_mut(FIELD)).and_then(Value::as_array_mut);
     for entry in entries.into_iter().flatten() {

@@ -1,15 +1,16 @@
 //! Patch: the current object is changed by a patch document, then written as an update.
 
-use super::request::decode::{Expected, type_meta};
+use super::preconditions::refuse_other_uid;
+use super::request::decode::{Expected, keep_empty, type_meta};
 use super::request::media::{PatchFormat, patch_format};
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, undeterminable_name};
 use super::write::{self, Wanted};
 use super::{Reply, Request, apply, owners};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use crate::object::{meta, patch};
+use crate::object::patch;
 use crate::schema::{self, Decoded};
-use tree::{Value, json};
+use tree::Value;
 
 pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
@@ -23,14 +24,6 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
         Ok(Wanted::Plain(new))
     });
     update.await
-}
-
-/// 422 if the patched object has another uid.
-pub(super) fn refuse_other_uid(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
-    let Some(error) = changed_uid(new, old) else { return Ok(()) };
-    // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
-    let times = if request.version.is_custom() { 2 } else { 1 };
-    Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
 }
 
 /// A patch of an object of the expected kind.
@@ -170,7 +163,7 @@ fn typed(
     }
     let Decoded { mut object, findings: more } =
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
-    owners::keep_empty(patched, &mut object);
+    keep_empty(patched, &mut object);
     findings.extend(more);
     findings.extend(expected.complete(&mut object).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {
@@ -184,10 +177,4 @@ fn typed(
 /// 422 about a patch, or about its result.
 fn refused(shown: &str, why: String) -> ApiError {
     ApiError::invalid(Qualified { group: "", resource: "" }, "", &[FieldError::invalid("patch", &shown.into(), why)])
-}
-
-fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {
-    let (sent, stored) = (meta::uid(new), meta::uid(old));
-    let changed = !sent.is_empty() && sent != stored;
-    changed.then(|| FieldError::invalid("metadata.uid", &json!(sent), "field is immutable"))
 }

@@ -13,7 +13,7 @@
 use super::list::{Items, require_revision, seen};
 use super::request::options::{ListOptions, ResourceVersion};
 use super::selection::Selection;
-use super::{Converting, Reply, Request};
+use super::{Converting, Request};
 use crate::error::{ApiError, ApiResult};
 use crate::store::{Expired, Filter, Snapshot, Subscription};
 use std::time::Duration;
@@ -43,7 +43,7 @@ const MIN_TIMEOUT_SECONDS: u64 = 1800;
 /// The longest timeout of a watch: a year, for which no timer overflows.
 const MAX_TIMEOUT_SECONDS: u64 = 365 * 24 * 3600;
 
-pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
+pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
     let options = ListOptions::parse(request.query, true)?;
     let selection = Selection::parse(request, &options)?;
     let version = options.resource_version().map_err(ApiError::untyped)?;
@@ -74,7 +74,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Reply> {
         version: request.version.clone(),
         selection,
     });
-    Ok(Reply::Watch(Watch { initial, initial_end, events, converting, bookmarks: options.allow_bookmarks, timeout }))
+    Ok(Watch { initial, initial_end, events, converting, bookmarks: options.allow_bookmarks, timeout })
 }
 
 /// The selectors for the store to apply: none, if they are about objects that a webhook converts.

@@ -1,6 +1,6 @@
 //! The requests that are kept in memory: the newest ones, as many as fit into a number of bytes, and at least one.
 
-use super::RequestRecord;
+use super::record::RequestRecord;
 use crate::auth::User;
 use serde_json::Value;
 use std::collections::VecDeque;

@@ -21,7 +21,9 @@ mod legacy;
 mod metadata;
 pub mod modes;
 pub mod node;
+mod objects;
 pub mod oidc;
+mod outcome;
 mod parsed;
 pub mod rbac;
 pub mod reviews;
@@ -36,6 +38,8 @@ pub use authorities::{AuthorityError, ClientAuthorities};
 pub use bound::WARN_ONLY_BOUND_TOKEN_EXPIRATION_SECONDS;
 pub use certificates::ClientCertificate;
 pub use legacy::{LAST_USED_LABEL, LEGACY_ISSUER};
+pub use objects::Objects;
+pub use outcome::{Authentication, Notes, Refusal};
 pub(crate) use parsed::ParsedObjects;
 
 use crate::error::aggregate;
@@ -47,18 +51,6 @@ use keys::{PublicKey, SigningKey};
 use service_account::{ServiceAccountTokens, intersection};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tree::Value;
-
-/// The live objects that authentication depends on. Called for every request with a service account token.
-pub trait Objects {
-    /// The object as it is now. `resource` is one of `secrets`, `serviceaccounts`, `pods` and `nodes`; `namespace`
-    /// is empty for nodes.
-    fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>>;
-
-    /// Sets `LAST_USED_LABEL` to `day` on the secret of a legacy token that was used, unless that secret was replaced
-    /// meanwhile. As in the real server, a failure is logged only.
-    fn record_use(&self, secret: &Value, day: &str);
-}
 
 /// The configuration of authentication, by the flags of kube-apiserver that each field stands for.
 #[derive(Debug)]
@@ -136,41 +128,6 @@ pub struct Authenticator {
     signing_key: SigningKey,
     max_token_expiration: i64,
     extend_token_expiration: bool,
-}
-
-/// The result of a successful authentication.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Authentication {
-    /// The user, in all its groups.
-    pub user: Arc<User>,
-    /// The requested audiences that the credentials are valid for.
-    pub audiences: Vec<String>,
-    /// Warnings and annotations.
-    pub notes: Notes,
-}
-
-/// The refusal of a request's credentials. Clients only ever see [`crate::error::ApiError::unauthorized`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    /// The reason, for the server's log and for token reviews; empty if there were no credentials, which is not logged.
-    pub reason: String,
-    /// Warnings and annotations.
-    pub notes: Notes,
-}
-
-/// Warnings and audit annotations that a request gives rise to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// The texts of `Warning` headers (code 299), in order.
-    pub warnings: Vec<String>,
-    /// The annotations of the audit event.
-    pub annotations: Vec<(&'static str, String)>,
-}
-
-impl Notes {
-    fn annotate(&mut self, key: &'static str, value: String) {
-        self.annotations.push((key, value));
-    }
 }
 
 /// The first part of every refusal: that of the real server's loopback authenticator, which accepts one internal token only.

@@ -3,7 +3,7 @@
 //! The names and their order are `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go` (v1.37.1).
 
 mod default_toleration_seconds;
-mod namespace_lifecycle;
+pub(super) mod namespace_lifecycle;
 mod node_restriction;
 mod priority;
 mod runtime_class;
@@ -14,7 +14,8 @@ mod taint_nodes_by_condition;
 pub(crate) use namespace_lifecycle::{missing as namespace_missing, terminating as namespace_terminating};
 pub(crate) use service_account::Tokens;
 
-use super::{Chain, Plugin};
+use super::chain::Chain;
+use super::plugin::Plugin;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
@@ -35,13 +36,10 @@ enum Support {
 }
 use Support::{Default, Missing, Optional};
 
-/// The plugin without which namespaces need not exist, which the store has to know, too.
-pub(super) const NAMESPACE_LIFECYCLE: &str = "NamespaceLifecycle";
-
 const PLUGINS: &[(&str, Support)] = &[
     ("AlwaysAdmit", Missing),
     ("NamespaceAutoProvision", Missing),
-    (NAMESPACE_LIFECYCLE, Default(|| Box::new(NamespaceLifecycle))),
+    (namespace_lifecycle::NAME, Default(|| Box::new(NamespaceLifecycle))),
     ("NamespaceExists", Missing),
     ("LimitPodHardAntiAffinityTopology", Missing),
     ("LimitRanger", Missing),

@@ -9,6 +9,9 @@ use crate::commit::namespace;
 use crate::error::{ApiError, ApiResult, Qualified};
 use tree::Value;
 
+/// The name of the plugin, without which namespaces need not exist: the store has to know, too.
+pub(in crate::admission) const NAME: &str = "NamespaceLifecycle";
+
 /// The namespaces that cannot be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 

@@ -3,9 +3,8 @@
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
-use crate::api::owners;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
-use crate::object::meta;
+use crate::object::meta::{self, Metadata};
 use crate::registry::{Resource, Version};
 use crate::schema::{self, Decoded, TypeRef};
 use crate::yaml;
@@ -14,6 +13,9 @@ use tree::{Text, Value};
 
 /// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
+
+/// The field of `metadata` for the owners of fields.
+const MANAGED_FIELDS: &str = "managedFields";
 
 /// The kind that a body must have.
 #[derive(Debug, Clone, Copy)]
@@ -210,8 +212,26 @@ pub(crate) fn object(
         }
     }
     expected.store(&mut object);
-    owners::keep_empty_in(&sent.json, &mut object);
+    keep_empty_in(&sent.json, &mut object);
     Ok(object)
+}
+
+/// Keeps an empty list of owners, which asks to forget them all: decoding by type makes nothing of it.
+pub(crate) fn keep_empty(sent: &Value, object: &mut Value) {
+    if Metadata::of(sent).field(MANAGED_FIELDS).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
+        meta::set(object, MANAGED_FIELDS, Vec::<Value>::new());
+    }
+}
+
+/// The same for a body in JSON.
+fn keep_empty_in(body: &[u8], object: &mut Value) {
+    let named = memchr::memmem::find(body, MANAGED_FIELDS.as_bytes()).is_some();
+    if named
+        && Metadata::of(object).field(MANAGED_FIELDS).is_none()
+        && let Ok(sent) = schema::parse_json(body)
+    {
+        keep_empty(&sent.object, object);
+    }
 }
 
 /// A body as it was sent, and its JSON.

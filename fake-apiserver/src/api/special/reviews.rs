@@ -1,7 +1,8 @@
 //! Reviews: kinds that are not stored; the answer to a POST is the review with its status.
 
+use crate::api::reply::encode_reply;
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, encode_reply, owners};
+use crate::api::{Reply, Request, owners};
 use crate::auth::reviews::{access, own, token};
 use crate::error::ApiResult;
 use crate::registry::Review;

@@ -1,7 +1,8 @@
 //! `POST serviceaccounts/{name}/token`: issues a token for the account.
 
+use crate::api::reply::encode_reply;
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, admission, encode_reply, owners};
+use crate::api::{Reply, Request, admission, owners};
 use crate::auth::token_request;
 use crate::error::ApiResult;
 

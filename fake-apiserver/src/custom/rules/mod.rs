@@ -17,7 +17,7 @@ mod vectors;
 
 pub use check::{Before, Check};
 pub use compile::Scope;
-pub use tree::RULES;
+pub use tree::{NO_TYPE, RULES};
 
 use tree::has_rules;
 
@@ -25,9 +25,6 @@ use crate::custom::schema::{Compared, Node, Old};
 use crate::error::Path;
 use ::tree::Value;
 use kubernetes_cel::Schema;
-
-/// The error for rules about values that expressions cannot see.
-pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
 
 /// The most that one evaluation may be estimated to cost if it is to hold up others. It takes about a millisecond.
 const LONG: u64 = 20_000;

@@ -11,6 +11,9 @@ use tree::{Text, Value};
 pub const RULES: &str = "x-kubernetes-validations";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
+/// Why there are no rules about values that expressions cannot see.
+pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
+
 /// The rules of a schema and of those below it.
 #[derive(Debug)]
 pub struct Node {
@@ -129,7 +132,7 @@ impl Node {
         let rules = schema[RULES].as_array().map(Vec::as_slice).unwrap_or_default();
         let Some(declared) = declared.filter(|_| !rules.is_empty()) else {
             if !rules.is_empty() {
-                self.fault = Some(super::NO_TYPE);
+                self.fault = Some(NO_TYPE);
             }
             return;
         };

@@ -1,58 +1,59 @@
-//! `anyOf`, `oneOf`, `allOf` and `not`: `k8s.io/kube-openapi/pkg/validation/validate/schema_props.go` (d427ff9ee9ad).
+//! `anyOf`, `oneOf`, `allOf` and `not`: what follows from the reports of their clauses.
 //!
-//! Below them unchanged values are not exempt (no ratcheting).
+//! Follows `k8s.io/kube-openapi/pkg/validation/validate/schema_props.go` (d427ff9ee9ad).
 
-use super::node::{Junctors, Node};
 use super::report::{Report, Where};
-use super::validate;
 use crate::error::FieldError;
-use tree::Value;
 
-pub(super) fn check(all: &Junctors, at: &Where<'_>, value: &Value) -> Report {
-    let mut report = Report::default();
-    let check = |node: &Node| validate::check(node, at, value, None);
-    if !all.any_of.is_empty() {
-        let mut best = Best::default();
-        match all.any_of.iter().map(check).find_map(|one| best.failure(one)) {
-            Some(success) => report.merge(success),
-            None => {
-                report.push(about_all(at, "must validate at least one schema (anyOf)"));
-                report.merge(best.0.unwrap_or_default());
-            }
+/// `anyOf`: of its clauses, the first one that succeeds.
+pub(super) fn any(report: &mut Report, at: &Where<'_>, mut clauses: impl Iterator<Item = Report>) {
+    let mut best = Best::default();
+    match clauses.find_map(|one| best.failure(one)) {
+        Some(success) => report.merge(success),
+        None => {
+            report.push(about_all(at, "must validate at least one schema (anyOf)"));
+            report.merge(best.0.unwrap_or_default());
         }
     }
-    if !all.one_of.is_empty() {
-        let mut best = Best::default();
-        let mut successes = all.one_of.iter().map(check).filter_map(|one| best.failure(one));
-        let first = successes.next();
-        match (first, successes.count()) {
-            (Some(success), 0) => report.merge(success),
-            (Some(_), more) => {
-                let found = format!("Found {} valid alternatives", more + 1);
-                report.push(about_all(at, &format!("must validate one and only one schema (oneOf). {found}")));
-            }
-            (None, _) => {
-                report.push(about_all(at, "must validate one and only one schema (oneOf). Found none valid"));
-                report.merge(best.0.unwrap_or_default());
-            }
+}
+
+/// `oneOf`: of its clauses, the only one that succeeds.
+pub(super) fn one(report: &mut Report, at: &Where<'_>, clauses: impl Iterator<Item = Report>) {
+    let mut best = Best::default();
+    let mut successes = clauses.filter_map(|one| best.failure(one));
+    let first = successes.next();
+    match (first, successes.count()) {
+        (Some(success), 0) => report.merge(success),
+        (Some(_), more) => {
+            let found = format!("Found {} valid alternatives", more + 1);
+            report.push(about_all(at, &format!("must validate one and only one schema (oneOf). {found}")));
+        }
+        (None, _) => {
+            report.push(about_all(at, "must validate one and only one schema (oneOf). Found none valid"));
+            report.merge(best.0.unwrap_or_default());
         }
     }
-    if !all.all_of.is_empty() {
-        let mut valid = 0;
-        for one in all.all_of.iter().map(check) {
-            valid += usize::from(one.is_valid());
-            report.merge(one);
-        }
-        if valid < all.all_of.len() {
-            let none = if valid == 0 { ". None validated" } else { "" };
-            report.push(about_all(at, &format!("must validate all the schemas (allOf){none}")));
-        }
+}
+
+/// `allOf`: all of its clauses.
+pub(super) fn all(report: &mut Report, at: &Where<'_>, clauses: impl Iterator<Item = Report>) {
+    let (mut count, mut valid) = (0, 0);
+    for one in clauses {
+        count += 1;
+        valid += usize::from(one.is_valid());
+        report.merge(one);
     }
-    if all.not.as_ref().is_some_and(|not| check(not).is_valid()) {
+    if valid < count {
+        let none = if valid == 0 { ". None validated" } else { "" };
+        report.push(about_all(at, &format!("must validate all the schemas (allOf){none}")));
+    }
+}
+
+/// `not`: its clause must fail.
+pub(super) fn not(report: &mut Report, at: &Where<'_>, clause: &Report) {
+    if clause.is_valid() {
         report.push(about_all(at, "must not validate the schema (not)"));
     }
-    report.matches += 1;
-    report
 }
 
 /// A finding about the whole value; only its text names the field.

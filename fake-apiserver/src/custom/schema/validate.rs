@@ -6,7 +6,7 @@
 
 use super::junctors;
 use super::kind::Kind;
-use super::node::{Node, Others};
+use super::node::{Junctors, Node, Others};
 use super::number::{Num, is_integer, truncate};
 use super::ratchet::Old;
 use super::report::{Report, Where};
@@ -34,7 +34,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
         report.merge(kind(node, at, value).map_or_else(Report::matched, Report::of));
         report.matches += 1;
     }
-    report.merge(node.junctors.as_ref().map_or_else(Report::matched, |all| junctors::check(all, at, value)));
+    report.merge(node.junctors.as_ref().map_or_else(Report::matched, |all| junctors(all, at, value)));
     report.matches += 1;
     match value {
         Value::String(text) => {
@@ -64,6 +64,24 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
     if let Value::Object(object) = value {
         report.merge(fields(node, at, object, old));
         report.matches += 1;
+    }
+    report.matches += 1;
+    report
+}
+
+/// Below `anyOf`, `oneOf`, `allOf` and `not` unchanged values are not exempt (no ratcheting).
+fn junctors(all: &Junctors, at: &Where<'_>, value: &Value) -> Report {
+    let mut report = Report::default();
+    let of_clause = |clause: &Node| check(clause, at, value, None);
+    if !all.any_of.is_empty() {
+        junctors::any(&mut report, at, all.any_of.iter().map(of_clause));
+    }
+    if !all.one_of.is_empty() {
+        junctors::one(&mut report, at, all.one_of.iter().map(of_clause));
+    }
+    junctors::all(&mut report, at, all.all_of.iter().map(of_clause));
+    if let Some(clause) = &all.not {
+        junctors::not(&mut report, at, &of_clause(clause));
     }
     report.matches += 1;
     report

@@ -19,7 +19,7 @@ use tree::{Map, Value};
 pub(crate) use addresses::address_findings;
 pub(crate) use spec::{
     NONE, cluster_ip, cluster_ips, families, family_policy, health_check_node_port, needs_cluster_ip,
-    needs_health_check, node_ports, shown, shown_policy, type_of,
+    needs_health_check, node_ports, set_spec, shown, shown_policy, type_of,
 };
 
 pub(super) const RULES: Rules = Rules {

@@ -1,8 +1,8 @@
 //! The fields of a service's spec, and what is meant by them together.
 
-use crate::registry::{at, items, number, text};
+use crate::registry::{at, child, items, number, text};
 use std::collections::BTreeSet;
-use tree::Value;
+use tree::{Map, Value};
 
 /// The address of a service without one: `ClusterIPNone`.
 pub(crate) const NONE: &str = "None";
@@ -82,4 +82,13 @@ pub(super) fn is_externally_accessible(service: &Value) -> bool {
         "ClusterIP" => !items(service, "/spec/externalIPs").is_empty(),
         _ => false,
     }
+}
+
+/// Sets a field of the spec.
+pub(crate) fn set_spec(service: &mut Value, field: &str, value: impl Into<Value>) {
+    let spec = child(service, "spec");
+    if !spec.is_object() {
+        *spec = Value::Object(Map::new());
+    }
+    spec[field] = value.into();
 }

@@ -7,14 +7,15 @@
 mod labels;
 mod pods;
 mod tokens;
+mod write;
 
 use crate::admission::{Attributes, Immediate, Operation};
 use crate::auth::node::NODE_LEASES;
-use crate::error::{ApiError, ApiResult, Qualified};
+use crate::error::ApiResult;
 use crate::object::meta;
 use crate::schema::quote;
-use std::sync::Arc;
 use tree::Value;
+use write::Write;
 
 /// The plugin `NodeRestriction`.
 pub(super) struct NodeRestriction;
@@ -42,49 +43,7 @@ impl Immediate for NodeRestriction {
     }
 }
 
-/// A write of a node.
-struct Write<'a> {
-    node: &'a str,
-    attributes: &'a Attributes<'a>,
-    /// The new object; null for a delete.
-    object: &'a Value,
-}
-
 impl Write<'_> {
-    /// The old object; null for a create.
-    fn old(&self) -> &Value {
-        self.attributes.old.unwrap_or(&Value::Null)
-    }
-
-    fn operation(&self) -> Operation {
-        self.attributes.operation
-    }
-
-    /// `NewForbidden`.
-    fn refuse<T>(&self, why: impl std::fmt::Display) -> ApiResult<T> {
-        Err(self.attributes.forbidden(self.object, why))
-    }
-
-    /// An object as it is now. `singular` names the resource in the 404, as upstream's listers do.
-    fn live(&self, resource: &str, singular: &str, namespace: &str, name: &str) -> ApiResult<Arc<Value>> {
-        let missing = || ApiError::not_found(Qualified { group: "", resource: singular }, name);
-        self.attributes.objects.object(resource, namespace, name).ok_or_else(missing)
-    }
-
-    fn pod(&self, name: &str) -> ApiResult<Arc<Value>> {
-        self.live("pods", "pod", self.attributes.namespace, name)
-    }
-
-    /// Whether the value at `pointer` is unchanged. An empty list equals an absent one.
-    fn leaves(&self, pointer: &str) -> bool {
-        let at = |object: &Value| match object.pointer(pointer) {
-            Some(Value::Array(items)) if items.is_empty() => Value::Null,
-            Some(Value::Object(fields)) if fields.is_empty() => Value::Null,
-            value => value.cloned().unwrap_or_default(),
-        };
-        at(self.object) == at(self.old())
-    }
-
     /// `admitNode`.
     fn to_node(&self) -> ApiResult<()> {
         let (node, name) = (quote(self.node), self.attributes.name);

@@ -1,6 +1,6 @@
 //! The writes of a node to its pods: it creates mirrors of static pods, updates the status of its pods, and deletes them.
 
-use super::Write;
+use super::write::Write;
 use crate::admission::Operation;
 use crate::error::ApiResult;
 use crate::object::meta;

@@ -3,7 +3,7 @@
 //! Ports `admitServiceAccount` with its default feature gates. Volumes that in-tree plugins would convert into CSI volumes are
 //! ignored, and neither CSI drivers nor persistent volumes and claims are served.
 
-use super::Write;
+use super::write::Write;
 use crate::auth::authorizer::{Attributes, Decision, Target};
 use crate::error::{ApiResult, aggregate};
 use crate::object::meta;

@@ -1,0 +1,41 @@
+//! The chain of a server's plugins, and its two phases.
+
+use super::plugin::{Attributes, Plugin};
+use super::plugins::namespace_lifecycle;
+use crate::auth::Notes;
+use crate::error::ApiResult;
+use tree::Value;
+
+/// The plugins of a server by name, in upstream's order.
+pub(crate) struct Chain(pub(super) Vec<(&'static str, Box<dyn Plugin>)>);
+
+impl Chain {
+    /// Whether objects are created only in a namespace that exists and is not terminating.
+    pub(crate) fn needs_namespaces(&self) -> bool {
+        self.0.iter().any(|(name, _)| *name == namespace_lifecycle::NAME)
+    }
+
+    /// The mutating phase of all plugins.
+    ///
+    /// # Errors
+    /// The first plugin's refusal.
+    pub(crate) async fn mutate(&self, write: &Attributes<'_>, object: &mut Value, notes: &mut Notes) -> ApiResult<()> {
+        for (name, plugin) in &self.0 {
+            let verdict = plugin.mutate(write, object, notes).given().await;
+            verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
+        }
+        Ok(())
+    }
+
+    /// The validating phase of all plugins.
+    ///
+    /// # Errors
+    /// The first plugin's refusal.
+    pub(crate) async fn validate(&self, write: &Attributes<'_>, object: &Value, notes: &mut Notes) -> ApiResult<()> {
+        for (name, plugin) in &self.0 {
+            let verdict = plugin.validate(write, object, notes).given().await;
+            verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
+        }
+        Ok(())
+    }
+}

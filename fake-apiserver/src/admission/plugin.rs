@@ -1,0 +1,167 @@
+//! A plugin, and a write as it sees it.
+
+use crate::auth::authorizer::Authorizer;
+use crate::auth::{Notes, Objects};
+use crate::deadline::Deadline;
+use crate::error::{ApiError, ApiResult};
+use crate::ids::Ids;
+use crate::object::meta;
+use crate::registry::{Resource, Version};
+use crate::store::{Key, ResourceId, Store};
+use crate::user::User;
+use crate::view::View;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tree::Value;
+
+/// The operation on an object. No served request is a `CONNECT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+/// The options of a write: `CreateOptions`, `UpdateOptions` or `DeleteOptions`.
+pub(crate) trait Options: Send + Sync {
+    /// Whether nothing will be stored.
+    fn dry_run(&self) -> bool;
+
+    /// The options as an object, without kind and API version.
+    fn object(&self) -> Value;
+}
+
+/// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.presented` is that of the request.
+/// `Attributes` upstream.
+pub(crate) struct Attributes<'a> {
+    /// The cluster's live objects.
+    pub(crate) objects: &'a (dyn Objects + Sync),
+    pub(crate) store: &'a Store,
+    pub(crate) ids: &'a Ids,
+    pub(crate) authorizer: &'a dyn Authorizer,
+    /// The replica's view of the store.
+    pub(crate) view: &'a View,
+    pub(crate) user: &'a User,
+    pub(crate) operation: Operation,
+    pub(crate) kind: &'a Resource,
+    pub(crate) version: &'a Version,
+    /// The subresource; empty for the object itself.
+    pub(crate) subresource: &'a str,
+    /// The namespace; empty for cluster-scoped objects.
+    pub(crate) namespace: &'a str,
+    /// The name; empty until it is generated, and for a deletecollection.
+    pub(crate) name: &'a str,
+    /// The stored object; `None` for a create.
+    pub(crate) old: Option<&'a Value>,
+    /// The options of the request.
+    pub(crate) options: &'a dyn Options,
+    /// The deadline of the request.
+    pub(crate) deadline: &'a Deadline,
+    /// The token that is cancelled when the replica stops; a plugin must not wait then.
+    pub(crate) shutdown: &'a CancellationToken,
+}
+
+impl Attributes<'_> {
+    /// Whether the write is about that resource and subresource ("" for the object itself) of the core group.
+    pub(crate) fn is_about(&self, resource: &str, subresource: &str) -> bool {
+        self.kind.group.is_empty() && self.kind.resource == resource && self.subresource == subresource
+    }
+
+    /// An object of the core group, in the namespace of the write, as the replica's informers know it.
+    pub(crate) fn seen(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
+        self.seen_at(&Key::new(resource, self.namespace, name))
+    }
+
+    /// A cluster-scoped object, as the replica's informers know it.
+    pub(crate) fn seen_cluster_wide(&self, resource: ResourceId, name: &str) -> Option<Arc<Value>> {
+        self.seen_at(&Key::new(resource, "", name))
+    }
+
+    fn seen_at(&self, key: &Key) -> Option<Arc<Value>> {
+        let snapshot = self.view.snapshot(self.store);
+        let entry = snapshot.get(key)?;
+        Some(Arc::new(entry.object()))
+    }
+
+    /// 403 in the words of `NewForbidden`.
+    pub(crate) fn forbidden(&self, object: &Value, why: impl std::fmt::Display) -> ApiError {
+        ApiError::forbidden(self.version.qualified(), self.displayed_name(object), why)
+    }
+
+    /// Tells operators which plugin refuses the write.
+    pub(super) fn log_refusal(&self, plugin: &str, refusal: &ApiError) {
+        tracing::debug!(
+            plugin,
+            user = self.user.name,
+            operation = ?self.operation,
+            resource = &*self.version.resource,
+            subresource = self.subresource,
+            namespace = self.namespace,
+            name = self.name,
+            dry_run = self.options.dry_run(),
+            options = %self.options.object(),
+            %refusal,
+            "admission refuses a write"
+        );
+    }
+
+    /// The object's name in refusals (`extractResourceName`), which may not have one yet.
+    pub(super) fn displayed_name<'o>(&'o self, object: &'o Value) -> &'o str {
+        let names = [self.name, meta::name(object), meta::generate_name(object)];
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown")
+    }
+}
+
+/// A plugin of the chain. Both phases see all writes, and ignore those that the plugin is not about. They may wait, write notes for the
+/// client and the audit log, and have to come to an end when the deadline passes.
+pub(crate) trait Plugin: Send + Sync {
+    /// The mutating phase: changes the object, or refuses the write. A deletion has no object: it is null.
+    fn mutate<'a>(&'a self, _write: &'a Attributes<'a>, _object: &'a mut Value, _notes: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(Ok(()))
+    }
+
+    /// The validating phase: sees the object as it will be stored.
+    fn validate<'a>(&'a self, _write: &'a Attributes<'a>, _object: &'a Value, _notes: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(Ok(()))
+    }
+}
+
+/// The verdict of a plugin: permission, or a refusal.
+pub(crate) enum Verdict<'a> {
+    Now(ApiResult<()>),
+    /// The plugin has to wait first.
+    Later(BoxFuture<'a, ApiResult<()>>),
+}
+
+impl Verdict<'_> {
+    pub(super) async fn given(self) -> ApiResult<()> {
+        match self {
+            Verdict::Now(verdict) => verdict,
+            Verdict::Later(verdict) => verdict.await,
+        }
+    }
+}
+
+/// A plugin that never waits and has no notes.
+pub(crate) trait Immediate: Send + Sync {
+    /// [`Plugin::mutate`].
+    fn admit(&self, _write: &Attributes<'_>, _object: &mut Value) -> ApiResult<()> {
+        Ok(())
+    }
+
+    /// [`Plugin::validate`].
+    fn check(&self, _write: &Attributes<'_>, _object: &Value) -> ApiResult<()> {
+        Ok(())
+    }
+}
+
+impl<P: Immediate> Plugin for P {
+    fn mutate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a mut Value, _: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(self.admit(write, object))
+    }
+
+    fn validate<'a>(&'a self, write: &'a Attributes<'a>, object: &'a Value, _: &'a mut Notes) -> Verdict<'a> {
+        Verdict::Now(self.check(write, object))
+    }
+}

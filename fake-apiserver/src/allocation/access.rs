@@ -1,0 +1,36 @@
+//! The access of an allocation to its cluster.
+
+use crate::commit::Commits;
+use crate::error::{ApiError, ApiResult, FieldError};
+use crate::ids::Ids;
+use crate::object::meta;
+use crate::registry::{Registry, Resource, ids};
+use crate::store::Store;
+use jiff::Timestamp;
+use tree::Value;
+
+/// What an allocation reads and writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Access<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) commits: &'a Commits,
+    pub(crate) ids: &'a Ids,
+    pub(crate) registry: &'a Registry,
+    pub(crate) now: Timestamp,
+    /// Whether nothing is taken.
+    pub(crate) dry_run: bool,
+}
+
+impl Access<'_> {
+    pub(super) fn services(&self) -> &Resource {
+        self.registry.known(ids::SERVICES)
+    }
+
+    /// 422 if there are findings about a service.
+    pub(super) fn refused(&self, service: &Value, findings: &[FieldError]) -> ApiResult<()> {
+        match findings {
+            [] => Ok(()),
+            findings => Err(ApiError::invalid(self.services().qualified_kind(), meta::name(service), findings)),
+        }
+    }
+}
