@@ -2,14 +2,11 @@
 
 use super::Catalog;
 use super::openapi::Hashes;
-use crate::registry::{Description, Registry, Resource, Version};
+use crate::registry::{Description, FIRST_ADDED, Registry, Resource, Version, is_added};
 use crate::store::ResourceId;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The id of the first resource that is added at run time; built-in ones have smaller ids.
-const FIRST_ADDED: u32 = 0x1_0000;
 
 /// The number of versions that were ever described in this process: each has a number of its own, as stored objects, which clusters may share,
 /// keep their forms by it.
@@ -35,11 +32,6 @@ impl Catalogs {
     /// The catalog of the served resources.
     pub(crate) fn load(&self) -> Arc<Catalog> {
         self.current.load_full()
-    }
-
-    /// Whether a resource was added at run time.
-    pub(crate) fn is_added(id: ResourceId) -> bool {
-        id.0 >= FIRST_ADDED
     }
 
     /// Serves another resource from now on, and returns its id, which is never reused; `None` if another resource is served there.
@@ -69,7 +61,7 @@ impl Catalogs {
     /// # Panics
     /// If the resource is built in.
     pub(crate) fn remove(&self, id: ResourceId) {
-        assert!(Self::is_added(id), "built-in resources are always served");
+        assert!(is_added(id), "built-in resources are always served");
         self.current.rcu(|catalog| Catalog::after(&self.hashes, catalog.registry.without(id)));
     }
 }

@@ -1,6 +1,7 @@
 //! Findings of validation: `field.Error` of `k8s.io/apimachinery/pkg/util/validation/field`.
 
-use super::{Cause, Path};
+use super::Path;
+use super::cause::Cause;
 use crate::schema::{encode_any, print_float, quote};
 use std::fmt;
 use std::hash::{Hash, Hasher};

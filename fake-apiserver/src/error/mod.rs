@@ -5,12 +5,14 @@
 
 mod aggregate;
 mod apply;
+mod cause;
 mod errors;
 mod field;
 mod path;
 mod storage;
 
 pub use aggregate::aggregate;
+pub use cause::Cause;
 pub use errors::Errors;
 pub use field::FieldError;
 pub use path::Path;
@@ -73,20 +75,6 @@ pub struct Details {
     /// Seconds after which a retry makes sense; also sent as `Retry-After`.
     #[serde(rename = "retryAfterSeconds", skip_serializing_if = "is_zero")]
     pub retry_after_seconds: u32,
-}
-
-/// `metav1.StatusCause`.
-#[derive(Debug, Clone, Default, Serialize)]
-pub struct Cause {
-    /// Machine-readable kind of the finding.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// The finding, without the path.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// Path of the field.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub field: String,
 }
 
 fn is_zero(seconds: &u32) -> bool {

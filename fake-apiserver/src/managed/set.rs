@@ -2,9 +2,7 @@
 //! (`fieldpath/set.go` and `serialize.go` of `sigs.k8s.io/structured-merge-diff/v6`, v6.4.2).
 
 use super::element::Element;
-use super::text;
 use std::fmt::Write as _;
-use tree::Value;
 
 /// A set of fields, as a trie: each child may be a member, and have members below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,23 +33,6 @@ impl Set {
             set.insert(&path.iter().map(|name| Element::field(name)).collect::<Vec<_>>());
         }
         set
-    }
-
-    /// Parses `fieldsV1`.
-    ///
-    /// # Errors
-    /// If it is malformed.
-    pub fn parse(fields: &Value) -> Result<Set, String> {
-        let (set, _) = match fields {
-            Value::Raw(text) => text::parse(text)?,
-            fields => text::parse(&fields.to_string())?,
-        };
-        Ok(set)
-    }
-
-    /// The set as `fieldsV1`: a text.
-    pub fn print(&self) -> Value {
-        Value::Raw(text::print(self).into())
     }
 
     /// Whether it has no members.

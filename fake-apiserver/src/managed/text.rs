@@ -6,9 +6,29 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use tree::Value;
+
+impl Set {
+    /// Parses `fieldsV1`.
+    ///
+    /// # Errors
+    /// If it is malformed.
+    pub fn parse(fields: &Value) -> Result<Set, String> {
+        let (set, _) = match fields {
+            Value::Raw(text) => parse(text)?,
+            fields => parse(&fields.to_string())?,
+        };
+        Ok(set)
+    }
+
+    /// The set as `fieldsV1`: a text.
+    pub fn print(&self) -> Value {
+        Value::Raw(print(self).into())
+    }
+}
 
 /// The text of a set: the element's own membership first, then its children in order.
-pub(super) fn print(set: &Set) -> String {
+fn print(set: &Set) -> String {
     let mut text = Vec::with_capacity(256);
     push(&mut text, set, false);
     String::from_utf8(text).expect("texts and JSON are UTF-8")
@@ -35,7 +55,7 @@ fn push(text: &mut Vec<u8>, set: &Set, is_member: bool) {
 ///
 /// # Errors
 /// If it is malformed.
-pub(super) fn parse(text: &str) -> Result<(Set, bool), String> {
+fn parse(text: &str) -> Result<(Set, bool), String> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Below.deserialize(&mut deserializer).and_then(|read| deserializer.end().map(|()| read));
     read.map_err(|why| why.to_string())

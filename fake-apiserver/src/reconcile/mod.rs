@@ -20,7 +20,7 @@ use crate::discovery::{Catalog, Catalogs};
 use crate::error::ApiResult;
 use crate::ids::Ids;
 use crate::object::meta;
-use crate::registry::ids;
+use crate::registry::{ids, is_added};
 use crate::store::{Entry, Key, ResourceId, Store};
 use definitions::Definitions;
 use jiff::Timestamp;
@@ -227,7 +227,7 @@ impl After for Reconcilers {
         if self.options.namespaces && !key.namespace().is_empty() {
             self.note(Work::LeaveNamespace(key.namespace().into()));
         }
-        if Catalogs::is_added(resource) {
+        if is_added(resource) {
             self.note(Work::LeaveDefinition(resource));
         }
         self.changed(key);

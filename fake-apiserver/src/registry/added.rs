@@ -22,6 +22,14 @@ use crate::store::ResourceId;
 use bytes::Bytes;
 use std::sync::Arc;
 
+/// The id of the first resource that is added at run time; built-in ones have smaller ids.
+pub(crate) const FIRST_ADDED: u32 = 0x1_0000;
+
+/// Whether a resource was added at run time.
+pub(crate) fn is_added(id: ResourceId) -> bool {
+    id.0 >= FIRST_ADDED
+}
+
 /// The description of a resource.
 #[derive(Debug, Clone)]
 pub struct Description {

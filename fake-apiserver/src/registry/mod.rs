@@ -63,7 +63,7 @@ mod storage_version_migrations;
 mod subresources;
 mod types;
 
-pub(crate) use added::ColumnDescription;
+pub(crate) use added::{ColumnDescription, FIRST_ADDED, is_added};
 pub use added::{Description, VersionDescription};
 pub(crate) use apps::selector_text as scale_selector;
 pub use context::Context;

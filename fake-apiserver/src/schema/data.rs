@@ -1,24 +1,13 @@
 //! The reader of types from a text such as `types.txt`, which `cargo xtask schema` generates from Go's structs. The head of that
 //! file explains the lines; types may stand in any order and contain themselves.
 
-use super::definitions::{Definitions, KindLine};
+use super::definitions::{DataError, Definitions, KindLine};
 use super::facets::Facets;
 use super::names::Names;
 use super::types::{Content, Field, Member, Root, Shape, Struct, Type, TypeId, Types, Union, Variant};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::sync::Arc;
-
-/// The error of a text that does not describe types.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("schema: {0}")]
-pub struct DataError(pub(super) String);
-
-impl DataError {
-    pub(super) fn not_a_line(line: &str) -> Self {
-        DataError(format!("not a line: {line}"))
-    }
-}
 
 impl FromStr for Types {
     type Err = DataError;

@@ -4,11 +4,12 @@
 //! type's own text form refuses; a syntax error anywhere outranks both. A field that occurs twice is decoded into the value of
 //! its first occurrence.
 
+use super::decoded::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, too_deep};
 use super::lexer::{Lexer, SyntaxError};
 use super::text::quote;
 use super::token::Token;
 use super::types::{Field, Shape, Struct, TypeRef};
-use super::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, bytes, float, quantity, time, too_deep};
+use super::{bytes, float, quantity, time};
 use std::borrow::Cow;
 use tree::{Map, Value};
 

@@ -1,6 +1,15 @@
 //! An index of a text of types: the types of a kind can be read without those of all others.
 
-use super::data::DataError;
+/// The error of a text that does not describe types.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("schema: {0}")]
+pub struct DataError(pub(super) String);
+
+impl DataError {
+    pub(super) fn not_a_line(line: &str) -> Self {
+        DataError(format!("not a line: {line}"))
+    }
+}
 
 /// The definitions of a text.
 pub(super) struct Definitions<'d> {

@@ -20,6 +20,7 @@ mod built_in;
 mod bytes;
 mod data;
 mod decode;
+mod decoded;
 mod definitions;
 mod encode;
 mod facets;
@@ -44,8 +45,9 @@ mod wire;
 pub(crate) use built_in::every_type;
 pub use built_in::{ObjectType, lookup};
 pub(crate) use built_in::{knows, object_meta};
-pub use data::DataError;
 pub use decode::decode_json;
+pub use decoded::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS};
+pub use definitions::DataError;
 pub(crate) use encode::push_escaped;
 pub use encode::{Encoded, encode};
 pub(crate) use encode::{encode_any, encode_part};
@@ -63,18 +65,6 @@ pub use unstructured::convert;
 pub use untyped::{count_items, interpret, parse_json, settle_numbers};
 
 use tree::Value;
-
-/// Maximal nesting of objects and arrays. The real server allows 10,000, but trees are dropped, compared and copied by
-/// recursion, and `serde_json`, which stops at 127, must be able to read stored objects, also within a list or an event.
-pub const MAX_DEPTH: usize = 120;
-
-/// Maximal number of findings that `saveStrictError` keeps.
-pub const MAX_FINDINGS: usize = 100;
-
-/// The error for deeper nesting.
-fn too_deep() -> String {
-    format!("exceeded max depth of {MAX_DEPTH}")
-}
 
 /// A quantity, rounded up to thousandths; `None` if it has nothing finer.
 pub(crate) fn rounded_quantity(text: &str) -> Option<String> {
@@ -98,20 +88,6 @@ pub fn canonical_quantity(text: &str) -> Result<String, String> {
 pub fn canonical_time(text: &str, micros: bool) -> Result<Option<String>, String> {
     if micros { time::Layout::Micros } else { time::Layout::Seconds }.parse(text)
 }
-
-/// A decoded body.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
-    /// The canonical tree.
-    pub object: Value,
-    /// The findings of strict decoding, in order: `unknown field "spec.bogus"`, `duplicate field "data.k"`.
-    pub findings: Vec<String>,
-}
-
-/// The error of a body that is not an object of its type, in Go's words.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct DecodeError(String);
 
 /// Checks a tree, e.g. the outcome of a patch, against a type: [`decode_json`] of its text.
 ///

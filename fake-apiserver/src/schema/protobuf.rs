@@ -4,11 +4,12 @@
 //! numbers are those of the types' generated.proto; unknown fields are skipped, as by gogo's decoders
 //! (Kubernetes v1.37), whose error texts are kept.
 
+use super::decoded::{DecodeError, MAX_DEPTH, too_deep};
 use super::lexer::push_utf8;
 use super::token::Token;
 use super::types::{Content, Member, Shape, Struct, TypeId, TypeRef, Union};
 use super::wire::{Read, Reader, WireType};
-use super::{DecodeError, MAX_DEPTH, bytes, float, quantity, time, too_deep, untyped};
+use super::{bytes, float, quantity, time, untyped};
 use tree::{Map, Value};
 
 /// `protoEncodingPrefix`.

@@ -2,16 +2,10 @@
 //!
 //! Follows `MaybeDefaultWithSelfSignedCerts` of `k8s.io/apiserver/pkg/server/options/serving.go` (v0.37.1).
 
-use super::tls::IdentityError;
+use super::tls::{IdentityError, Pair};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-
-/// A certificate, its authority behind it, and its key, both PEM.
-pub(super) struct Pair {
-    pub(super) certificate: String,
-    pub(super) key: String,
-}
 
 /// The paths of the pair in that folder.
 fn paths(folder: &Path) -> [PathBuf; 2] {

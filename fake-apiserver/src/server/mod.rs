@@ -38,11 +38,6 @@ pub struct FakeApiServer {
 }
 
 impl FakeApiServer {
-    /// A builder with the defaults of the program, except for the port, which is any free one.
-    pub fn builder() -> Builder {
-        Builder::default()
-    }
-
     /// The base URL of the first replica.
     pub fn url(&self) -> String {
         self.replicas[0].url()

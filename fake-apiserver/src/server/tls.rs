@@ -6,7 +6,6 @@
 //! Generated certificates are valid from 1975 to 4096 (rcgen's defaults), as tests move clocks. Keys are ECDSA P-256, which
 //! take well under a millisecond to make.
 
-use super::cert_dir::Pair;
 use crate::auth::ClientAuthorities;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -64,6 +63,12 @@ pub enum IdentityError {
         /// The operating system's error.
         source: io::Error,
     },
+}
+
+/// A certificate, its authority behind it, and its key, both PEM.
+pub(super) struct Pair {
+    pub(super) certificate: String,
+    pub(super) key: String,
 }
 
 /// A serving certificate, its key, and the certificates for clients to trust.

@@ -1,7 +1,7 @@
 //! The fields of a certificate.
 
 use super::constraints::Constraints;
-use super::der::{self, BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET};
+use super::der::{self, BIT_STRING, BOOLEAN, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, SET, address};
 use jiff::Timestamp;
 use std::net::IpAddr;
 
@@ -221,14 +221,6 @@ impl<'a> Certificate<'a> {
 /// The bytes of a bit string that has no unused bits.
 fn bits(content: &[u8]) -> Option<&[u8]> {
     content.split_first().filter(|(unused, _)| **unused == 0).map(|(_, bytes)| bytes)
-}
-
-/// An address of 4 or 16 bytes.
-pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
-    match bytes.len() {
-        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
-        _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
-    }
 }
 
 /// `YYMMDDhhmmssZ`, the year being from 1950 on, or `YYYYMMDDhhmmssZ`.

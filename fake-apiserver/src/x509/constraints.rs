@@ -1,8 +1,6 @@
 //! Constraints on the names for which an authority may sign (`constraints.go`): on names in DNS and on addresses.
 
-use super::Certificate;
-use super::certificate::address;
-use super::der::{self, SEQUENCE};
+use super::der::{self, SEQUENCE, address};
 use std::net::IpAddr;
 
 const PERMITTED: u8 = 0xa0;
@@ -63,8 +61,17 @@ impl<'a> Constraints<'a> {
         Some(found)
     }
 
-    fn check(&self, certificate: &Certificate<'_>) -> Result<(), String> {
-        for address in &certificate.addresses {
+    /// Checks the names of a certificate: addresses, names in DNS, and whether there are e-mail addresses or URIs.
+    ///
+    /// # Errors
+    /// Go's words about the first name that is not allowed.
+    pub(super) fn check(
+        &self,
+        addresses: &[IpAddr],
+        dns_names: &[&str],
+        has_emails_or_uris: bool,
+    ) -> Result<(), String> {
+        for address in addresses {
             let among = |networks: &[Network]| networks.iter().copied().find(|network| network.has(*address));
             let (permitted, excluded) = (&self.permitted.networks, &self.excluded.networks);
             let named = |network: Network| format!("{}/{}", network.address, network.bits);
@@ -76,7 +83,7 @@ impl<'a> Constraints<'a> {
                 among(excluded).map(named),
             )?;
         }
-        for name in &certificate.dns_names {
+        for name in dns_names {
             if !is_domain(name) {
                 return Err(format!("x509: cannot parse dnsName {name:?}"));
             }
@@ -88,7 +95,7 @@ impl<'a> Constraints<'a> {
             let found = found.or_else(|| excluded.iter().find(|constraint| is_covered(name, constraint)));
             verdict("DNS name", name, permitted.len(), is_permitted, found.map(|found| found.to_string()))?;
         }
-        if self.has_emails_or_uris && certificate.has_emails_or_uris {
+        if self.has_emails_or_uris && has_emails_or_uris {
             return Err("fake-apiserver does not check name constraints about e-mail addresses and URIs".into());
         }
         Ok(())
@@ -110,22 +117,6 @@ fn verdict(
         Some(constraint) => Err(format!("{kind} {name:?} is excluded by constraint {constraint:?}")),
         None => Ok(()),
     }
-}
-
-/// Checks each certificate of a chain, the first one being the leaf, by the constraints of those above it (`checkChainConstraints`).
-///
-/// # Errors
-/// Go's words about the first name that is not allowed.
-pub(super) fn check_chain(chain: &[&Certificate<'_>]) -> Result<(), String> {
-    for (index, certificate) in chain.iter().enumerate() {
-        if certificate.alternative_names.is_none() {
-            continue;
-        }
-        for constraints in chain[index + 1..].iter().filter_map(|above| above.constraints.as_ref()) {
-            constraints.check(certificate)?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether a name consists of visible characters and labels that are not empty, if it is not empty itself (`domainNameValid`).

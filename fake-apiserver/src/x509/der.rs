@@ -1,5 +1,7 @@
 //! A minimal parser of DER, the encoding of keys and certificates.
 
+use std::net::IpAddr;
+
 pub(crate) const BOOLEAN: u8 = 0x01;
 pub(crate) const INTEGER: u8 = 0x02;
 pub(crate) const BIT_STRING: u8 = 0x03;
@@ -40,4 +42,12 @@ pub(crate) fn whole<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
     let before = *input;
     any(input)?;
     before.get(..before.len() - input.len())
+}
+
+/// An address of 4 or 16 bytes.
+pub(super) fn address(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+    }
 }

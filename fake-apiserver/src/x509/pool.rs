@@ -1,7 +1,7 @@
 //! Trusted certificates, and the verification of others by them (`Certificate.Verify`).
 
 use super::certificate::Certificate;
-use super::{constraints, names, signature};
+use super::{names, signature};
 use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -80,7 +80,7 @@ fn choose(chains: &[Vec<&Certificate<'_>>], usage: Usage) -> Result<(), String> 
             with_policies += 1;
         } else if !chain.iter().rev().all(|one| has_usage(one, usage)) {
             with_other_usage += 1;
-        } else if let Err(why) = constraints::check_chain(chain) {
+        } else if let Err(why) = check_names(chain) {
             name_refused.get_or_insert(why);
         } else {
             return Ok(());
@@ -192,6 +192,22 @@ impl<'s, 'c> Search<'s, 'c> {
         }
         Err(error.unwrap_or_else(|| unknown_authority(hint)))
     }
+}
+
+/// Checks each certificate of a chain, the first one being the leaf, by the constraints of those above it (`checkChainConstraints`).
+///
+/// # Errors
+/// Go's words about the first name that is not allowed.
+fn check_names(chain: &[&Certificate<'_>]) -> Result<(), String> {
+    for (index, certificate) in chain.iter().enumerate() {
+        if certificate.alternative_names.is_none() {
+            continue;
+        }
+        for constraints in chain[index + 1..].iter().filter_map(|above| above.constraints.as_ref()) {
+            constraints.check(&certificate.addresses, &certificate.dns_names, certificate.has_emails_or_uris)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether both are the same to a chain: subject, key and alternative names (`alreadyInChain`).

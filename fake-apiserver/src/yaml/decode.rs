@@ -1,6 +1,6 @@
 //! Decoding of nodes into a tree: `decoder` of go.yaml.in/yaml/v2 v2.4.4 (decode.go), and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
 
-use super::Document;
+use super::document::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
 use crate::schema::{MAX_DEPTH, print_float, quote};

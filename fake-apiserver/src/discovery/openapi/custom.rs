@@ -17,8 +17,9 @@ const KINDS: &str = "x-kubernetes-group-version-kind";
 /// Another one.
 const SELECTABLE: &str = "x-kubernetes-selectable-fields";
 
-/// Adds a version of a resource to a document, given the JSON of its definition.
-pub(super) fn add(document: &mut Document, served: Served<'_>, definition: &[u8], form: Form) {
+/// Adds a version of a custom resource to a document; others are left out.
+pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form) {
+    let Some(definition) = &served.version.definition else { return };
     let template = Template::of(form);
     let names = Names::of(served);
     let Served { resource, version, .. } = served;

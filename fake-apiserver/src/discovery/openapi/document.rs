@@ -1,8 +1,5 @@
 //! A document, in the order of keys that Go writes.
 
-use super::custom;
-use super::template::Form;
-use crate::registry::Served;
 use crate::version::{MAJOR, MINOR};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,13 +22,6 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Adds a custom resource; others are left out.
-    pub(super) fn add(&mut self, served: Served<'_>, form: Form) {
-        if let Some(definition) = &served.version.definition {
-            custom::add(self, served, definition, form);
-        }
-    }
-
     /// The document of a version of a group.
     pub(super) fn v3(&self) -> String {
         let (title, version) = match self.describes_built_in {

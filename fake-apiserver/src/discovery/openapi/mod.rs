@@ -25,10 +25,9 @@ mod tests;
 mod vectors;
 
 use super::aggregated::sha512_hex;
-use super::catalogs::Catalogs;
 use super::groups::{self, Group, GroupVersion};
 use crate::json::encode;
-use crate::registry::{Registry, Served};
+use crate::registry::{Registry, Served, is_added};
 use crate::store::ResourceId;
 use bytes::Bytes;
 use document::Document;
@@ -120,7 +119,7 @@ impl OpenApi {
         let json = || {
             let mut document = Document::default();
             built_in::add(&mut document, Form::V2, ("", ""), built_in::served(&self.registry));
-            self.registry.versions().for_each(|served| document.add(served, Form::V2));
+            self.registry.versions().for_each(|served| custom::add(&mut document, served, Form::V2));
             Bytes::from(document.v2())
         };
         let hash = self.v2.get_or_init(|| sha512_hex(made.get_or_init(json))).clone();
@@ -181,9 +180,9 @@ impl<'r> Subject<'r> {
             built_in::add(&mut document, Form::V3, (self.group, self.version), recorded);
         }
         for served in &self.resources {
-            match !served.version.is_custom() && Catalogs::is_added(served.resource.id) {
+            match !served.version.is_custom() && is_added(served.resource.id) {
                 true => open::add(&mut document, &self.path, *served),
-                false => document.add(*served, Form::V3),
+                false => custom::add(&mut document, *served, Form::V3),
             }
         }
         document.v3()
@@ -191,7 +190,7 @@ impl<'r> Subject<'r> {
 
     /// Whether it is the same in all clusters.
     fn is_built_in(&self) -> bool {
-        self.resources.iter().all(|served| !Catalogs::is_added(served.resource.id))
+        self.resources.iter().all(|served| !is_added(served.resource.id))
     }
 
     /// The versions of resources that the document describes.

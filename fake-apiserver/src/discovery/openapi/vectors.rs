@@ -102,7 +102,7 @@ fn documents(spec: Value, version: &str) -> [Document; 2] {
     let served = registry.versions().next().expect("the version is served");
     [Form::V3, Form::V2].map(|form| {
         let mut document = Document::default();
-        document.add(served, form);
+        custom::add(&mut document, served, form);
         document
     })
 }

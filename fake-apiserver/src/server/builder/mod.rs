@@ -3,10 +3,12 @@
 mod admission;
 mod authentication;
 mod authorization;
+mod authorizer;
 #[cfg(feature = "controllers")]
 mod controllers;
 mod error;
 mod limits;
+mod pools;
 mod requests;
 mod services;
 
@@ -35,7 +37,7 @@ use crate::repeats::Repeats;
 use crate::store::Store;
 use crate::workers::Workers;
 use error::MOST_REPLICAS;
-use services::Pools;
+use pools::Pools;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -132,6 +134,13 @@ impl Default for Builder {
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
+    }
+}
+
+impl FakeApiServer {
+    /// A builder with the defaults of the program, except for the port, which is any free one.
+    pub fn builder() -> Builder {
+        Builder::default()
     }
 }
 
@@ -315,7 +324,7 @@ impl Builder {
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
         let store = Store::with_history(self.history, self.history_bytes);
-        let (authorizer, rbac) = authorization::authorizer(&self.authorization, &store);
+        let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
         let options = reconcile::Options {
             namespaces: self.namespace_controller,

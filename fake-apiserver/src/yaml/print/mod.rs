@@ -14,14 +14,11 @@ use crate::yaml::scalar;
 use order::in_order;
 use style::{Style, Text};
 use tree::{Map, Number, Value};
-use writer::Writer;
+use writer::{INDENT, Writer};
 
 /// The longest key that stands on the line of its value, in bytes.
 const SIMPLE_KEY_BYTES: usize = 128;
-/// The columns that a level is indented by.
-pub(super) const INDENT: usize = 2;
-
-/// Words that are booleans in YAML 1.1 only.
+/// What are booleans in YAML 1.1 only.
 const OLD_BOOLEANS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
 
 /// Prints JSON in YAML.

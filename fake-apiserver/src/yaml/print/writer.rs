@@ -1,10 +1,11 @@
 //! The text that is being written, with the state that determines how the next character is written: the functions
 //! `yaml_emitter_write_*` of go.yaml.in/yaml/v2 v2.4.4 (emitterc.go).
 
-use super::INDENT;
 use super::style::{is_break, is_printable};
 use std::fmt::Write;
 
+/// The columns that a level is indented by.
+pub(super) const INDENT: usize = 2;
 /// The column behind which lines are folded.
 const WIDTH: usize = 80;
 
