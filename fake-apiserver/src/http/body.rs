@@ -1,6 +1,6 @@
 //! Bodies of requests and of responses.
 
-use super::gzip::GzipBody;
+use super::gzip_body::GzipBody;
 use super::list::ListBody;
 use super::stream::WatchBody;
 use crate::error::{ApiError, ApiResult};
@@ -83,13 +83,18 @@ pub(crate) async fn drain(body: &mut RequestBody) {
 pub(crate) enum ReplyBody {
     Whole(Option<Bytes>),
     List(Box<ListBody>),
-    Gzip(Box<GzipBody>),
+    Gzip(Box<GzipBody<ReplyBody>>),
     Watch(Box<WatchBody>),
 }
 
 impl ReplyBody {
     pub(crate) fn whole(bytes: Bytes) -> Self {
         ReplyBody::Whole(Some(bytes))
+    }
+
+    /// The body of a list: whole, if all of it is ready and no longer than that.
+    pub(super) fn of_list(mut list: Box<ListBody>, longest: usize) -> Self {
+        list.whole(longest).map_or_else(|| ReplyBody::List(list), ReplyBody::whole)
     }
 
     /// The body of the response to a HEAD request.

@@ -4,13 +4,14 @@ use super::health;
 use super::json::{encode, indent};
 use super::negotiate::{Encoding, Endpoint, JSON, Preferences};
 use super::openapi::{self, OpenApiRequest};
+use super::respond::plain_text;
 use super::respond::{content, content_type};
 use super::version;
 use crate::api::request::Query;
 use crate::discovery::{AGGREGATED, Aggregated, Documents, api_versions};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY};
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use jiff::Timestamp;
 use tree::json;
@@ -156,16 +157,6 @@ fn aggregated_response(
 /// A response 200 with a JSON document.
 fn json_text(json: Bytes) -> Response<Bytes> {
     Response::builder().header(CONTENT_TYPE, "application/json").body(json).expect("a constant header")
-}
-
-/// A response in plain text, with `nosniff`.
-pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response<Bytes> {
-    Response::builder()
-        .status(status)
-        .header(CONTENT_TYPE, "text/plain; charset=utf-8")
-        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .body(text.into())
-        .expect("constant headers")
 }
 
 fn line(json: &[u8]) -> Bytes {

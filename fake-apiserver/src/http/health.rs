@@ -3,7 +3,7 @@
 //! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. It has those of upstream's checks that are requested
 //! by name in practice. All pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
 
-use super::documents::plain_text;
+use super::respond::plain_text;
 use crate::api::request::Query;
 use bytes::Bytes;
 use http::header::X_CONTENT_TYPE_OPTIONS;

@@ -1,12 +1,9 @@
-//! Limits on the requests in flight, and the 429 beyond them.
+//! Limits on the requests in flight.
 //!
 //! Follows apiserver v0.37.1 `pkg/server/filters/maxinflight.go`, which is used if priority and fairness is off.
 
-use super::body::ReplyBody;
 use crate::auth::User;
 use crate::auth::modes::SYSTEM_PRIVILEGED_GROUP;
-use http::header::{CONTENT_TYPE, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
-use http::{Response, StatusCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -47,6 +44,9 @@ pub(crate) struct InFlight {
     now: [AtomicUsize; 2],
 }
 
+/// The refusal of a request beyond the limits.
+pub(super) struct Full;
+
 /// A request in flight, until it is dropped.
 pub(super) struct Place<'f> {
     _permit: Option<SemaphorePermit<'f>>,
@@ -76,13 +76,8 @@ impl InFlight {
     /// The place of a request; `None` if it needs none.
     ///
     /// # Errors
-    /// 429, if all permits are taken, except for members of `system:masters`.
-    pub(super) fn enter(
-        &self,
-        verb: &str,
-        subresource: &str,
-        user: &User,
-    ) -> Result<Option<Place<'_>>, Box<Response<ReplyBody>>> {
+    /// [`Full`], if all permits are taken, except for members of `system:masters`.
+    pub(super) fn enter(&self, verb: &str, subresource: &str, user: &User) -> Result<Option<Place<'_>>, Full> {
         if matches!(verb, "watch" | "proxy") || LONG_RUNNING.contains(&subresource) {
             return Ok(None);
         }
@@ -93,21 +88,11 @@ impl InFlight {
         };
         let permit = match places.as_ref().map(Semaphore::try_acquire) {
             Some(Err(_)) if !user.groups.iter().any(|group| group == SYSTEM_PRIVILEGED_GROUP) => {
-                return Err(Box::new(too_many()));
+                return Err(Full);
             }
             permit => permit.and_then(Result::ok),
         };
         now.fetch_add(1, Ordering::Relaxed);
         Ok(Some(Place { _permit: permit, now }))
     }
-}
-
-fn too_many() -> Response<ReplyBody> {
-    Response::builder()
-        .status(StatusCode::TOO_MANY_REQUESTS)
-        .header(CONTENT_TYPE, "text/plain; charset=utf-8")
-        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .header(RETRY_AFTER, "1")
-        .body(ReplyBody::whole("Too many requests, please try again later.\n".into()))
-        .expect("constants make a response")
 }

@@ -6,7 +6,6 @@
 //! ```
 //! A small list is sent as one body.
 
-use super::body::ReplyBody;
 use super::items::{Chunks, ListForm, Step};
 use super::json::Indent;
 use crate::api::Items;
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The size up to which a list is sent as one body, in bytes.
-const SMALL_BYTES: usize = 16 * 1024;
+pub(super) const SMALL_BYTES: usize = 16 * 1024;
 /// The number of steps of one poll; each reads at most a leaf of the store.
 const STEPS: usize = 16;
 
@@ -43,29 +42,7 @@ enum Stage {
     Ended,
 }
 
-/// The body of a list.
-///
-/// # Errors
-/// 500, if a stored object is not JSON.
-pub(super) fn body(form: ListForm, items: Items) -> ApiResult<ReplyBody> {
-    let form = Arc::new(form);
-    let chunks = Chunks::new(form.clone(), items);
-    let stage = match form.protobuf {
-        Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
-        None => Stage::Sending,
-    };
-    let indent = form.is_pretty().then(Indent::default);
-    let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
-    for _ in 0..STEPS {
-        if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
-            break;
-        }
-        list.step()?;
-    }
-    Ok(list.into_body(SMALL_BYTES))
-}
-
-/// A list as a single YAML document, printed object by object. If one cannot be represented, the client gets an error instead of the list.
+/// A list in YAML, as one text: if one of its objects has what cannot stand in YAML, the client is told so instead. Each is printed by itself.
 ///
 /// # Errors
 /// 500, if a stored object is not JSON, or has characters that YAML does not allow.
@@ -91,22 +68,43 @@ pub(super) fn yaml(form: &ListForm, items: Items) -> ApiResult<Bytes> {
 }
 
 impl ListBody {
-    /// The body, as a whole if it is at most `longest` bytes long.
+    /// The beginning of a list: the whole of it, if it is small.
     ///
     /// # Errors
     /// 500, if a stored object is not JSON.
-    pub(super) fn unless_short(mut self, longest: usize) -> ApiResult<ReplyBody> {
+    pub(super) fn begun(form: ListForm, items: Items) -> ApiResult<ListBody> {
+        let form = Arc::new(form);
+        let chunks = Chunks::new(form.clone(), items);
+        let stage = match form.protobuf {
+            Some(_) => Stage::Measuring { rest: chunks.clone(), bytes: 0, seen: Vec::new() },
+            None => Stage::Sending,
+        };
+        let indent = form.is_pretty().then(Indent::default);
+        let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
+        for _ in 0..STEPS {
+            if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
+                break;
+            }
+            list.step()?;
+        }
+        Ok(list)
+    }
+
+    /// Goes on until the list has ended or is longer than that.
+    ///
+    /// # Errors
+    /// 500, if a stored object is not JSON.
+    pub(super) fn fill(&mut self, longest: usize) -> ApiResult<()> {
         while !self.is_ended() && self.ready_bytes() <= longest {
             self.step()?;
         }
-        Ok(self.into_body(longest))
+        Ok(())
     }
 
-    fn into_body(self, longest: usize) -> ReplyBody {
-        match self.is_ended() && self.ready_bytes() <= longest {
-            true => ReplyBody::whole(Vec::from(self.ready).concat().into()),
-            false => ReplyBody::List(Box::new(self)),
-        }
+    /// The whole list, if all of it is ready and no longer than that.
+    pub(super) fn whole(&mut self, longest: usize) -> Option<Bytes> {
+        let is_short = self.is_ended() && self.ready_bytes() <= longest;
+        is_short.then(|| Vec::from(std::mem::take(&mut self.ready)).concat().into())
     }
 
     /// The next chunk; `None` at the end.

@@ -4,6 +4,7 @@ mod audit_id;
 mod body;
 mod documents;
 mod gzip;
+mod gzip_body;
 mod head;
 mod health;
 mod issuer;

@@ -5,75 +5,40 @@
 //!             401             400, 403       429       403          any       413      api/, discovery
 //! ```
 
-use super::audit_id::{self, AUDIT_ID};
+use super::audit_id::AUDIT_ID;
 use super::body::{self, ReplyBody, RequestBody};
 use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
 use super::issuer;
-use super::metrics::{self, Labels, Series};
-use super::negotiate::Preferences;
+use super::limits::Full;
+use super::metrics::{self, Labels};
 use super::offload::{self, Answer, Late, Offload};
 use super::replica::Replica;
-use super::respond::{Rendering, refusal};
-use super::route::{ResourcePath, Route, decoded, route, verb};
+use super::respond::{Rendering, refusal, too_many};
+use super::route::decoded;
 use super::served::{endpoint, is_elsewhere, target};
 use super::time_limit::TimeLimit;
 use super::warnings;
 use super::websocket;
 use crate::api;
-use crate::api::request::{Body, Query};
-use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
-use crate::auth::impersonation::{self, Impersonated};
+use crate::api::request::Body;
+use crate::auth::authorizer::{Decision, forbidden};
+use crate::auth::impersonation;
 use crate::auth::{ClientCertificate, User};
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
-use crate::object::name::path_segment;
-use crate::object::selector::exact_fields;
 use crate::registry::Served;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
+use exchange::{Exchange, Trace, header};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, Response};
 use hyper::body::Incoming;
-use jiff::Timestamp;
-use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout};
-
-/// A request with its parsed path.
-struct Exchange<'r> {
-    replica: &'r Arc<Replica>,
-    parts: &'r Parts,
-    /// The path, without escapes.
-    path: &'r str,
-    certificate: Option<&'r ClientCertificate>,
-    now: Timestamp,
-    audit_id: HeaderValue,
-    resource: Option<ResourcePath<'r>>,
-    verb: &'static str,
-    query: Query<'r>,
-    /// The requirements of the field selector of a list, watch or deletecollection.
-    fields: Vec<(String, String)>,
-}
-
-/// The facts about a request that are recorded besides the request itself.
-#[derive(Default)]
-struct Trace {
-    user: Option<Arc<User>>,
-    impersonated: Option<Impersonated>,
-    authentication_error: Option<String>,
-    /// Warnings that are sent also with a refusal.
-    warnings: Vec<String>,
-    annotations: Vec<(&'static str, String)>,
-    body: Bytes,
-    /// The series in which the request is counted.
-    counted: Option<Arc<Series>>,
-    /// Whether a refusal has `nosniff`, whatever its reason.
-    nosniff: bool,
-}
 
 /// The certificate that a client showed.
 type Certificate = Option<Arc<ClientCertificate>>;
@@ -122,47 +87,6 @@ async fn exchange(
 }
 
 impl<'r> Exchange<'r> {
-    fn new(
-        replica: &'r Arc<Replica>,
-        parts: &'r Parts,
-        path: &'r str,
-        certificate: Option<&'r ClientCertificate>,
-    ) -> Self {
-        let query = Query::parse(parts.uri.query().unwrap_or_default());
-        let resource = match route(path) {
-            Route::Resource(path) => Some(path),
-            Route::Other => None,
-        };
-        let watch = resource.as_ref().is_some_and(|path| path.watch_prefix) || query.flag("watch").unwrap_or(false);
-        let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
-        let verb = verb(&parts.method, named, watch);
-        let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
-            && matches!(verb, "list" | "watch" | "deletecollection");
-        let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
-        Exchange {
-            replica,
-            parts,
-            path,
-            certificate,
-            now: replica.clock.now(),
-            audit_id: audit_id::of(&parts.headers),
-            resource,
-            verb,
-            query,
-            fields,
-        }
-    }
-
-    /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
-    fn name(&self) -> &str {
-        let name = self.resource.as_ref().map(|path| path.name).unwrap_or_default();
-        if !name.is_empty() || self.verb == "deletecollection" {
-            return name;
-        }
-        let selected = self.fields.iter().find(|(field, _)| field == "metadata.name");
-        selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
-    }
-
     /// The time limit; `None` for a watch.
     fn time_limit(&self) -> ApiResult<Option<TimeLimit>> {
         if self.verb == "watch" {
@@ -208,7 +132,7 @@ impl<'r> Exchange<'r> {
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
-            Err(too_many) => return Ok(*too_many),
+            Err(Full) => return Ok(too_many()),
         };
         self.authorize(&user)?;
         if let Err(fault) = self.inject_fault(&user).await {
@@ -291,10 +215,6 @@ impl<'r> Exchange<'r> {
         response
     }
 
-    fn preferences(&self) -> Preferences<'_> {
-        Preferences::of(&self.parts.headers, &self.query)
-    }
-
     fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.path);
         if path == metrics::PATH {
@@ -352,29 +272,6 @@ impl<'r> Exchange<'r> {
         Ok(user)
     }
 
-    /// The verb for authorizers and auditors; of non-resource paths, the method in lower case.
-    fn audited_verb(&self) -> Cow<'static, str> {
-        match self.resource {
-            Some(_) => self.verb.into(),
-            None => self.parts.method.as_str().to_ascii_lowercase().into(),
-        }
-    }
-
-    fn attributes<'a>(&'a self, user: &'a User, verb: &'a str) -> Attributes<'a> {
-        let target = match &self.resource {
-            Some(path) => Target::Resource {
-                group: path.group,
-                version: path.version,
-                resource: path.resource,
-                subresource: path.subresource,
-                namespace: path.namespace(),
-                name: self.name(),
-            },
-            None => Target::Path(self.path),
-        };
-        Attributes { user, verb, target, fields: &self.fields }
-    }
-
     fn authorize(&self, user: &User) -> ApiResult<()> {
         let verb = self.audited_verb();
         let attributes = self.attributes(user, &verb);
@@ -420,10 +317,7 @@ impl<'r> Exchange<'r> {
     }
 }
 
-fn header(parts: &Parts, name: HeaderName) -> &str {
-    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
+mod exchange;
 mod notes;
 #[cfg(test)]
 mod tests;

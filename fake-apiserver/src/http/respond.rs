@@ -3,7 +3,7 @@
 use super::body::ReplyBody;
 use super::items::ListForm;
 use super::json;
-use super::list;
+use super::list::{self, ListBody, SMALL_BYTES};
 use super::negotiate::{self, Encoding, Output};
 use super::protobuf;
 use super::replica::Replica;
@@ -15,7 +15,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::registry::{Subresource, Version};
 use crate::yaml;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -78,7 +78,7 @@ impl Rendering<'_> {
         let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
         let body = match self.output.encoding {
             Encoding::Yaml => ReplyBody::whole(list::yaml(&form, listing.items)?),
-            _ => list::body(form, listing.items)?,
+            _ => ReplyBody::of_list(ListBody::begun(form, listing.items)?.into(), SMALL_BYTES),
         };
         Ok(with_headers(200, content_type(self.output.encoding), body))
     }
@@ -201,4 +201,25 @@ fn with_headers(code: u16, content_type: HeaderValue, body: ReplyBody) -> Respon
 fn end_line(mut json: Vec<u8>) -> Bytes {
     json.push(b'\n');
     json.into()
+}
+
+/// A response in plain text, with `nosniff`.
+pub(crate) fn plain_text(status: StatusCode, text: impl Into<Bytes>) -> Response<Bytes> {
+    Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, "text/plain; charset=utf-8")
+        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .body(text.into())
+        .expect("constant headers")
+}
+
+/// The response beyond the limits on requests in flight.
+pub(super) fn too_many() -> Response<ReplyBody> {
+    Response::builder()
+        .status(StatusCode::TOO_MANY_REQUESTS)
+        .header(CONTENT_TYPE, "text/plain; charset=utf-8")
+        .header(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .header(RETRY_AFTER, "1")
+        .body(ReplyBody::whole("Too many requests, please try again later.\n".into()))
+        .expect("constants make a response")
 }

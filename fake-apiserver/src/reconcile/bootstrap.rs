@@ -4,11 +4,12 @@
 //! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, and `systemnamespaces` of
 //! `pkg/controlplane/controller`.
 
+use super::Reconcilers;
+use super::shared::Shared;
 use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
-use crate::cluster::Cluster;
-use crate::commit::draft;
 use crate::commit::server::{self, MANAGER};
+use crate::commit::{Commits, draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::ids;
@@ -41,26 +42,26 @@ const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-no
 ///
 /// # Errors
 /// If the store is not empty.
-pub(crate) async fn create(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
-    namespaces(cluster, now).await?;
-    if cluster.rbac.is_some() {
-        policy(cluster, now).await?;
+pub(crate) async fn create(reconcilers: &Reconcilers, commits: &Commits, rbac: bool, now: Timestamp) -> ApiResult<()> {
+    namespaces(&reconcilers.shared, commits, now).await?;
+    if rbac {
+        policy(&reconcilers.shared, commits, now).await?;
     }
-    cluster.reconcilers.begin(now).await;
+    reconcilers.begin(now).await;
     Ok(())
 }
 
-async fn namespaces(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+async fn namespaces(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        store(cluster, server::created(kind, object, &cluster.store, &cluster.ids, now)?).await?;
+        store(commits, server::created(kind, object, &cluster.store, &cluster.ids, now)?).await?;
     }
     Ok(())
 }
 
-async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
+async fn policy(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let catalog = cluster.catalog();
     for line in POLICY.lines() {
@@ -76,7 +77,7 @@ async fn policy(cluster: &Cluster, now: Timestamp) -> ApiResult<()> {
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (kind.rules.strategy.default)(&mut object);
         kind.own(writer(&now), None, &mut object);
-        store(cluster, draft(kind, &object)?).await?;
+        store(commits, draft(kind, &object)?).await?;
     }
     Ok(())
 }
@@ -86,7 +87,7 @@ fn writer(now: &str) -> Writer<'_> {
     Writer { manager: MANAGER, subresource: "", now }
 }
 
-async fn store(cluster: &Cluster, draft: Draft) -> ApiResult<()> {
-    let created = cluster.commits.create(draft, None).await;
+async fn store(commits: &Commits, draft: Draft) -> ApiResult<()> {
+    let created = commits.create(draft, None).await;
     created.map(drop).map_err(|_| ApiError::internal("a new cluster is not empty"))
 }

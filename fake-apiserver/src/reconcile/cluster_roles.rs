@@ -4,7 +4,7 @@
 //! Upstream does that a moment after a role was written; here it is done before the response to the write. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
-use super::Reconcilers;
+use super::shared::Shared;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
@@ -25,7 +25,7 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 const LONGEST_CHAIN: usize = 100;
 
 /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
-pub(super) async fn aggregate(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::CLUSTER_ROLES);
@@ -45,7 +45,7 @@ pub(super) async fn aggregate(cluster: &Reconcilers, now: Timestamp) -> ApiResul
 }
 
 /// Sets the aggregated rules of a role; true if it had others.
-async fn fill(cluster: &Reconcilers, kind: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
+async fn fill(cluster: &Shared, kind: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
     let changed = cluster.commits.change(&entry.key, |current| {
         let old = current.object();
         let mut role = old.clone();

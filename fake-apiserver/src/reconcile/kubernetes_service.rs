@@ -3,7 +3,7 @@
 //! Upstream checks every ten seconds that all of it exists; here it is repaired before the response to the write that changed it.
 //! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
 
-use super::Reconcilers;
+use super::shared::Shared;
 use crate::allocation::first_address;
 use crate::clock::format_seconds;
 use crate::commit::server::{self, MANAGER};
@@ -33,8 +33,8 @@ pub(super) fn is_about(key: &Key) -> bool {
     }
 }
 
-/// Creates missing objects, and repairs wrong ones.
-pub(super) async fn sync(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+/// Creates what is missing, and repairs what is wrong.
+pub(super) async fn sync(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let sync = Sync { cluster, registry: &catalog.registry, now };
     sync.range().await?;
@@ -51,7 +51,7 @@ pub(super) async fn sync(cluster: &Reconcilers, now: Timestamp) -> ApiResult<()>
 }
 
 struct Sync<'a> {
-    cluster: &'a Reconcilers,
+    cluster: &'a Shared,
     registry: &'a Registry,
     now: Timestamp,
 }

@@ -9,7 +9,9 @@
 //! Ports `pkg/controlplane/controller/legacytokentracking/controller.go` (v1.37.1), where a watch and a timer wake a worker.
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
-use super::{MANAGER, Reconcilers};
+use super::MANAGER;
+use super::shared::Shared;
+use super::work::Use;
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
@@ -49,15 +51,6 @@ impl Default for LegacyTokens {
     fn default() -> Self {
         LegacyTokens { created: AtomicI64::new(NEVER), due: AtomicI64::new(NEVER) }
     }
-}
-
-/// The use on a day of the legacy token in the secret of this name and uid.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Use {
-    pub(super) namespace: Box<str>,
-    pub(super) name: Box<str>,
-    pub(super) uid: Box<str>,
-    pub(super) day: Box<str>,
 }
 
 /// The step to take.
@@ -104,7 +97,7 @@ impl LegacyTokens {
     }
 
     /// Creates or repairs the ConfigMap if necessary.
-    pub(super) async fn sync(&self, cluster: &Reconcilers, now: Timestamp) -> ApiResult<()> {
+    pub(super) async fn sync(&self, cluster: &Shared, now: Timestamp) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let kind = catalog.registry.known(ids::CONFIG_MAPS);
         let key = Key::new(kind.id, NAMESPACE, NAME);
@@ -130,7 +123,7 @@ impl LegacyTokens {
     }
 }
 
-async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
+async fn repair(cluster: &Shared, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
     let repaired = cluster.commits.change(key, |entry| {
         let old = entry.object();
         if step(Some(&old), None, now) != Step::Repair {
@@ -150,7 +143,7 @@ async fn repair(cluster: &Reconcilers, kind: &Resource, key: &Key, now: Timestam
     repaired.await.map(drop)
 }
 
-async fn create(cluster: &Reconcilers, kind: &Resource, now: Timestamp) -> ApiResult<()> {
+async fn create(cluster: &Shared, kind: &Resource, now: Timestamp) -> ApiResult<()> {
     let mut object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
@@ -173,11 +166,7 @@ fn writer(now: &str) -> Writer<'_> {
 }
 
 /// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
-pub(super) async fn record(
-    cluster: &Reconcilers,
-    Use { namespace, name, uid, day }: &Use,
-    now: Timestamp,
-) -> ApiResult<()> {
+pub(super) async fn record(cluster: &Shared, Use { namespace, name, uid, day }: &Use, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::SECRETS);
     let key = Key::new(kind.id, namespace, name);

@@ -8,7 +8,7 @@
 //! Upstream it retries after a while; here it runs whenever an object in the namespace was removed. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
-use super::Reconcilers;
+use super::shared::Shared;
 use crate::allocation::{Release, addresses_of};
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
@@ -51,7 +51,7 @@ struct Remaining {
 }
 
 /// Deletes the content of a namespace that began to terminate.
-pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+pub(super) async fn close(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
     if !terminates(cluster, namespace) {
         return Ok(());
     }
@@ -62,7 +62,7 @@ pub(super) async fn close(cluster: &Reconcilers, namespace: &str, now: Timestamp
 
 /// Continues with a terminating namespace after an object in it was removed. While there are pods, which are all being deleted
 /// since the namespace was closed, the cost does not depend on their number.
-pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+pub(super) async fn leave(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
     if !terminates(cluster, namespace) {
         return Ok(());
     }
@@ -79,7 +79,7 @@ pub(super) async fn leave(cluster: &Reconcilers, namespace: &str, now: Timestamp
     if remaining.resources.is_empty() { finalize(cluster, namespace, now).await } else { Ok(()) }
 }
 
-fn terminates(cluster: &Reconcilers, namespace: &str) -> bool {
+fn terminates(cluster: &Shared, namespace: &str) -> bool {
     cluster.store.get(&key(namespace)).is_some_and(|entry| is_terminating(&entry))
 }
 
@@ -93,13 +93,13 @@ fn scope(namespace: &str, resource: ResourceId) -> Scope {
 }
 
 /// Whether the namespace holds any object of that kind.
-fn remains(cluster: &Reconcilers, namespace: &str, id: ResourceId) -> bool {
+fn remains(cluster: &Shared, namespace: &str, id: ResourceId) -> bool {
     cluster.store.snapshot().range(&scope(namespace, id), "").next().is_some()
 }
 
 /// Deletes all objects of that kind, and counts those that remain.
 async fn empty(
-    cluster: &Reconcilers,
+    cluster: &Shared,
     namespace: &str,
     kind: &Resource,
     now: Timestamp,
@@ -154,12 +154,7 @@ impl Remaining {
 }
 
 /// `updateConditions`: unchanged conditions keep their transition time.
-async fn write_conditions(
-    cluster: &Reconcilers,
-    namespace: &str,
-    remaining: &Remaining,
-    now: Timestamp,
-) -> ApiResult<()> {
+async fn write_conditions(cluster: &Shared, namespace: &str, remaining: &Remaining, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
     let change = change(cluster, namespace, writer, |object| {
@@ -186,7 +181,7 @@ async fn write_conditions(
 }
 
 /// Removes the finalizer, and the namespace unless it has other finalizers.
-async fn finalize(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> ApiResult<()> {
+async fn finalize(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let writer = Writer { manager: MANAGER, subresource: "finalize", now: &now };
     let change = change(cluster, namespace, writer, |object| {
@@ -198,12 +193,7 @@ async fn finalize(cluster: &Reconcilers, namespace: &str, now: Timestamp) -> Api
 }
 
 /// Changes the namespace, if it exists; it is removed when it has no finalizers left.
-async fn change(
-    cluster: &Reconcilers,
-    namespace: &str,
-    writer: Writer<'_>,
-    change: impl Fn(&mut Value),
-) -> ApiResult<()> {
+async fn change(cluster: &Shared, namespace: &str, writer: Writer<'_>, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let kind = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);

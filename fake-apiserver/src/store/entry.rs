@@ -1,13 +1,17 @@
 //! A stored object: serialised once, shared by all readers.
 
+use super::key::Key;
 use super::memo::Memo;
 use super::room::{Claim, Room};
-use super::{FormId, Key};
 use bytes::Bytes;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use tree::Value;
+
+/// The id of a form that stored objects and events are rendered in; the callers that render define the ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FormId(pub u32);
 
 /// The metadata of an object that selecting and routing need, so that the object need not be parsed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

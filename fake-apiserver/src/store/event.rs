@@ -1,10 +1,14 @@
 //! Events: a change with the object before and after it, so that each watcher's selector can classify it.
 
 use super::cost::{Cost, Sum};
+use super::entry::{Entry, FormId};
+use super::key::Key;
 use super::memo::Memo;
-use super::{Entry, Filter, FormId, Key};
 use bytes::Bytes;
 use std::sync::{Arc, OnceLock};
+
+/// A predicate for the objects that a watcher selects.
+pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
 
 /// The type of an event for one watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

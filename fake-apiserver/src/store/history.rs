@@ -8,9 +8,16 @@
 //! A watcher that has seen all events up to `compacted` can go on; one that has seen less cannot.
 
 use super::cost::Sum;
-use super::{Event, Expired};
+use super::event::Event;
 use imbl::Vector;
 use std::sync::Arc;
+
+/// An error of reading the past: its events are forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expired {
+    /// The oldest revision that is available.
+    pub oldest: u64,
+}
 
 /// The window of events. A clone is a pointer, so that it can be read without the store's lock.
 #[derive(Debug, Clone)]

@@ -23,32 +23,34 @@ mod key;
 mod last_change;
 mod memo;
 mod room;
+mod snapshot;
 mod state;
 mod subscription;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod watcher;
 mod watchers;
 
-pub use entry::{Draft, Entry, Meta};
-pub use event::{Change, Event};
+pub use entry::{Draft, Entry, FormId, Meta};
+pub use event::{Change, Event, Filter};
+pub use history::Expired;
 pub use key::{Key, ResourceId, Scope};
 pub use last_change::LastChange;
-pub use subscription::{Delivery, Filter, Subscription};
+pub use snapshot::Snapshot;
+pub use state::{Conflict, CreateError, Parent, Updated};
+pub use subscription::Subscription;
 pub use tree::{Run, Slice};
+pub use watcher::Delivery;
 
 use crate::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use bytes::Bytes;
 use history::History;
-use imbl::Vector;
 use room::Room;
 use state::State;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::task::Waker;
-use subscription::Watcher;
-use tree::Tree;
 use watchers::Watchers;
 
 /// The default limit of the events in a watcher's queue.
@@ -70,65 +72,6 @@ struct Shared {
     queue: usize,
     /// The budget for renderings of single objects.
     room: Room,
-}
-
-/// The id of a form that stored objects and events are rendered in; the callers that render define the ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FormId(pub u32);
-
-/// The whole content at one revision. Cheap to take and to keep.
-#[derive(Clone)]
-pub struct Snapshot {
-    /// The revision of the content.
-    pub revision: u64,
-    objects: Tree,
-}
-
-/// The result of an update.
-#[derive(Debug, Clone)]
-pub enum Updated {
-    /// The object was stored at a new revision.
-    Changed(Arc<Entry>),
-    /// The object is byte for byte the stored one: nothing happened.
-    Unchanged(Arc<Entry>),
-}
-
-/// An error of creating an object.
-#[derive(Debug, Clone)]
-pub enum CreateError {
-    /// An object has that key already.
-    Exists(Arc<Entry>),
-    /// The parent does not exist.
-    NoParent,
-    /// The parent takes no more children.
-    ParentClosed,
-    /// The resource is [closed](Store::close).
-    Closed,
-}
-
-/// An error of updating or deleting an object: it is not at the expected revision.
-#[derive(Debug, Clone)]
-pub enum Conflict {
-    /// The object does not exist.
-    NotFound,
-    /// The object as it is now.
-    Modified(Arc<Entry>),
-}
-
-/// An error of reading the past: its events are forgotten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expired {
-    /// The oldest revision that is available.
-    pub oldest: u64,
-}
-
-/// The parent of a new object, such as a namespace, checked atomically with the create.
-#[derive(Debug, Clone)]
-pub struct Parent {
-    /// The parent's key.
-    pub key: Key,
-    /// The field and its value with which the parent takes no more children.
-    pub closed_when: (&'static str, &'static str),
 }
 
 impl Store {
@@ -285,49 +228,6 @@ impl Store {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Subscribes to the events of `scope` from now on. The snapshot has the content before them.
-    pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
-        let mut watchers = self.watchers();
-        let snapshot = self.snapshot();
-        let watcher = Watcher::new(scope, filter, snapshot.revision, self.0.queue);
-        (snapshot, self.enlist(&mut watchers, watcher))
-    }
-
-    /// Subscribes to the events of `scope` after `revision`, which may lie in the future.
-    ///
-    /// # Errors
-    /// [`Expired`] if the window of events does not reach back that far, or the resource has [begun anew](Self::begin) since.
-    pub fn subscribe_after(
-        &self,
-        revision: u64,
-        scope: Scope,
-        filter: Option<Filter>,
-    ) -> Result<Subscription, Expired> {
-        let mut watchers = self.watchers();
-        if let Some(oldest) = self.state().begun(scope.resource).filter(|begun| revision < *begun) {
-            return Err(Expired { oldest });
-        }
-        let watcher = Watcher::behind(scope, filter, revision, self.0.queue);
-        let subscription = self.enlist(&mut watchers, watcher);
-        drop(watchers);
-        subscription.catch_up()?;
-        Ok(subscription)
-    }
-
-    fn enlist(&self, watchers: &mut Watchers, watcher: Watcher) -> Subscription {
-        let watcher = Arc::new(watcher);
-        let state = self.state();
-        if state.is_closed(watcher.scope.resource) {
-            watcher.end(state.revision());
-        }
-        drop(state);
-        Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher)
-    }
-
-    fn unsubscribe(&self, scope: &Scope, id: u64) {
-        self.watchers().remove(scope, id);
-    }
-
     /// Runs a write under the state's lock, and delivers its event after it.
     fn write<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let result = change(&mut self.state());
@@ -367,48 +267,8 @@ impl Store {
     }
 }
 
-impl Snapshot {
-    /// The object with that key.
-    pub fn get(&self, key: &Key) -> Option<&Arc<Entry>> {
-        self.objects.get(key)
-    }
-
-    /// The objects of `scope` in key order, from the first whose path is not before `start`.
-    pub fn range<'s>(&'s self, scope: &'s Scope, start: &str) -> impl Iterator<Item = &'s Arc<Entry>> + 's {
-        let entries = self.objects.range(self.ranks(scope, start));
-        entries.filter(|entry| scope.is_range() || scope.contains(&entry.key))
-    }
-
-    /// The objects of [`range`](Self::range), to be kept; for a name in all namespaces, all objects from `start` on.
-    pub fn slice(&self, scope: &Scope, start: &str) -> Slice {
-        self.objects.clone().slice(self.ranks(scope, start))
-    }
-
-    fn ranks(&self, scope: &Scope, start: &str) -> Range<usize> {
-        let keys = scope.bounds(start);
-        self.objects.rank(&keys.start)..self.objects.rank(&keys.end)
-    }
-
-    /// The snapshot at `revision`, with the events `later` than that undone.
-    fn rewound(mut self, revision: u64, later: &Vector<Arc<Event>>) -> Snapshot {
-        for event in later.iter().rev() {
-            match &event.before {
-                Some(before) => self.objects.insert(before.clone()),
-                None => self.objects.remove(event.key()),
-            };
-        }
-        Snapshot { revision: revision.min(self.revision), objects: self.objects }
-    }
-}
-
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("revision", &self.revision()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Snapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshot").field("revision", &self.revision).finish_non_exhaustive()
     }
 }

@@ -1,12 +1,54 @@
 //! The state that the store's lock guards. Every mutation is one method here.
 
+use super::entry::{Draft, Entry};
+use super::event::Event;
 use super::history::History;
+use super::key::{Key, ResourceId, Scope};
+use super::last_change::LastChange;
+use super::snapshot::Snapshot;
 use super::tree::Tree;
-use super::{
-    Conflict, CreateError, Draft, Entry, Event, Key, LastChange, Parent, ResourceId, Scope, Snapshot, Updated,
-};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// The parent of a new object, such as a namespace, checked atomically with the create.
+#[derive(Debug, Clone)]
+pub struct Parent {
+    /// The parent's key.
+    pub key: Key,
+    /// The field and its value with which the parent takes no more children.
+    pub closed_when: (&'static str, &'static str),
+}
+
+/// The result of an update.
+#[derive(Debug, Clone)]
+pub enum Updated {
+    /// The object was stored at a new revision.
+    Changed(Arc<Entry>),
+    /// The object is byte for byte the stored one: nothing happened.
+    Unchanged(Arc<Entry>),
+}
+
+/// An error of creating an object.
+#[derive(Debug, Clone)]
+pub enum CreateError {
+    /// An object has that key already.
+    Exists(Arc<Entry>),
+    /// The parent does not exist.
+    NoParent,
+    /// The parent takes no more children.
+    ParentClosed,
+    /// The resource is [closed](super::Store::close).
+    Closed,
+}
+
+/// An error of updating or deleting an object: it is not at the expected revision.
+#[derive(Debug, Clone)]
+pub enum Conflict {
+    /// The object does not exist.
+    NotFound,
+    /// The object as it is now.
+    Modified(Arc<Entry>),
+}
 
 /// The revision of an empty store, as in etcd; an empty list must not have 0, which means "any".
 const FIRST_REVISION: u64 = 1;

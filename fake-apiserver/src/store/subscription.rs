@@ -1,151 +1,58 @@
-//! Subscriptions: a watcher's queue of events, and catching up from the window.
-//!
-//! ```text
-//!            offer                 poll
-//!   ┌───────┐ ───▶ ┌────────────┐ ───▶ Delivery::Event ...
-//!   │ level │      │ owes events│
-//!   └───────┘ ◀─── └──┬──┬──────┘
-//!        queue empty  │  │ ▲ queue full: offers are passed over
-//!                     │  ▼ │ queue empty: it is filled from the window
-//!                     │ ┌──┴─────┐
-//!                     │ │ behind │
-//!                     │ └──┬─────┘
-//!                     ▼    ▼ the window moved past the oldest event owed
-//!                   ┌─────────┐
-//!                   │ expired │ ───▶ Delivery::Expired, and nothing more
-//!                   └─────────┘
-//! ```
-//! When its resource is closed or begins anew, a watcher owes no later events, and one that owes nothing yields [`Delivery::Ended`].
-//!
-//! A level watcher owes no events, so it cannot expire, however far other writes move the window. Owed events are kept by
-//! the window alone: a queue only points to them, and its length is bounded.
+//! Subscriptions: what watchers owe to a client that polls. The queue of a watcher and its states are in `watcher.rs`.
 
-use super::{Change, Entry, Event, Expired, Scope, Store};
-use crate::sync::{Mutex, MutexGuard};
-use std::collections::VecDeque;
+use super::Store;
+use super::event::Filter;
+use super::history::Expired;
+use super::key::Scope;
+use super::snapshot::Snapshot;
+use super::watcher::{Delivery, Queue, Watcher};
+use super::watchers::Watchers;
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// A predicate for the objects that a watcher selects.
-pub type Filter = Box<dyn Fn(&Entry) -> bool + Send + Sync>;
-
-/// An item that a subscription yields.
-#[derive(Debug)]
-pub enum Delivery {
-    /// An event, and its type under the subscription's filter.
-    Event(Arc<Event>, Change),
-    /// Events were forgotten before they could be delivered. Nothing follows.
-    Expired(Expired),
-    /// The resource is closed, or began anew. Nothing follows.
-    Ended,
-}
-
-pub(super) struct Watcher {
-    pub(super) scope: Scope,
-    filter: Option<Filter>,
-    queue: Mutex<Queue>,
-}
-
-struct Queue {
-    owed: VecDeque<(u64, Weak<Event>, Change)>,
-    /// The most events that it holds.
-    room: usize,
-    /// The revision after which it takes events, which may lie in the future.
-    after: u64,
-    /// If not all owed events are in the queue: the revision after which the rest follows.
-    behind: Option<u64>,
-    expired: Option<Expired>,
-    /// The revision of the last event that can be owed, once the subscription is to end.
-    ended: Option<u64>,
-    waker: Option<Waker>,
-}
-
-impl Watcher {
-    /// A watcher of the events after `after`, with room for that many.
-    pub(super) fn new(scope: Scope, filter: Option<Filter>, after: u64, room: usize) -> Self {
-        let owed = VecDeque::new();
-        let queue = Queue { owed, room, after, behind: None, expired: None, ended: None, waker: None };
-        Watcher { scope, filter, queue: Mutex::new(queue) }
+impl Store {
+    /// Subscribes to the events of `scope` from now on. The snapshot has the content before them.
+    pub fn subscribe(&self, scope: Scope, filter: Option<Filter>) -> (Snapshot, Subscription) {
+        let mut watchers = self.watchers();
+        let snapshot = self.snapshot();
+        let watcher = Watcher::new(scope, filter, snapshot.revision, self.0.queue);
+        (snapshot, self.enlist(&mut watchers, watcher))
     }
 
-    /// A watcher that owes all events after `revision`, and has to [catch up](Self::catch_up).
-    pub(super) fn behind(scope: Scope, filter: Option<Filter>, revision: u64, room: usize) -> Self {
-        let mut watcher = Watcher::new(scope, filter, revision, room);
-        watcher.queue.get_mut().expect("it is not shared yet").behind = Some(revision);
-        watcher
-    }
-
-    /// Queues the event if it concerns this watcher. Returns the task to wake.
-    pub(super) fn offer(&self, event: &Arc<Event>, compacted: u64) -> Option<Waker> {
-        let change = event.classify(self.filter.as_ref())?;
-        let mut queue = self.lock();
-        if event.revision <= queue.after || queue.ended.is_some_and(|last| last < event.revision) {
-            return None;
-        }
-        queue.expire(compacted);
-        if queue.behind.is_none() && queue.expired.is_none() {
-            match queue.owed.len() == queue.room {
-                true => queue.behind = Some(event.revision - 1),
-                false => queue.owed.push_back((event.revision, Arc::downgrade(event), change)),
-            }
-        }
-        queue.waker.take()
-    }
-
-    /// Fills the empty queue of a watcher that is behind from the window.
+    /// Subscribes to the events of `scope` after `revision`, which may lie in the future.
     ///
     /// # Errors
-    /// [`Expired`] if the window does not reach back to the first owed event.
-    fn catch_up(&self, queue: &mut Queue, store: &Store) -> Result<(), Expired> {
-        let Some(behind) = queue.behind.take() else { return Ok(()) };
-        let (now, history) = store.past();
-        queue.after = now.max(behind);
-        let last = queue.ended.unwrap_or(u64::MAX);
-        let owed = history.after(behind)?;
-        let owed = owed.iter().take_while(|event| event.revision <= last);
-        for event in owed.filter(|event| self.scope.contains(event.key())) {
-            let Some(change) = event.classify(self.filter.as_ref()) else { continue };
-            if queue.owed.len() == queue.room {
-                queue.behind = Some(event.revision - 1);
-                break;
-            }
-            queue.owed.push_back((event.revision, Arc::downgrade(event), change));
+    /// [`Expired`] if the window of events does not reach back that far, or the resource has [begun anew](Self::begin) since.
+    pub fn subscribe_after(
+        &self,
+        revision: u64,
+        scope: Scope,
+        filter: Option<Filter>,
+    ) -> Result<Subscription, Expired> {
+        let mut watchers = self.watchers();
+        if let Some(oldest) = self.state().begun(scope.resource).filter(|begun| revision < *begun) {
+            return Err(Expired { oldest });
         }
-        Ok(())
+        let watcher = Watcher::behind(scope, filter, revision, self.0.queue);
+        let subscription = self.enlist(&mut watchers, watcher);
+        drop(watchers);
+        subscription.catch_up()?;
+        Ok(subscription)
     }
 
-    /// Expires if an owed event is forgotten. Returns the task to wake.
-    pub(super) fn expire(&self, compacted: u64) -> Option<Waker> {
-        let mut queue = self.lock();
-        queue.expire(compacted);
-        queue.expired.and_then(|_| queue.waker.take())
-    }
-
-    /// Ends after the owed events, of which the last is at `revision` or before. Returns the task to wake.
-    pub(super) fn end(&self, revision: u64) -> Option<Waker> {
-        let mut queue = self.lock();
-        queue.ended.get_or_insert(revision);
-        queue.waker.take()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().expect("no code that runs under this lock panics")
-    }
-}
-
-impl Queue {
-    fn expire(&mut self, compacted: u64) {
-        if self.owed.front().is_some_and(|(revision, ..)| *revision <= compacted) {
-            self.forgotten(compacted);
+    fn enlist(&self, watchers: &mut Watchers, watcher: Watcher) -> Subscription {
+        let watcher = Arc::new(watcher);
+        let state = self.state();
+        if state.is_closed(watcher.scope.resource) {
+            watcher.end(state.revision());
         }
+        drop(state);
+        Subscription::new(self.clone(), watchers.insert(watcher.clone()), watcher)
     }
 
-    /// Expires, as owed events are forgotten.
-    fn forgotten(&mut self, compacted: u64) {
-        self.expired = Some(Expired { oldest: compacted });
-        self.owed = VecDeque::new();
-        self.behind = None;
+    fn unsubscribe(&self, scope: &Scope, id: u64) {
+        self.watchers().remove(scope, id);
     }
 }
 
@@ -157,13 +64,35 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(store: Store, id: u64, watcher: Arc<Watcher>) -> Self {
+    fn new(store: Store, id: u64, watcher: Arc<Watcher>) -> Self {
         Subscription { store, id, watcher }
     }
 
     /// Queues events of the window, for a watcher that begins in the past.
-    pub(super) fn catch_up(&self) -> Result<(), Expired> {
-        self.watcher.catch_up(&mut self.watcher.lock(), &self.store)
+    fn catch_up(&self) -> Result<(), Expired> {
+        self.fill(&mut self.watcher.lock())
+    }
+
+    /// Fills the empty queue of a watcher that is behind from the window.
+    ///
+    /// # Errors
+    /// [`Expired`] if the window does not reach back to the first owed event.
+    fn fill(&self, queue: &mut Queue) -> Result<(), Expired> {
+        let Some(behind) = queue.behind.take() else { return Ok(()) };
+        let (now, history) = self.store.past();
+        queue.after = now.max(behind);
+        let last = queue.ended.unwrap_or(u64::MAX);
+        let owed = history.after(behind)?;
+        let owed = owed.iter().take_while(|event| event.revision <= last);
+        for event in owed.filter(|event| self.watcher.scope.contains(event.key())) {
+            let Some(change) = event.classify(self.watcher.filter.as_ref()) else { continue };
+            if queue.owed.len() == queue.room {
+                queue.behind = Some(event.revision - 1);
+                break;
+            }
+            queue.owed.push_back((event.revision, Arc::downgrade(event), change));
+        }
+        Ok(())
     }
 
     /// Ends after the events that are committed by now.
@@ -183,7 +112,7 @@ impl Subscription {
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Delivery> {
         let mut queue = self.watcher.lock();
         if queue.owed.is_empty()
-            && let Err(expired) = self.watcher.catch_up(&mut queue, &self.store)
+            && let Err(expired) = self.fill(&mut queue)
         {
             queue.expired = Some(expired);
         }

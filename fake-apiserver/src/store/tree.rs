@@ -9,9 +9,10 @@
 //! place; so a snapshot is cheap, and the rendering of a leaf is kept until an object in it changes, as long as there
 //! is [`ROOM`].
 
+use super::entry::{Entry, FormId};
+use super::key::Key;
 use super::memo::Memo;
 use super::room::{Claim, Room};
-use super::{Entry, FormId, Key};
 use bytes::Bytes;
 use std::iter;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! The watchers of a store, indexed by scope, so that an event is offered only to those that it may concern.
 
-use super::subscription::Watcher;
-use super::{Event, ResourceId, Scope};
+use super::event::Event;
+use super::key::{ResourceId, Scope};
+use super::watcher::Watcher;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::task::Waker;

@@ -7,23 +7,22 @@
 //! Follows `pkg/endpoints/metrics/metrics.go` of k8s.io/apiserver (v0.37.1). Metrics of parts that this server does not have (Go's
 //! runtime, etcd, caches, priority and fairness) are left out.
 
+mod exposition;
 mod process;
 mod text;
 
-use super::replica::Replica;
+pub(super) use exposition::answer;
+
 use super::route::ResourcePath;
 use crate::api::request::Query;
 use crate::registry::{Served, Version};
-use crate::store::{ResourceId, Scope};
-use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{Method, Response};
+use crate::store::ResourceId;
+use http::Method;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
-use text::Text;
 use tokio::time::Instant;
 
 /// The path of the metrics.
@@ -229,106 +228,6 @@ impl Drop for OpenWatch {
     fn drop(&mut self) {
         self.series.watches.fetch_sub(1, Ordering::Relaxed);
         self.series.count(200, self.since.elapsed());
-    }
-}
-
-/// The response at `/metrics`; the method `DELETE` resets the counts.
-pub(super) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
-    if method == Method::DELETE {
-        replica.metrics.forget();
-        return text_response("metrics reset\n".to_owned(), "text/plain; charset=utf-8", replica);
-    }
-    text_response(rendered(replica), "text/plain; version=0.0.4; charset=utf-8; escaping=underscores", replica)
-}
-
-fn text_response(text: String, content_type: &'static str, replica: &Replica) -> Response<Bytes> {
-    let started = replica.metrics.started.as_second();
-    let response = Response::builder().header(CONTENT_TYPE, content_type);
-    response
-        .header("process-start-time-unix", started)
-        .body(text.into())
-        .expect("constants and a number make a response")
-}
-
-/// All metrics, sorted by their names as upstream's are.
-fn rendered(replica: &Replica) -> String {
-    let mut text = Text::default();
-    let all = replica.metrics.series.read().unwrap_or_else(PoisonError::into_inner);
-    let mut all: Vec<Arc<Series>> = all.values().cloned().collect();
-    all.sort_by(|one, other| one.labels_with_dry_run().cmp(&other.labels_with_dry_run()));
-    let [read_only, mutating] = replica.in_flight.now();
-    text.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", "gauge");
-    text.sample("apiserver_current_inflight_requests", &[("request_kind", "mutating")], mutating as f64);
-    text.sample("apiserver_current_inflight_requests", &[("request_kind", "readOnly")], read_only as f64);
-    text.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", "gauge");
-    for series in all.iter().filter(|series| series.labels.verb == "WATCH") {
-        let open = series.watches.load(Ordering::Relaxed);
-        text.sample("apiserver_longrunning_requests", &series.labels(series.labels.running_scope), open as f64);
-    }
-    durations(&mut text, &all);
-    text.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", "counter");
-    let counts =
-        |series: &Arc<Series>| lock(&series.codes).iter().map(|(code, count)| (*code, *count)).collect::<Vec<_>>();
-    let mut counts: Vec<_> =
-        all.iter().flat_map(|series| counts(series).into_iter().map(move |count| (count, series))).collect();
-    counts.sort_by_key(|((code, _), _)| *code);
-    for ((code, count), series) in counts {
-        let code = code.to_string();
-        let mut labels = vec![("code", &*code)];
-        labels.extend(series.labels_with_dry_run());
-        text.sample("apiserver_request_total", &labels, count as f64);
-    }
-    objects(&mut text, replica);
-    events(&mut text, &all);
-    text.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", "counter");
-    for (result, count) in &*lock(&replica.metrics.authentications) {
-        text.sample("authentication_attempts", &[("result", result)], *count as f64);
-    }
-    text.build_info();
-    process::write(&mut text);
-    text.finish()
-}
-
-fn durations(text: &mut Text, all: &[Arc<Series>]) {
-    const NAME: &str = "apiserver_request_duration_seconds";
-    text.family(NAME, "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", "histogram");
-    for series in all {
-        let labels = series.labels_with_dry_run();
-        let counts: Vec<u64> = series.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
-        let seconds = series.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
-        if counts.iter().any(|count| *count > 0) {
-            text.histogram(NAME, &labels, &BUCKETS, &counts, seconds);
-        }
-    }
-}
-
-/// The number of objects of each resource that is stored.
-fn objects(text: &mut Text, replica: &Replica) {
-    const NAME: &str = "apiserver_resource_objects";
-    let (catalog, snapshot) = (replica.cluster.catalog(), replica.cluster.store.snapshot());
-    let stored = catalog.registry.resources().filter(|resource| resource.is_stored());
-    let mut counts: Vec<(&str, &str, usize)> = stored
-        .map(|resource| (&*resource.group, &*resource.resource, snapshot.slice(&Scope::all(resource.id), "").len()))
-        .collect();
-    counts.sort_unstable();
-    text.family(NAME, "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.", "gauge");
-    for (group, resource, count) in counts {
-        text.sample(NAME, &[("group", group), ("resource", resource)], count as f64);
-    }
-}
-
-fn events(text: &mut Text, all: &[Arc<Series>]) {
-    const NAME: &str = "apiserver_watch_events_total";
-    let mut counts: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
-    for series in all {
-        let count = series.events.load(Ordering::Relaxed);
-        if count > 0 {
-            *counts.entry((&series.group, &series.resource, &series.version)).or_default() += count;
-        }
-    }
-    text.family(NAME, "[BETA] Number of events sent in watch clients", "counter");
-    for ((group, resource, version), count) in counts {
-        text.sample(NAME, &[("group", group), ("resource", resource), ("version", version)], count as f64);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bookkeeping of a request: its labels in the metrics, and its entry in the record of requests.
 
-use super::{Exchange, Trace, header};
+use super::exchange::{Exchange, Trace, header};
 use crate::api::request::decode::readable;
 use crate::audit::RequestRecord;
 use crate::http::body::ReplyBody;

@@ -2,16 +2,16 @@
 //!
 //! Follows `calculateCondition` of `pkg/controller/apiapproval` (k8s.io/apiextensions-apiserver v0.37.1).
 
-use super::Stored;
+use super::stored::Stored;
 use crate::clock::format_seconds;
 use crate::commit::definition::Condition;
 use crate::error::ApiResult;
-use crate::reconcile::Reconcilers;
+use crate::reconcile::shared::Shared;
 use crate::registry::{Approval, approval_of};
 use jiff::Timestamp;
 
 /// Writes the condition, if the group is one of those and it is not there yet.
-pub(super) async fn settle(cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+pub(super) async fn settle(cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
     let Some((approval, message)) = approval_of(&stored.definition) else { return Ok(()) };
     let reason = match approval {
         Approval::Approved => "ApprovedAnnotation",

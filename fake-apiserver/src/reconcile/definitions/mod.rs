@@ -13,23 +13,22 @@ mod approval;
 mod description;
 mod names;
 mod removal;
+mod stored;
 mod structure;
 
-use super::{MANAGER, Reconcilers, Work};
+use super::shared::Shared;
+use super::work::Work;
 use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
-use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::ids;
-use crate::registry::owners::Writer;
 use crate::schema::OwnedType;
-use crate::store::{Entry, Key, ResourceId};
+use crate::store::ResourceId;
 use jiff::Timestamp;
 use names::{AllNames, Naming};
 use removal::Removal;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use stored::{Stored, key};
 use tree::Value;
 
 const NAMES_ACCEPTED: &str = "NamesAccepted";
@@ -60,12 +59,6 @@ struct Sources {
     terminating: bool,
 }
 
-/// A stored definition, parsed.
-struct Stored {
-    entry: Arc<Entry>,
-    definition: Value,
-}
-
 impl Sources {
     fn of(definition: &Value) -> Self {
         Sources {
@@ -84,7 +77,7 @@ impl Sources {
 
 impl Definitions {
     /// Reconciles the definition.
-    pub(super) async fn sync(&mut self, cluster: &Reconcilers, name: &str, now: Timestamp) -> ApiResult<()> {
+    pub(super) async fn sync(&mut self, cluster: &Shared, name: &str, now: Timestamp) -> ApiResult<()> {
         let found = Stored::read(cluster, name);
         let uid = found.as_ref().map_or("", |stored| meta::uid(&stored.definition));
         if self.served.get(name).is_some_and(|served| served.made_of.uid != uid) {
@@ -106,7 +99,7 @@ impl Definitions {
     }
 
     /// Reconciles the definition of a resource of which an object was removed.
-    pub(super) async fn leave(&mut self, cluster: &Reconcilers, resource: ResourceId, now: Timestamp) -> ApiResult<()> {
+    pub(super) async fn leave(&mut self, cluster: &Shared, resource: ResourceId, now: Timestamp) -> ApiResult<()> {
         let name = self.served.iter().find(|(_, served)| served.resource == resource).map(|(name, _)| name.clone());
         match name {
             Some(name) => self.sync(cluster, &name, now).await,
@@ -115,7 +108,7 @@ impl Definitions {
     }
 
     /// Serves the resource, unless it is already served with the same description.
-    fn serve(&mut self, cluster: &Reconcilers, name: &str, Stored { entry, definition }: &Stored) {
+    fn serve(&mut self, cluster: &Shared, name: &str, Stored { entry, definition }: &Stored) {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
         }
@@ -144,7 +137,7 @@ impl Definitions {
     }
 
     /// Stops serving the resource of a deleted definition.
-    async fn retire(&mut self, cluster: &Reconcilers, name: &str) {
+    async fn retire(&mut self, cluster: &Shared, name: &str) {
         if let Some(Served { resource, .. }) = self.served.remove(name) {
             cluster.catalogs.remove(resource);
             cluster.commits.close(resource).await;
@@ -152,13 +145,7 @@ impl Definitions {
     }
 
     /// Removes the objects of a definition that is being deleted and, when none are left, its finalizer.
-    async fn finalize(
-        &mut self,
-        cluster: &Reconcilers,
-        name: &str,
-        mut stored: Stored,
-        now: Timestamp,
-    ) -> ApiResult<()> {
+    async fn finalize(&mut self, cluster: &Shared, name: &str, mut stored: Stored, now: Timestamp) -> ApiResult<()> {
         let definition = &stored.definition;
         if meta::deletion_timestamp(definition).is_none() || meta::finalizers(definition).all(|one| one != CLEANUP) {
             return Ok(());
@@ -195,14 +182,14 @@ impl Definitions {
     }
 
     /// Forgets a definition, which was removed.
-    fn forget(&mut self, cluster: &Reconcilers, name: &str) {
+    fn forget(&mut self, cluster: &Shared, name: &str) {
         self.structure.forget(name);
         self.names.forget(name);
         self.release_names(cluster, name);
     }
 
     /// Enqueues the other definitions of the group that lack names.
-    fn release_names(&self, cluster: &Reconcilers, name: &str) {
+    fn release_names(&self, cluster: &Shared, name: &str) {
         for other in self.names.misnamed_beside(name) {
             cluster.note(Work::Definition(other.into()));
         }
@@ -210,7 +197,7 @@ impl Definitions {
 
     async fn accept_names(
         &mut self,
-        cluster: &Reconcilers,
+        cluster: &Shared,
         name: &str,
         stored: &mut Stored,
         now: Timestamp,
@@ -252,45 +239,11 @@ impl Definitions {
     }
 }
 
-async fn establish(cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+async fn establish(cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
     if !is_true(&stored.definition, NAMES_ACCEPTED) || is_true(&stored.definition, ESTABLISHED) {
         return Ok(());
     }
     let message = "the initial names have been accepted";
     let condition = Condition { type_: ESTABLISHED, status: true, reason: "InitialNamesAccepted", message };
     stored.change(cluster, now, |definition| condition.set(definition, &format_seconds(now))).await
-}
-
-fn key(name: &str) -> Key {
-    Key::new(ids::CUSTOM_RESOURCE_DEFINITIONS, "", name)
-}
-
-impl Stored {
-    fn read(cluster: &Reconcilers, name: &str) -> Option<Stored> {
-        let entry = cluster.store.get(&key(name))?;
-        Some(Stored { definition: entry.object(), entry })
-    }
-
-    /// Changes the definition, if it still exists; one that is being deleted is removed once it has no finalizers.
-    async fn change(&mut self, cluster: &Reconcilers, now: Timestamp, change: impl Fn(&mut Value)) -> ApiResult<()> {
-        let catalog = cluster.catalog();
-        let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
-        let Stored { entry: known, definition } = self;
-        let now = format_seconds(now);
-        let changed = cluster.commits.change(&known.key, |entry| {
-            if entry.revision != known.revision {
-                *definition = entry.object();
-            }
-            let old = definition.clone();
-            change(definition);
-            kind.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
-            let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
-            let change = if free { Change::Remove } else { Change::Put(draft(kind, definition)?) };
-            Ok((change, ()))
-        });
-        if let Some((entry, ())) = changed.await? {
-            self.entry = entry;
-        }
-        Ok(())
-    }
 }

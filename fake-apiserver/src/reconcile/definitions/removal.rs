@@ -4,7 +4,7 @@
 
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult, aggregate};
-use crate::reconcile::Reconcilers;
+use crate::reconcile::shared::Shared;
 use crate::registry::{Resource, Undecodable};
 use crate::store::{Entry, Key, ResourceId, Scope};
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ pub(super) enum Removal {
 }
 
 /// Deletes all objects of a resource. In a namespace with one that cannot be converted to the storage version, those behind it stay, too.
-pub(super) async fn run(cluster: &Reconcilers, id: ResourceId, now: Timestamp) -> ApiResult<Removal> {
+pub(super) async fn run(cluster: &Shared, id: ResourceId, now: Timestamp) -> ApiResult<Removal> {
     let catalog = cluster.catalog();
     let Some(kind) = catalog.registry.get(id) else { return Ok(Removal::Done) };
     let entries: Vec<_> = cluster.store.snapshot().range(&Scope::all(id), "").cloned().collect();

@@ -3,11 +3,11 @@
 //! No definition of v1 has such a schema, so there is only one thing to do: to remove the condition if a client wrote it. Follows `sync` of
 //! `pkg/controller/nonstructuralschema` (k8s.io/apiextensions-apiserver v0.37.1), which does so once for each generation.
 
-use super::Stored;
+use super::stored::Stored;
 use crate::commit::definition::{find, remove};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::reconcile::Reconcilers;
+use crate::reconcile::shared::Shared;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Seen(BTreeMap<Box<str>, i64>);
 
 impl Seen {
     /// Removes the condition.
-    pub(super) async fn settle(&mut self, cluster: &Reconcilers, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+    pub(super) async fn settle(&mut self, cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
         let definition = &stored.definition;
         let name = meta::name(definition).into();
         let generation = definition["metadata"]["generation"].as_i64().unwrap_or_default();

@@ -355,7 +355,9 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        bootstrap::create(&cluster, self.clock.now()).await.expect("the objects of a new cluster are sound");
+        let created =
+            bootstrap::create(&cluster.reconcilers, &cluster.commits, cluster.rbac.is_some(), self.clock.now());
+        created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
     }
 

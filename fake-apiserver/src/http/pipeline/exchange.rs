@@ -1,0 +1,126 @@
+//! A request with its parsed path, and what is noted of it on its way.
+
+use crate::api::request::Query;
+use crate::auth::authorizer::{Attributes, Target};
+use crate::auth::impersonation::Impersonated;
+use crate::auth::{ClientCertificate, User};
+use crate::http::audit_id;
+use crate::http::metrics::Series;
+use crate::http::negotiate::Preferences;
+use crate::http::replica::Replica;
+use crate::http::route::{ResourcePath, Route, route, verb};
+use crate::object::name::path_segment;
+use crate::object::selector::exact_fields;
+use bytes::Bytes;
+use http::header::{HeaderName, HeaderValue};
+use http::request::Parts;
+use jiff::Timestamp;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// A request with its parsed path.
+pub(super) struct Exchange<'r> {
+    pub(super) replica: &'r Arc<Replica>,
+    pub(super) parts: &'r Parts,
+    /// The path, without escapes.
+    pub(super) path: &'r str,
+    pub(super) certificate: Option<&'r ClientCertificate>,
+    pub(super) now: Timestamp,
+    pub(super) audit_id: HeaderValue,
+    pub(super) resource: Option<ResourcePath<'r>>,
+    pub(super) verb: &'static str,
+    pub(super) query: Query<'r>,
+    /// The requirements of the field selector of a list, watch or deletecollection.
+    pub(super) fields: Vec<(String, String)>,
+}
+
+/// The facts about a request that are recorded besides the request itself.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) user: Option<Arc<User>>,
+    pub(super) impersonated: Option<Impersonated>,
+    pub(super) authentication_error: Option<String>,
+    /// Warnings that are sent also with a refusal.
+    pub(super) warnings: Vec<String>,
+    pub(super) annotations: Vec<(&'static str, String)>,
+    pub(super) body: Bytes,
+    /// Where the request is counted.
+    pub(super) counted: Option<Arc<Series>>,
+    /// Whether a refusal has `nosniff`, whatever its reason.
+    pub(super) nosniff: bool,
+}
+
+impl<'r> Exchange<'r> {
+    pub(super) fn new(
+        replica: &'r Arc<Replica>,
+        parts: &'r Parts,
+        path: &'r str,
+        certificate: Option<&'r ClientCertificate>,
+    ) -> Self {
+        let query = Query::parse(parts.uri.query().unwrap_or_default());
+        let resource = match route(path) {
+            Route::Resource(path) => Some(path),
+            Route::Other => None,
+        };
+        let watch = resource.as_ref().is_some_and(|path| path.watch_prefix) || query.flag("watch").unwrap_or(false);
+        let named = resource.as_ref().is_some_and(|path| !path.name.is_empty() && !path.watch_prefix);
+        let verb = verb(&parts.method, named, watch);
+        let selects = resource.as_ref().is_some_and(|path| !path.watch_prefix)
+            && matches!(verb, "list" | "watch" | "deletecollection");
+        let fields = if selects { exact_fields(query.get("fieldSelector")) } else { Vec::new() };
+        Exchange {
+            replica,
+            parts,
+            path,
+            certificate,
+            now: replica.clock.now(),
+            audit_id: audit_id::of(&parts.headers),
+            resource,
+            verb,
+            query,
+            fields,
+        }
+    }
+
+    /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
+    pub(super) fn name(&self) -> &str {
+        let name = self.resource.as_ref().map(|path| path.name).unwrap_or_default();
+        if !name.is_empty() || self.verb == "deletecollection" {
+            return name;
+        }
+        let selected = self.fields.iter().find(|(field, _)| field == "metadata.name");
+        selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
+    }
+
+    pub(super) fn preferences(&self) -> Preferences<'_> {
+        Preferences::of(&self.parts.headers, &self.query)
+    }
+
+    /// The verb for authorizers and auditors; of non-resource paths, the method in lower case.
+    pub(super) fn audited_verb(&self) -> Cow<'static, str> {
+        match self.resource {
+            Some(_) => self.verb.into(),
+            None => self.parts.method.as_str().to_ascii_lowercase().into(),
+        }
+    }
+
+    pub(super) fn attributes<'a>(&'a self, user: &'a User, verb: &'a str) -> Attributes<'a> {
+        let target = match &self.resource {
+            Some(path) => Target::Resource {
+                group: path.group,
+                version: path.version,
+                resource: path.resource,
+                subresource: path.subresource,
+                namespace: path.namespace(),
+                name: self.name(),
+            },
+            None => Target::Path(self.path),
+        };
+        Attributes { user, verb, target, fields: &self.fields }
+    }
+}
+
+/// The text of a header; "" without one.
+pub(super) fn header(parts: &Parts, name: HeaderName) -> &str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}

@@ -1,0 +1,60 @@
+//! A stored definition, and changes of it.
+
+use crate::clock::format_seconds;
+use crate::commit::{Change, draft};
+use crate::error::ApiResult;
+use crate::object::meta;
+use crate::reconcile::MANAGER;
+use crate::reconcile::shared::Shared;
+use crate::registry::ids;
+use crate::registry::owners::Writer;
+use crate::store::{Entry, Key};
+use jiff::Timestamp;
+use std::sync::Arc;
+use tree::Value;
+
+/// A stored definition, parsed.
+pub(super) struct Stored {
+    pub(super) entry: Arc<Entry>,
+    pub(super) definition: Value,
+}
+
+impl Stored {
+    /// The definition of that name.
+    pub(super) fn read(cluster: &Shared, name: &str) -> Option<Stored> {
+        let entry = cluster.store.get(&key(name))?;
+        Some(Stored { definition: entry.object(), entry })
+    }
+
+    /// Changes the definition, if it still exists; one that is being deleted is removed once it has no finalizers.
+    pub(super) async fn change(
+        &mut self,
+        cluster: &Shared,
+        now: Timestamp,
+        change: impl Fn(&mut Value),
+    ) -> ApiResult<()> {
+        let catalog = cluster.catalog();
+        let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
+        let Stored { entry: known, definition } = self;
+        let now = format_seconds(now);
+        let changed = cluster.commits.change(&known.key, |entry| {
+            if entry.revision != known.revision {
+                *definition = entry.object();
+            }
+            let old = definition.clone();
+            change(definition);
+            kind.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
+            let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
+            let change = if free { Change::Remove } else { Change::Put(draft(kind, definition)?) };
+            Ok((change, ()))
+        });
+        if let Some((entry, ())) = changed.await? {
+            self.entry = entry;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn key(name: &str) -> Key {
+    Key::new(ids::CUSTOM_RESOURCE_DEFINITIONS, "", name)
+}
