@@ -88,6 +88,63 @@ fn circles_of_rooms_are_seen() {
     assert_eq!(tree.circles(), circle);
 }
 
+/// A crate of a parent, its children `one` and `two`, and a file beside them.
+fn family(parent: &str, one: &str, two: &str) -> Tree {
+    Tree::of(&[
+        ("lib.rs", "mod family;\nmod aside;\npub use family::one::One;"),
+        ("family/mod.rs", &format!("pub mod one;\nmod two;\nmod three;\npub struct Own;\n{parent}")),
+        ("family/one.rs", &format!("pub struct One;\n{one}")),
+        ("family/two.rs", &format!("pub struct Two;\npub fn two() {{}}\n{two}")),
+        ("family/three.rs", "pub struct Three;"),
+        ("aside.rs", "use crate::One; pub struct Aside;"),
+    ])
+}
+
+#[test]
+fn circles_of_files_are_seen() {
+    let siblings = ["family::one → family::two: Two", "family::two → family::one: One"];
+    let parent_and_child = ["family → family::one: One", "family::one → family: Own"];
+    for (parent, one, two, expected) in [
+        ("", "use super::two::Two;", "use super::one::One;", &siblings[..]),
+        // Through re-exports, in the parent or at the root.
+        ("pub use one::One; pub use two::Two;", "use super::Two;", "use crate::One;", &siblings),
+        ("use two::Two as Renamed;", "use super::Renamed;", "use crate::One;", &siblings),
+        // By a path, through the imported name of a module.
+        ("", "use super::two; fn f(_: two::Two) {}", "mod inner { fn f(_: super::super::one::One) {} }", &siblings),
+        ("use one::One;", "use super::Own;", "", &parent_and_child),
+        ("fn f(_: one::One) {}", "use super::*;", "", &["family → family::one: One", "family::one → family: *"]),
+        // What the parent hands on and uses itself.
+        ("pub use one::One; fn f(_: One) {}", "use super::Own;", "", &parent_and_child),
+        (
+            "pub(crate) use one::{One, one}; impl One {}",
+            "use crate::aside::Aside;",
+            "",
+            &["aside → family::one: One", "family::one → aside: Aside"],
+        ),
+    ] {
+        assert_eq!(family(parent, one, two).circles_of_files(), expected, "{parent} | {one} | {two}");
+    }
+}
+
+#[test]
+fn what_is_no_circle_of_files_is_none() {
+    for (parent, one, two) in [
+        ("use one::One;", "use super::two::Two;", "use super::three::Three;"),
+        // A parent may hand on what its children have, of which it uses nothing.
+        ("pub use one::One; pub(crate) use two::{Two, two};", "use super::Own; use super::Two;", "use super::Own;"),
+        ("pub use one::*;", "use super::Own;", ""),
+        // A name that leads through the parent is not the parent's.
+        ("use one::One; pub use three::Three;", "use super::Three; use crate::family; fn f(_: family::Three) {}", ""),
+        ("use one::One;", "use super::three; fn f(_: three::Three) {}", ""),
+        // The name of a module in `mod` is no use of what is handed on under the same name.
+        ("pub use two::two;", "", "use super::Own;"),
+        ("use one::One;", "#[cfg(test)]\nmod tests { use super::super::Own; }", ""),
+        ("use one::One;", "pub(in crate::family) struct Inner; mod inner { use super::Inner; }", ""),
+    ] {
+        assert_eq!(family(parent, one, two).circles_of_files(), [""; 0], "{parent} | {one} | {two}");
+    }
+}
+
 #[test]
 fn words_texts_and_statics_are_seen() {
     let tree = tree(

@@ -8,8 +8,8 @@ pub(crate) struct Scope {
     pub(crate) inside: Vec<String>,
     /// The child modules with a file of their own.
     pub(crate) children: Vec<String>,
-    /// The paths that `use` declarations import, each with the name that it gets here; glob imports have none.
-    pub(crate) imports: Vec<(Vec<String>, Option<String>)>,
+    /// The paths that `use` declarations import; that of a glob ends with `*`.
+    pub(crate) imports: Vec<Import>,
     /// The other paths of two or more segments.
     pub(crate) paths: Vec<Vec<String>>,
     /// All identifiers, and of paths the last two together: `Timestamp::now`.
@@ -18,6 +18,16 @@ pub(crate) struct Scope {
     pub(crate) statics: Vec<String>,
     /// The string literals, with their quotes.
     pub(crate) strings: Vec<String>,
+}
+
+/// One path of a `use` declaration.
+#[derive(Debug)]
+pub(crate) struct Import {
+    pub(crate) path: Vec<String>,
+    /// The name that the path gets here; a glob has none.
+    pub(crate) name: Option<String>,
+    /// Whether the declaration is `pub`, to whatever extent.
+    pub(crate) public: bool,
 }
 
 /// A scanned file.
@@ -64,10 +74,16 @@ pub(crate) fn scan(text: &str) -> Source {
             }
             [Token::Word(word), Token::Word(name), Token::Sign(';'), ..] if word == "mod" => {
                 source.scopes[scope].children.push(name.clone());
+                at += 2;
             }
             [Token::Word(word), rest @ ..] if word == "use" && rest.first() != Some(&Token::Sign('<')) => {
                 let length = rest.iter().position(|token| *token == Token::Sign(';')).unwrap_or(rest.len());
-                imports(&mut rest[..length].iter(), &[], &mut source.scopes[scope].imports);
+                // `pub use`, `pub(crate) use`.
+                let public = at > 0 && matches!(&tokens[at - 1], Token::Word(_) | Token::Sign(')'));
+                let mut found = Vec::new();
+                imports(&mut rest[..length].iter(), &[], &mut found);
+                let found = found.into_iter().map(|(path, name)| Import { path, name, public });
+                source.scopes[scope].imports.extend(found);
                 at += length;
             }
             [Token::Word(first), Token::Separator, Token::Word(_), ..] => {
@@ -153,7 +169,7 @@ fn imports<'t>(
                 name = Some(word.clone());
             }
             Token::Sign('*') => {
-                found.push((path.clone(), None));
+                found.push(([path.as_slice(), &["*".to_owned()]].concat(), None));
                 name = None;
             }
             Token::Sign('{') => {

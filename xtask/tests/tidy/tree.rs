@@ -1,6 +1,6 @@
 //! A crate as a graph: its modules, and the modules that each names.
 
-use crate::scan::scan;
+use crate::scan::{Import, scan};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
@@ -15,12 +15,22 @@ pub(crate) struct Tree {
     imports: BTreeMap<Place, BTreeSet<Place>>,
 }
 
+/// What a path names: an item of a module, or the module itself.
+struct Named {
+    module: Place,
+    item: Option<String>,
+}
+
 #[derive(Debug, Default)]
 struct Module {
+    /// The module of the file in which it stands.
+    file: Place,
     /// The imported names, with the paths that they stand for.
     names: BTreeMap<String, Vec<String>>,
     /// All paths, as they are written.
     paths: Vec<Vec<String>>,
+    /// The paths without those of names that are only handed on: imported by `pub use`, and not used here.
+    used: Vec<Vec<String>>,
     words: BTreeSet<String>,
     statics: BTreeSet<String>,
     strings: BTreeSet<String>,
@@ -47,19 +57,24 @@ impl Tree {
             tests.extend(source.test_children.iter().map(|child| [place.clone(), vec![child.clone()]].concat()));
             for scope in source.scopes {
                 let mut module = Module {
+                    file: place.clone(),
+                    used: scope.paths.clone(),
                     paths: scope.paths,
                     statics: scope.statics.into_iter().collect(),
                     strings: scope.strings.into_iter().collect(),
+                    words: scope.words.iter().cloned().collect(),
                     ..Module::default()
                 };
-                for (path, name) in scope.imports {
+                for Import { path, name, public } in scope.imports {
+                    if !public || name.as_ref().is_some_and(|name| scope.words.contains(name)) {
+                        module.used.push(path.clone());
+                    }
                     if let Some(name) = name {
                         module.names.insert(name, path.clone());
                     }
                     module.words.extend(path.iter().cloned());
                     module.paths.push(path);
                 }
-                module.words.extend(scope.words);
                 tree.modules.insert([place.clone(), scope.inside].concat(), module);
             }
         }
@@ -109,11 +124,34 @@ impl Tree {
             rooms.entry(room).or_default().extend(others.map(String::as_str));
         }
         let circle = |(room, imports): (&&str, &BTreeSet<&str>)| {
-            let back: Vec<&str> =
-                imports.iter().copied().filter(|other| reached(&rooms, other).contains(*room)).collect();
+            let back: Vec<&str> = back(&rooms, room, imports).collect();
             (!back.is_empty()).then(|| format!("{room} ⇄ {}", back.join(", ")))
         };
         rooms.iter().filter_map(circle).collect()
+    }
+
+    /// The imports that tie files together in circles, each with the names that it takes.
+    pub(crate) fn circles_of_files(&self) -> Vec<String> {
+        let mut names = BTreeMap::<(String, String), BTreeSet<String>>::new();
+        for (place, module) in &self.modules {
+            for named in module.used.iter().filter_map(|path| self.resolve(place, path, 0)) {
+                let Some(item) = named.item else { continue };
+                let other = &self.modules[&named.module].file;
+                if *other != module.file {
+                    names.entry((title(&module.file), title(other))).or_default().insert(item);
+                }
+            }
+        }
+        let mut files = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for (file, other) in names.keys() {
+            files.entry(file).or_default().insert(other);
+        }
+        let ties = files.iter().flat_map(|(file, imports)| back(&files, file, imports).map(|other| (*file, other)));
+        ties.map(|(file, other)| {
+            let names = &names[&(file.to_owned(), other.to_owned())];
+            format!("{file} → {other}: {}", names.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+        })
+        .collect()
     }
 
     /// The modules of the rooms that use one of the identifiers `words`, each with that word.
@@ -153,11 +191,12 @@ impl Tree {
     /// The modules that the one at `place` names.
     fn imported(&self, place: &Place) -> BTreeSet<Place> {
         let paths = self.modules[place].paths.iter();
-        paths.filter_map(|path| self.resolve(place, path, 0)).filter(|found| found != place).collect()
+        let named = paths.filter_map(|path| self.resolve(place, path, 0)).map(|named| named.module);
+        named.filter(|found| found != place).collect()
     }
 
-    /// The module of the item that `path` names at `place`; `None` for another crate.
-    fn resolve(&self, place: &[String], path: &[String], depth: usize) -> Option<Place> {
+    /// What `path` names at `place`; `None` for another crate.
+    fn resolve(&self, place: &[String], path: &[String], depth: usize) -> Option<Named> {
         let (first, mut rest) = path.split_first()?;
         let mut at = place.to_vec();
         match first.as_str() {
@@ -186,7 +225,7 @@ impl Tree {
             let target = [target.as_slice(), further].concat();
             return if depth < 16 { self.resolve(&at, &target, depth + 1) } else { None };
         }
-        Some(at)
+        Some(Named { module: at, item: rest.first().cloned() })
     }
 
     fn names_something(&self, place: &Place, name: &str) -> bool {
@@ -194,6 +233,15 @@ impl Tree {
         self.modules.contains_key(&child)
             || self.modules.get(place).is_some_and(|module| module.names.contains_key(name))
     }
+}
+
+/// Those of the `imports` of `node` that lead back to it.
+fn back<'a>(
+    edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,
+    node: &str,
+    imports: &BTreeSet<&'a str>,
+) -> impl Iterator<Item = &'a str> {
+    imports.iter().copied().filter(move |other| reached(edges, other).contains(node))
 }
 
 /// The nodes that can be reached from `start`.

@@ -1,6 +1,6 @@
 //! The check that compares a run with the scenario's text.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::dialogue::Dialogue;
 use crate::scenario::Scenario;
 use crate::scenario::expectation::Expectation;

@@ -1,7 +1,7 @@
 //! The guarantee that a read sees all earlier writes.
 
-use super::Guarantee;
 use super::facts::{Exchange, Facts, revision};
+use super::guarantee::Guarantee;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
     name: "linear",

@@ -8,6 +8,8 @@ pub mod facts;
 mod selector_syntax;
 
 mod bookmarkable;
+mod finding;
+mod guarantee;
 mod linear;
 mod monotonic;
 mod optimistic;
@@ -17,40 +19,13 @@ mod resumable;
 mod selectors;
 mod unique;
 
+pub use finding::Finding;
+pub use guarantee::Guarantee;
+
 use crate::dialogue::Played;
 use crate::history::History;
 use crate::scenario::Scenario;
 use facts::Facts;
-use std::fmt;
-
-/// A violation that a check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// The check that found it.
-    pub check: &'static str,
-    /// The line of the command it is about; `None` if it is about none.
-    pub line: Option<usize>,
-    /// Whether the play ended at that command.
-    pub breaks_off: bool,
-    /// The finding in words.
-    pub text: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.check, self.text)
-    }
-}
-
-/// A promise that every API server keeps at any time.
-pub struct Guarantee {
-    /// The name in findings.
-    pub name: &'static str,
-    /// The promise in one sentence.
-    pub definition: &'static str,
-    /// The violations of the promise in the facts.
-    broken: fn(&Facts<'_>) -> Vec<String>,
-}
 
 /// All guarantees, by name.
 pub static GUARANTEES: [Guarantee; 9] = [

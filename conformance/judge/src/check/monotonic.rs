@@ -1,7 +1,7 @@
 //! The guarantee that revisions grow and uids are unique.
 
-use super::Guarantee;
 use super::facts::{Facts, Key};
+use super::guarantee::Guarantee;
 use std::collections::BTreeMap;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {

@@ -1,7 +1,7 @@
 //! The guarantee of optimistic concurrency: no lost update.
 
-use super::Guarantee;
 use super::facts::{Facts, revision};
+use super::guarantee::Guarantee;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
     name: "optimistic",

@@ -1,7 +1,7 @@
 //! The guarantee that events arrive in order.
 
-use super::Guarantee;
 use super::facts::Facts;
+use super::guarantee::Guarantee;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
     name: "ordered",

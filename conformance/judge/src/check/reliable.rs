@@ -1,7 +1,7 @@
 //! The guarantee that no change is missed between two events.
 
-use super::Guarantee;
 use super::facts::Facts;
+use super::guarantee::Guarantee;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
     name: "reliable",

@@ -1,7 +1,7 @@
 //! The guarantee that a watch continues where another ended.
 
-use super::Guarantee;
 use super::facts::Facts;
+use super::guarantee::Guarantee;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {
     name: "resumable",

@@ -1,7 +1,7 @@
 //! The guarantee of watches with selectors.
 
-use super::Guarantee;
 use super::facts::{Facts, Watch};
+use super::guarantee::Guarantee;
 use std::collections::BTreeMap;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {

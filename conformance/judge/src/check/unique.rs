@@ -1,7 +1,7 @@
 //! The guarantee that each event is delivered once.
 
-use super::Guarantee;
 use super::facts::Facts;
+use super::guarantee::Guarantee;
 use std::collections::BTreeSet;
 
 pub(super) const GUARANTEE: Guarantee = Guarantee {

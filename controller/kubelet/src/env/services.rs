@@ -3,7 +3,6 @@
 //! Follows kubernetes v1.37.1 `pkg/kubelet/envvars/envvars.go` and `getServiceEnvVarMap` of
 //! `pkg/kubelet/kubelet_pods.go`.
 
-use super::Variables;
 use k8s_openapi::api::core::v1::Service;
 use kube::ResourceExt;
 use std::collections::BTreeMap;
@@ -13,7 +12,7 @@ const MASTER: (&str, &str) = ("default", "kubernetes");
 
 /// The variables for a pod of `namespace`: those of the API server's service, and with `links` those of all services of its
 /// namespace.
-pub(super) fn variables(services: &[Service], namespace: &str, links: bool) -> Variables {
+pub(super) fn variables(services: &[Service], namespace: &str, links: bool) -> BTreeMap<String, String> {
     let mut by_name: BTreeMap<String, &Service> = BTreeMap::new();
     for service in services.iter().filter(|service| cluster_ip(service).is_some()) {
         let name = service.name_any();
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(of_ipv6()["V6_PORT"], "tcp://[2001:db8::1]:80");
     }
 
-    fn of_ipv6() -> Variables {
+    fn of_ipv6() -> BTreeMap<String, String> {
         let spec = json!({"clusterIP": "2001:db8::1", "ports": [{"port": 80}]});
         let service = serde_json::from_value(json!({"metadata": {"name": "v6", "namespace": "ns"}, "spec": spec}));
         variables(&[service.expect("a service")], "ns", true)

@@ -1,6 +1,7 @@
 //! The cache of tokens, and the decisions when to renew and to drop them. It makes no requests.
 
-use super::{Token, TokenSpec};
+use super::spec::TokenSpec;
+use super::token::Token;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 

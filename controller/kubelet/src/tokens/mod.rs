@@ -9,15 +9,17 @@
 
 mod cache;
 mod spec;
+mod token;
 
 pub use cache::{is_expired, requires_refresh};
 pub use spec::{BoundObject, TokenSpec};
+pub use token::Token;
 
 use crate::clock::Clock;
 use cache::TokenCache;
 use controller::client_go::api_errors;
 use controller::client_go::objects::Objects;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use kube::Client;
 use std::fmt;
@@ -28,27 +30,6 @@ use tracing::{error, warn};
 pub const SWEEP_PERIOD: SignedDuration = SignedDuration::from_mins(1);
 /// The bound of the jitter, in seconds, by which a token is renewed early (`maxJitter`); the jitter is less.
 const MAX_JITTER_SECONDS: i64 = 10;
-
-/// A token as the API server issued it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token {
-    /// The token itself.
-    pub token: String,
-    /// Its expiry.
-    pub expires: Timestamp,
-    /// Its lifetime in seconds, if the API server states one.
-    pub lifetime_seconds: Option<i64>,
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Token { token: _, expires, lifetime_seconds } = self;
-        f.debug_struct("Token")
-            .field("expires", expires)
-            .field("lifetime_seconds", lifetime_seconds)
-            .finish_non_exhaustive()
-    }
-}
 
 /// An error of getting a token.
 #[derive(Debug, thiserror::Error)]

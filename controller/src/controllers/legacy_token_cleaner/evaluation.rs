@@ -3,7 +3,7 @@
 //! An evaluation is a key in a queue, so that it can be paused and stepped. A step always finds it there: it does not wait
 //! for the pause to end.
 
-use super::Cleaner;
+use super::cleaner::Cleaner;
 use crate::client_go::workqueue::metrics::QueueMetrics;
 use crate::client_go::workqueue::{Activity, RateLimitingQueue};
 use crate::controller::Task;

@@ -2,7 +2,7 @@
 //!
 //! Dates are compared as text, as upstream does; the day is UTC's.
 
-use super::{INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKED_SINCE_KEY};
+use super::labels::{INVALID_SINCE_LABEL, LAST_USED_LABEL, TRACKED_SINCE_KEY};
 use crate::controllers::tokens::belongs::{is_token, refers_to};
 use crate::controllers::tokens::keys::{SERVICE_ACCOUNT_UID_KEY, annotation};
 use anyhow::Context;

@@ -3,7 +3,7 @@
 //! Follows apiserver v0.37.1 `pkg/server/healthz/healthz.go` (`handleRootHealth`). As in kube-controller-manager single checks
 //! have no paths of their own. Names are compared with the raw query; none of them needs escaping.
 
-use super::text;
+use super::reply::text;
 use http::{Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Bytes;

@@ -5,12 +5,13 @@
 
 mod access;
 mod health;
+mod reply;
 
 use crate::client_go::leader_status::LeaderStatus;
 use access::Access;
 use anyhow::{Context, Result};
 use health::Check;
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -18,10 +19,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use kube::Client;
 use prometheus_client::registry::Registry;
+use reply::{refusal, reply, text};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use serde_json::json;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -193,26 +194,4 @@ impl Site {
 fn bearer(request: &Request<Incoming>) -> Option<&str> {
     let (scheme, token) = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
-}
-
-fn refusal(code: StatusCode, reason: &str, message: String) -> Response<Full<Bytes>> {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": message, "reason": reason, "details": {}, "code": code.as_u16(),
-    });
-    reply(code, "application/json", status.to_string())
-}
-
-fn text(code: StatusCode, body: String) -> Response<Full<Bytes>> {
-    reply(code, "text/plain; charset=utf-8", body)
-}
-
-fn reply(code: StatusCode, content_type: &'static str, body: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
-    *response.status_mut() = code;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
-    response
 }
