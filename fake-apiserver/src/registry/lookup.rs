@@ -1,5 +1,6 @@
 //! All resources that a cluster serves, found by path, by kind or by id.
 
+use super::ids::NAMES;
 use super::kinds::{ROWS, Row};
 use super::parts::{Str, Subresource};
 use super::record::Record;
@@ -38,8 +39,8 @@ impl Registry {
     pub fn built_in() -> Registry {
         static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
             let record = Record::read();
-            ROWS.iter().fold(Registry::default(), |registry, Row { id, name, rules }| {
-                registry.with(Resource::recorded(*id, name, *rules, &record).into())
+            ROWS.iter().fold(Registry::default(), |registry, Row { id, rules }| {
+                registry.with(Resource::recorded(*id, NAMES[id.0 as usize], *rules, &record).into())
             })
         });
         BUILT_IN.clone()
