@@ -9,7 +9,7 @@ use crate::store::Store;
 use jiff::Timestamp;
 use tree::Value;
 
-/// What an allocation reads and writes.
+/// The access of an allocation to the cluster's state.
 #[derive(Clone, Copy)]
 pub(crate) struct Access<'a> {
     pub(crate) store: &'a Store,

@@ -17,7 +17,7 @@ const FIELD: &str = "managedFields";
 /// The greatest length of a manager's name, in bytes.
 const MAX_NAME: usize = 128;
 
-/// The object with the sets of fields of its owners as trees, for those who look into them.
+/// The object with its `managedFields` parsed into trees, for code that reads them.
 pub(super) fn spelled_out(mut object: Value) -> Value {
     let entries = object.get_mut("metadata").and_then(|metadata| metadata.get_mut(FIELD)).and_then(Value::as_array_mut);
     for entry in entries.into_iter().flatten() {

@@ -54,7 +54,7 @@ fn check(
 /// 422 if the patched object has another uid.
 pub(super) fn refuse_other_uid(request: &Request<'_>, new: &Value, old: &Value) -> ApiResult<()> {
     let Some(error) = changed_uid(new, old) else { return Ok(()) };
-    // Upstream looks for it in two places, and tells it once of kinds that have declarative validation.
+    // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
     let times = if request.version.is_custom() { 2 } else { 1 };
     Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
 }

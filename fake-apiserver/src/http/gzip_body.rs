@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 /// The length from which a portion of a body is compressed, in bytes.
 pub(super) const PORTION: usize = 256 * 1024;
 
-/// A portion in compression: what is compressed, and the encoder, unless it was the last one.
+/// A portion in compression: the compressed bytes, and the encoder, unless it was the last portion.
 type Job = Pin<Box<dyn Future<Output = (Bytes, Option<Encoder>)> + Send>>;
 type Encoder = GzEncoder<Vec<u8>>;
 
@@ -41,7 +41,7 @@ impl<B: Body<Data = Bytes, Error = ApiError> + Unpin> GzipBody<B> {
         GzipBody { plain, workers, pieces: Vec::new(), state: State::Reading(encoder) }
     }
 
-    /// The next part of what is sent; `None` at the end.
+    /// The next part of the compressed body; `None` at the end.
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         loop {
             match &mut self.state {

@@ -42,7 +42,7 @@ enum Stage {
     Ended,
 }
 
-/// A list in YAML, as one text: if one of its objects has what cannot stand in YAML, the client is told so instead. Each is printed by itself.
+/// A list as a single YAML document, printed object by object. If one cannot be represented, the client gets an error instead of the list.
 ///
 /// # Errors
 /// 500, if a stored object is not JSON, or has characters that YAML does not allow.

@@ -33,7 +33,7 @@ pub(super) fn is_about(key: &Key) -> bool {
     }
 }
 
-/// Creates what is missing, and repairs what is wrong.
+/// Creates missing objects, and repairs wrong ones.
 pub(super) async fn sync(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let sync = Sync { cluster, registry: &catalog.registry, now };

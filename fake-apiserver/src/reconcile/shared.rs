@@ -21,7 +21,7 @@ pub(crate) struct Options {
     pub(crate) advertised: SocketAddr,
 }
 
-/// What all reconcilers share.
+/// The state that all reconcilers share.
 pub(super) struct Shared {
     pub(super) options: Options,
     pub(super) store: Store,
@@ -38,7 +38,7 @@ impl Shared {
         self.catalogs.load()
     }
 
-    /// What allocations read and write.
+    /// The access of allocations to the cluster's state.
     pub(super) fn access<'a>(&'a self, catalog: &'a Catalog, now: Timestamp) -> Access<'a> {
         Access {
             store: &self.store,

@@ -21,7 +21,7 @@ pub(super) enum Work {
     LeaveNamespace(Box<str>),
     /// A service that had the address was removed.
     ReleaseAddress(Box<str>),
-    /// The service `kubernetes`, or what belongs to it, was changed.
+    /// The service `kubernetes`, or an object that belongs to it, was changed.
     KubernetesService,
 }
 

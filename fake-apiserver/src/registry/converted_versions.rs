@@ -70,7 +70,7 @@ impl Version {
     /// Stored objects as readers see them, converted by the webhook; without one they stay as they are.
     ///
     /// # Errors
-    /// What the webhook did wrong.
+    /// The failure of the webhook, as a message.
     pub(crate) async fn shown(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
         let Some(conversion) = &self.conversion else { return Ok(objects) };
         let Some(webhook) = &conversion.webhook else { return Ok(objects) };
@@ -86,7 +86,7 @@ impl Version {
     /// Objects as the webhook answers with them in this version: not pruned.
     ///
     /// # Errors
-    /// What the webhook did wrong.
+    /// The failure of the webhook, as a message.
     pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
         match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
             Some(webhook) => webhook.convert(objects, &self.api_version).await,
@@ -94,7 +94,7 @@ impl Version {
         }
     }
 
-    /// Whether objects have to be changed before clients see them, beyond what a webhook has done.
+    /// Whether objects have to be changed before clients see them, apart from conversion by a webhook.
     pub(crate) fn converts(&self) -> bool {
         self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
     }

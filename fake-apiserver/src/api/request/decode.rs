@@ -216,7 +216,7 @@ pub(crate) fn object(
     Ok(object)
 }
 
-/// Keeps an empty list of owners, which asks to forget them all: decoding by type makes nothing of it.
+/// Keeps an empty `managedFields`, which asks to reset them: decoding by type drops it.
 pub(crate) fn keep_empty(sent: &Value, object: &mut Value) {
     if Metadata::of(sent).field(MANAGED_FIELDS).is_some_and(|entries| entries.as_array().is_some_and(Vec::is_empty)) {
         meta::set(object, MANAGED_FIELDS, Vec::<Value>::new());

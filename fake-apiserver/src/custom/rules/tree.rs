@@ -11,7 +11,7 @@ use tree::{Text, Value};
 pub const RULES: &str = "x-kubernetes-validations";
 const EMBEDDED: &str = "x-kubernetes-embedded-resource";
 
-/// Why there are no rules about values that expressions cannot see.
+/// The error for rules about values that expressions cannot see.
 pub const NO_TYPE: &str = "failed to convert to declType for CEL validation rules";
 
 /// The rules of a schema and of those below it.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-/// The response at `/metrics`, which forgets what was counted if the method is `DELETE`.
+/// The response at `/metrics`; the method `DELETE` resets the counts.
 pub(in crate::http) fn answer(replica: &Replica, method: &Method) -> Response<Bytes> {
     if method == Method::DELETE {
         replica.metrics.forget();

@@ -44,7 +44,7 @@ pub(super) struct Trace {
     pub(super) warnings: Vec<String>,
     pub(super) annotations: Vec<(&'static str, String)>,
     pub(super) body: Bytes,
-    /// Where the request is counted.
+    /// The series in which the request is counted.
     pub(super) counted: Option<Arc<Series>>,
     /// Whether a refusal has `nosniff`, whatever its reason.
     pub(super) nosniff: bool,

@@ -30,7 +30,7 @@ pub(super) struct Leniency {
     pub(super) stored: Option<Rc<Stored>>,
 }
 
-/// What was stored before.
+/// The parts of the stored definition that matter for its update.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) rules: HashSet<String>,
@@ -54,13 +54,13 @@ impl Leniency {
         stored: None,
     };
 
-    /// What is required of a version.
+    /// The leniency for a version: costs are not limited if its schema is unchanged.
     pub(super) fn of_version(&self, name: &str) -> Self {
         let is_unchanged = |stored: &Rc<Stored>| stored.versions.iter().any(|version| version == name);
         Leniency { any_cost: self.stored.as_ref().is_some_and(is_unchanged), ..self.clone() }
     }
 
-    /// What an expression in a field of a rule may call: more, if it was there before.
+    /// The functions that an expression in a field of a rule may call: more, if the stored definition has the expression.
     pub(super) fn stage(&self, field: &str, expression: &str) -> Stage {
         let was_there = |stored: &Rc<Stored>| match field {
             "rule" => stored.rules.contains(expression),

@@ -49,11 +49,11 @@ impl<'p> Place<'p> {
     }
 }
 
-/// What is found out about a schema (`OpenAPISchemaErrorList`).
+/// The result of validating a schema (`OpenAPISchemaErrorList`).
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) errors: Errors,
-    /// Findings about what rules say, which come last.
+    /// Errors in the expressions of rules, which come last.
     pub(super) rules: Errors,
     pub(super) cost: TotalCost,
 }

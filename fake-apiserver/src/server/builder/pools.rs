@@ -13,7 +13,7 @@ const LEAST_HOST_BITS: u8 = 3;
 /// The shortest prefix of IPv6 that upstream allocates from.
 const MOST_HOST_BITS: u8 = 64;
 
-/// The pools, as they are asked for.
+/// The pools, as the builder's calls describe them.
 pub(super) struct Pools {
     pub(super) cluster_ips: String,
     pub(super) node_ports: RangeInclusive<u16>,

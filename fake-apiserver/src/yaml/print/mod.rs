@@ -18,7 +18,7 @@ use writer::{INDENT, Writer};
 
 /// The longest key that stands on the line of its value, in bytes.
 const SIMPLE_KEY_BYTES: usize = 128;
-/// What are booleans in YAML 1.1 only.
+/// Words that are booleans in YAML 1.1 only.
 const OLD_BOOLEANS: [&str; 6] = ["y", "n", "yes", "no", "on", "off"];
 
 /// Prints JSON in YAML.
