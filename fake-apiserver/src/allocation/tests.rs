@@ -1,9 +1,13 @@
 //! Allocations, one after the other and side by side.
 
 use super::*;
+use crate::commit::Commits;
 use crate::commit::server;
+use crate::ids::Ids;
 use crate::registry::services::type_of;
+use crate::registry::{Registry, ids};
 use crate::store::Key;
+use jiff::Timestamp;
 use tree::json;
 
 /// A cluster of pools.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 const LONGEST_PLAIN: usize = 128 * 1024;
 /// The same for OpenAPI v2 (one less than `DefaultMinSize`).
 const LONGEST_PLAIN_OPENAPI: usize = 1399;
+
 /// The response as it is sent: compressed, if it is long and the client takes gzip.
 ///
 /// # Errors
