@@ -86,7 +86,7 @@ fn names_that_the_type_lacks_panic() {
     findings(&json!({}), |at, errors| at.field("spec.replica").not_negative(errors));
 }
 
-/// The field names in a source file: the literals in `.field("...")`.
+/// The field names in a source file: the literals behind `.field(`.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(".field(\"").skip(1).filter_map(|rest| rest.split('"').next())
 }
