@@ -44,7 +44,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) view: &'a View,
     pub(crate) user: &'a User,
     pub(crate) operation: Operation,
-    pub(crate) kind: &'a Resource,
+    pub(crate) resource: &'a Resource,
     pub(crate) version: &'a Version,
     /// The subresource; empty for the object itself.
     pub(crate) subresource: &'a str,
@@ -65,7 +65,7 @@ pub(crate) struct Attributes<'a> {
 impl Attributes<'_> {
     /// Whether the write is about that resource and subresource ("" for the object itself) of the core group.
     pub(crate) fn is_about(&self, resource: &str, subresource: &str) -> bool {
-        self.kind.group.is_empty() && self.kind.resource == resource && self.subresource == subresource
+        self.resource.group.is_empty() && self.resource.plural == resource && self.subresource == subresource
     }
 
     /// An object of the core group, in the namespace of the write, as the replica's informers know it.
@@ -95,7 +95,7 @@ impl Attributes<'_> {
             plugin,
             user = self.user.name,
             operation = ?self.operation,
-            resource = &*self.version.resource,
+            resource = &*self.version.plural,
             subresource = self.subresource,
             namespace = self.namespace,
             name = self.name,

@@ -118,8 +118,8 @@ async fn create(access: Access<'_>, service: &Value, family: &str, address: &str
             "resource": "services", "namespace": meta::namespace(service), "name": meta::name(service),
         }},
     });
-    let kind = access.registry.known(ids::IP_ADDRESSES);
-    let draft = server::created(kind, object, access.store, access.ids, access.now).map_err(Failure::Refused)?;
+    let resource = access.registry.known(ids::IP_ADDRESSES);
+    let draft = server::created(resource, object, access.store, access.ids, access.now).map_err(Failure::Refused)?;
     match access.commits.create(draft, None).await {
         Ok(_) => Ok(()),
         Err(CreateError::Exists(_)) => Err(Failure::Allocated),
@@ -137,14 +137,14 @@ pub(crate) fn addresses_of(service: &Value) -> Vec<String> {
 /// The way to release addresses.
 pub(crate) struct Release<'a> {
     commits: &'a Commits,
-    kind: Arc<Resource>,
+    resource: Arc<Resource>,
     now: Timestamp,
 }
 
 impl<'a> Release<'a> {
     pub(crate) fn new(access: Access<'a>) -> Self {
-        let kind = access.registry.known(ids::IP_ADDRESSES).clone();
-        Release { commits: access.commits, kind, now: access.now }
+        let resource = access.registry.known(ids::IP_ADDRESSES).clone();
+        Release { commits: access.commits, resource: resource, now: access.now }
     }
 
     /// Deletes the objects of addresses. One that is gone already is free.
@@ -152,7 +152,7 @@ impl<'a> Release<'a> {
         for address in addresses {
             let key = key(address);
             let deletion = self.commits.change(&key, |entry| {
-                Ok((deletion::plan(&self.kind, entry, &DeleteOptions::default(), self.now)?.change, ()))
+                Ok((deletion::plan(&self.resource, entry, &DeleteOptions::default(), self.now)?.change, ()))
             });
             if let Err(error) = deletion.await {
                 tracing::error!(address, %error, "an address could not be released");

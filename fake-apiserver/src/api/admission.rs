@@ -11,7 +11,7 @@ use tree::Value;
 
 /// The mutating phase for a new object, or for the body of a POST to a subresource. It precedes name generation.
 pub(super) async fn create(request: &mut Request<'_>, options: &WriteOptions, object: &mut Value) -> ApiResult<()> {
-    if request.kind.terminating && request.subresource.is_none() {
+    if request.resource.terminating && request.subresource.is_none() {
         let name = name(request, object);
         let why = "create not allowed while custom resource definition is terminating";
         return Err(ApiError::forbidden(request.version.qualified(), name, why));
@@ -101,7 +101,7 @@ fn attributes<'a>(
         view: request.view,
         user: &request.user,
         operation,
-        kind: request.kind,
+        resource: request.resource,
         version: request.version,
         subresource: request.subresource.map_or("", |subresource| &*subresource.name),
         namespace: request.namespace,

@@ -39,7 +39,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
             return Ok(reply);
         }
     }
-    let expected = Expected::of(request.kind, request.version);
+    let expected = Expected::of(request.resource, request.version);
     let mut configuration = Configuration::parse(request)?;
     let key = request.key();
     loop {
@@ -81,7 +81,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
 fn as_made(request: &Request<'_>, options: &WriteOptions, entry: &Entry) -> Apply {
     Apply {
         revision: entry.revision,
-        resource: Arc::downgrade(request.kind),
+        resource: Arc::downgrade(request.resource),
         version: Arc::downgrade(request.version),
         subresource: request.subresource.map_or_else(String::new, |subresource| subresource.name.to_string()),
         force: options.force,

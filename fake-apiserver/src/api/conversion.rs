@@ -17,9 +17,9 @@ use std::sync::Arc;
 use tree::Value;
 
 /// An object in a version, from the webhook.
-async fn ask(kind: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
+async fn ask(resource: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
     let shown = version.shown(vec![entry.object()]).await.map_err(|why| Undecodable::new(entry, &why))?;
-    let object = read(kind, &shown[0], entry.revision).map_err(|why| Undecodable::new(entry, &why.to_string()))?;
+    let object = read(resource, &shown[0], entry.revision).map_err(|why| Undecodable::new(entry, &why.to_string()))?;
     Ok(Arc::new(object))
 }
 
@@ -32,7 +32,7 @@ impl Request<'_> {
         if !self.version.asks_webhook() {
             return Ok(entry);
         }
-        ask(self.kind, self.version, &entry).await.map_err(|why| why.corrupt(self.kind, &entry))
+        ask(self.resource, self.version, &entry).await.map_err(|why| why.corrupt(self.resource, &entry))
     }
 
     /// A stored object in the version of the request, for a write that changes it.
@@ -43,7 +43,7 @@ impl Request<'_> {
         if !self.version.asks_webhook() {
             return Ok(entry.clone());
         }
-        ask(self.kind, self.version, entry).await.map_err(|why| ApiError::untyped(why.0))
+        ask(self.resource, self.version, entry).await.map_err(|why| ApiError::untyped(why.0))
     }
 
     /// Stored objects in the version of the request. Those that readers have seen are not converted again.
@@ -58,11 +58,11 @@ impl Request<'_> {
         let found: Vec<_> = items.stored().map(|entry| (entry.clone(), form(entry))).collect();
         let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
         let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
-        let unread = |why: String| Undecodable::list(self.kind, missing.iter().map(|(entry, _)| &**entry), &why);
+        let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, _)| &**entry), &why);
         let shown = self.version.shown(objects).await.map_err(unread)?;
         for ((entry, form), object) in missing.iter().zip(shown) {
             // Another reader may have been faster.
-            form.set(Arc::new(read(self.kind, &object, entry.revision)?)).ok();
+            form.set(Arc::new(read(self.resource, &object, entry.revision)?)).ok();
         }
         self.deadline.check()?;
         let converted: Slice = found.iter().filter_map(|(_, form)| form.get().cloned()).collect();
@@ -80,14 +80,14 @@ impl Request<'_> {
         let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
         let shown = self.version.shown(vec![object]).await.map_err(ApiError::untyped)?;
-        Ok(draft(self.kind, &shown[0])?.line(revision))
+        Ok(draft(self.resource, &shown[0])?.line(revision))
     }
 }
 
 /// The conversion of a watch's events by a webhook.
 pub(crate) struct Converting {
     pub(super) forms: Arc<Forms>,
-    pub(super) kind: Arc<Resource>,
+    pub(super) resource: Arc<Resource>,
     pub(super) version: Arc<Version>,
     pub(super) selection: Selection,
 }
@@ -113,8 +113,9 @@ impl Converting {
     async fn shown(&self, entry: Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>, String> {
         let Some(entry) = entry else { return Ok(None) };
         let form = self.forms.of(self.version.number, entry);
-        let shown = form
-            .get_or_try_init(|| async { ask(&self.kind, &self.version, entry).await.map_err(|Undecodable(why)| why) });
+        let shown = form.get_or_try_init(|| async {
+            ask(&self.resource, &self.version, entry).await.map_err(|Undecodable(why)| why)
+        });
         let shown = shown.await?;
         Ok(self.selection.selects(shown).then(|| shown.clone()))
     }

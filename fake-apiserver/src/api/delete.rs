@@ -33,7 +33,7 @@ pub(super) async fn delete_key(
 ) -> ApiResult<Option<Deletion>> {
     while let Some(current) = request.cluster.store.get(key) {
         request.in_version(current.clone()).await?;
-        let plan = deletion::plan(request.kind, &current, options, request.now)?;
+        let plan = deletion::plan(request.resource, &current, options, request.now)?;
         if let Some(old) = &plan.old {
             admission::delete(request, options, old).await?;
         }
@@ -48,7 +48,7 @@ pub(super) async fn delete_key(
 /// The options of a request. The kind may warn if they give no propagation policy.
 pub(super) fn options(request: &mut Request<'_>) -> ApiResult<DeleteOptions> {
     let options = sent_options(request)?;
-    let warning = request.kind.rules.delete_warning.filter(|_| options.propagation.is_none());
+    let warning = request.resource.rules.delete_warning.filter(|_| options.propagation.is_none());
     request.warnings.extend(warning.map(String::from));
     Ok(options)
 }
@@ -88,11 +88,11 @@ fn check_kind(api_version: &str, kind: &str) -> ApiResult<()> {
 
 async fn reply(request: &Request<'_>, deletion: &Deletion, options: &DeleteOptions) -> ApiResult<Reply> {
     let version = request.version;
-    if deletion.removed && !request.kind.rules.delete_returns_object {
+    if deletion.removed && !request.resource.rules.delete_returns_object {
         return Ok(Reply::Deleted {
             name: deletion.entry.key.name().to_string(),
             group: version.group.to_string(),
-            resource: version.resource.to_string(),
+            resource: version.plural.to_string(),
             uid: deletion.entry.meta.uid.to_string(),
         });
     }

@@ -10,7 +10,7 @@ pub(crate) async fn delete_collection(request: &mut Request<'_>) -> ApiResult<Re
     let selection = Selection::parse(request, &list_options)?;
     let options = delete::options(request)?;
     let listing = list::listing(request, &list_options, &selection).await?;
-    if request.kind.meta.namespaced && request.namespace.is_empty() && listing.items.clone().next().is_some() {
+    if request.resource.meta.namespaced && request.namespace.is_empty() && listing.items.clone().next().is_some() {
         return Err(ApiError::namespace_required());
     }
     for entry in listing.items.clone() {

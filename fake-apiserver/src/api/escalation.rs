@@ -16,7 +16,7 @@ use tree::Value;
 
 /// Refuses a role or binding that grants permissions that the user does not have; `old` is the one it replaces.
 pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    let (Some(rbac), Some(grants)) = (request.cluster.rbac.as_deref(), request.kind.rules.grants) else {
+    let (Some(rbac), Some(grants)) = (request.cluster.rbac.as_deref(), request.resource.rules.grants) else {
         return Ok(());
     };
     if request.user.is_in(SYSTEM_PRIVILEGED_GROUP) || old.is_some_and(|old| same_but_for_garbage_collection(new, old)) {
@@ -29,7 +29,7 @@ pub(super) fn check(request: &Request<'_>, new: &Value, old: Option<&Value>) -> 
 }
 
 fn role(request: &Request<'_>, rbac: &Rbac, new: &Value, old: Option<&Value>) -> ApiResult<()> {
-    if authorized(request, "escalate", RBAC_GROUP, &request.kind.resource, request.name) {
+    if authorized(request, "escalate", RBAC_GROUP, &request.resource.plural, request.name) {
         return Ok(());
     }
     confirm(request, rbac, new, &Rule::all_of(new))?;
@@ -66,7 +66,7 @@ fn authorized(request: &Request<'_>, verb: &str, group: &str, resource: &str, na
 fn confirm(request: &Request<'_>, rbac: &Rbac, object: &Value, rules: &[Rule]) -> ApiResult<()> {
     let deadline = &request.deadline;
     let confirmed =
-        rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.kind.resource, deadline);
+        rbac.confirm_no_escalation(&request.user, request.namespace, rules, &request.resource.plural, deadline);
     deadline.check()?;
     confirmed.map_err(|why| ApiError::forbidden(request.version.qualified(), meta::name(object), why))
 }

@@ -13,7 +13,7 @@ const MANY_OPERATIONS: usize = 4;
 
 /// Whether the request takes longer than others should wait. (The items of lists are rendered as they are sent.)
 pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
-    if request.kind.is_uncompiled() {
+    if request.resource.is_uncompiled() {
         return true;
     }
     if request.version.is_foreign() {
@@ -25,9 +25,9 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
     let long_body = || body.bytes.len() >= LONG_BODY || repeats();
     let long_object = || request.cluster.store.get(&request.key()).is_some_and(|entry| entry.json().len() >= LONG_BODY);
     // The message about permissions of a short role may be long.
-    let escalates = || request.kind.rules.grants.is_some() && request.cluster.rbac.is_some();
+    let escalates = || request.resource.rules.grants.is_some() && request.cluster.rbac.is_some();
     // Definitions have their rules compiled, and some evaluations take their time whatever the object.
-    let evaluates = || request.kind.rules.long_writes || request.version.takes_long();
+    let evaluates = || request.resource.rules.long_writes || request.version.takes_long();
     let many_operations = || schema::count_items(&request.body.bytes).is_some_and(|count| count > MANY_OPERATIONS);
     let selects = || ["labelSelector", "fieldSelector"].into_iter().any(|option| request.query.has(option));
     match verb {
@@ -43,6 +43,6 @@ pub(crate) fn is_long(request: &Request<'_>, verb: &str) -> bool {
 
 fn is_many(request: &Request<'_>) -> bool {
     let namespace = Some(request.namespace).filter(|namespace| !namespace.is_empty()).map(Into::into);
-    let scope = Scope { resource: request.kind.id, namespace, name: None };
+    let scope = Scope { resource: request.resource.id, namespace, name: None };
     request.cluster.store.snapshot().slice(&scope, "").len() >= MANY
 }

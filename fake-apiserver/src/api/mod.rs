@@ -45,8 +45,8 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    request.kind.compile()?;
-    let handler = request.subresource.map_or(request.kind.rules.handler, |subresource| subresource.handler);
+    request.resource.compile()?;
+    let handler = request.subresource.map_or(request.resource.rules.handler, |subresource| subresource.handler);
     // Rare verbs are boxed, so that they do not enlarge the future of every request.
     match (handler, verb) {
         (Handler::Objects, "create") => create::create(request).await,

@@ -31,7 +31,7 @@ pub(super) fn spelled_out(mut object: Value) -> Value {
 /// The endpoint of a request.
 pub(super) fn endpoint<'r>(request: &Request<'r>) -> Endpoint<'r> {
     let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
-    Endpoint { resource: request.kind, version: request.version, subresource }
+    Endpoint { resource: request.resource, version: request.version, subresource }
 }
 
 /// The name of the manager of a request other than an apply: the given one, or the `User-Agent` up to the first `/`.
@@ -161,7 +161,7 @@ pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
 
 /// The places of the replicas in all versions of the resource of a request.
 pub(super) fn scale_places(request: &Request<'_>) -> Vec<(String, Option<Vec<Element>>)> {
-    let versions = request.kind.versions.iter().map(|version| {
+    let versions = request.resource.versions.iter().map(|version| {
         let path = match &version.scale {
             Some(paths) => Some(paths.replicas.as_str()),
             None => (!version.is_custom()).then_some(".spec.replicas"),
@@ -203,7 +203,7 @@ pub(super) fn settle_times(request: &Request<'_>, new: &mut Value, old: &Value) 
     if sent != stored && sent.len() == stored.len() && sent.iter().zip(stored).all(same) {
         let ty = match request.version.is_custom() {
             true => Type::Atomic,
-            false => Type::built_in(request.kind.storage().ty()),
+            false => Type::built_in(request.resource.storage().ty()),
         };
         put(new, stored.to_vec());
         if managed::equal(ty, old, new, Empty::OrNone) {

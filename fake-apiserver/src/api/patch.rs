@@ -16,7 +16,7 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     if patch_format(request.body.content_type, request.version.is_custom())? == PatchFormat::Apply {
         return Box::pin(apply::apply(request)).await;
     }
-    let expected = Expected::of(request.kind, request.version);
+    let expected = Expected::of(request.resource, request.version);
     let (mut patch, options) = Patch::parse(request, expected)?;
     let update = write::update(request, &options, |request, _, old| {
         let new = patch.apply(request, old)?;

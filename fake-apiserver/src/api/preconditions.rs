@@ -41,7 +41,7 @@ fn check(
     if sent.is_empty() || sent == stored {
         return Ok(());
     }
-    let (directory, path) = (&request.kind.storage_prefix, key.path());
+    let (directory, path) = (&request.resource.storage_prefix, key.path());
     // A dry run does not come as far as to etcd, whose keys have a prefix.
     let prefix = if options.dry_run { "" } else { "/registry" };
     let why = format!(
@@ -56,7 +56,7 @@ pub(super) fn refuse_other_uid(request: &Request<'_>, new: &Value, old: &Value) 
     let Some(error) = changed_uid(new, old) else { return Ok(()) };
     // Upstream checks this in two places, and reports it only once for kinds that have declarative validation.
     let times = if request.version.is_custom() { 2 } else { 1 };
-    Err(ApiError::invalid(request.kind.qualified_kind(), request.name, &vec![error; times]))
+    Err(ApiError::invalid(request.resource.qualified_kind(), request.name, &vec![error; times]))
 }
 
 fn changed_uid(new: &Value, old: &Value) -> Option<FieldError> {

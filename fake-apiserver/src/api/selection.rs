@@ -17,7 +17,7 @@ pub(crate) struct Selection {
 }
 
 struct Selectors {
-    kind: Arc<Resource>,
+    resource: Arc<Resource>,
     labels: LabelSelector,
     fields: FieldSelector,
 }
@@ -32,10 +32,10 @@ impl Selection {
         let fields = FieldSelector::parse(options.field_selector, &request.version.selectable)?;
         let some = |text: &str| (!text.is_empty()).then(|| text.into());
         let name = some(request.name).or_else(|| fields.exact("metadata.name").map(Into::into));
-        let scope = Scope { resource: request.kind.id, namespace: some(request.namespace), name };
+        let scope = Scope { resource: request.resource.id, namespace: some(request.namespace), name };
         let prefix = if request.namespace.is_empty() { String::new() } else { format!("{}/", request.namespace) };
         let nothing = labels.is_empty() && fields.is_empty();
-        let selectors = (!nothing).then(|| Arc::new(Selectors { kind: request.kind.clone(), labels, fields }));
+        let selectors = (!nothing).then(|| Arc::new(Selectors { resource: request.resource.clone(), labels, fields }));
         Ok(Selection { scope, prefix, selectors })
     }
 
@@ -77,7 +77,7 @@ impl Selectors {
             && self.fields.matches(|label| match label {
                 "metadata.name" => entry.key.name().into(),
                 "metadata.namespace" => entry.key.namespace().into(),
-                _ => self.kind.field(entry, label),
+                _ => self.resource.field(entry, label),
             })
     }
 }

@@ -11,10 +11,10 @@ use tree::Value;
 
 pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
     let options = WriteOptions::parse(request.query, "UpdateOptions")?;
-    let expected = Expected::of(request.kind, request.version);
+    let expected = Expected::of(request.resource, request.version);
     let mut body = read(request, &expected, &options)?;
     let key = request.key();
-    let creates = request.subresource.is_none() && request.kind.rules.create_on_update;
+    let creates = request.subresource.is_none() && request.resource.rules.create_on_update;
     if creates && request.cluster.store.get(&key).is_none() {
         preconditions::check_uid(request, &options, &key, meta::uid(&body), None)?;
         meta::remove(&mut body, "resourceVersion");

@@ -70,7 +70,7 @@ pub(crate) async fn watch(request: &Request<'_>) -> ApiResult<Watch> {
     let timeout = timeout(&options, request);
     let converting = request.version.asks_webhook().then(|| Converting {
         forms: request.cluster.forms.clone(),
-        kind: request.kind.clone(),
+        resource: request.resource.clone(),
         version: request.version.clone(),
         selection,
     });

@@ -61,11 +61,11 @@ pub(crate) struct Plan {
 ///
 /// # Errors
 /// 409 if the object does not meet the preconditions.
-pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
-    check_preconditions(kind, entry, options)?;
+pub(crate) fn plan(resource: &Resource, entry: &Entry, options: &DeleteOptions, now: Timestamp) -> ApiResult<Plan> {
+    check_preconditions(resource, entry, options)?;
     let old = entry.object();
-    let (object, step) = next_step(kind, &old, options, now);
-    let draft = || draft(kind, &object);
+    let (object, step) = next_step(resource, &old, options, now);
+    let draft = || draft(resource, &object);
     let removes = matches!(step, Step::Remove | Step::MarkAndRemove);
     let (change, shown) = match step {
         Step::Wait => return Ok(Plan { old: None, change: Change::Leave, shown: None, removes }),
@@ -82,13 +82,13 @@ pub(crate) fn plan(kind: &Resource, entry: &Entry, options: &DeleteOptions, now:
 ///
 /// # Errors
 /// 409 if it does not.
-pub(crate) fn check_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
-    match kind.rules.closes {
-        Some(Closes::Namespace) => return check_own_preconditions(kind, entry, options, "Precondition"),
-        Some(Closes::Definition) => return check_own_preconditions(kind, entry, options, "precondition"),
+pub(crate) fn check_preconditions(resource: &Resource, entry: &Entry, options: &DeleteOptions) -> ApiResult<()> {
+    match resource.rules.closes {
+        Some(Closes::Namespace) => return check_own_preconditions(resource, entry, options, "Precondition"),
+        Some(Closes::Definition) => return check_own_preconditions(resource, entry, options, "precondition"),
         None => {}
     }
-    let conflict = |why: String| Err(ApiError::conflict(kind.qualified_kind(), entry.key.name(), why));
+    let conflict = |why: String| Err(ApiError::conflict(resource.qualified_kind(), entry.key.name(), why));
     if let Some(uid) = options.uid.as_deref().filter(|uid| **uid != *entry.meta.uid) {
         return conflict(format!(
             "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
@@ -107,13 +107,13 @@ pub(crate) fn check_preconditions(kind: &Resource, entry: &Entry, options: &Dele
 }
 
 /// The preconditions of namespaces and definitions, which have an error message of their own.
-fn check_own_preconditions(kind: &Resource, entry: &Entry, options: &DeleteOptions, word: &str) -> ApiResult<()> {
+fn check_own_preconditions(resource: &Resource, entry: &Entry, options: &DeleteOptions, word: &str) -> ApiResult<()> {
     let revision = entry.revision.to_string();
     let wanted = [("UID", &options.uid, &*entry.meta.uid), ("ResourceVersion", &options.resource_version, &revision)];
     for (what, wanted, found) in wanted {
         if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != found) {
             let why = format!("{word} failed: {what} in precondition: {wanted}, {what} in object meta: {found}");
-            return Err(ApiError::conflict(kind.storage().qualified(), entry.key.name(), why));
+            return Err(ApiError::conflict(resource.storage().qualified(), entry.key.name(), why));
         }
     }
     Ok(())
@@ -131,24 +131,24 @@ enum Step {
 }
 
 /// The object after the next step of a deletion, and that step. Pure.
-fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
+fn next_step(resource: &Resource, old: &Value, options: &DeleteOptions, now: Timestamp) -> (Value, Step) {
     let mut object = old.clone();
     // The first request only closes such an object, whatever its finalizers: its content is deleted first.
-    if let Some(closes) = kind.rules.closes.filter(|_| meta::deletion_timestamp(old).is_none()) {
+    if let Some(closes) = resource.rules.closes.filter(|_| meta::deletion_timestamp(old).is_none()) {
         match closes {
             Closes::Namespace => {
                 namespace::close(&mut object);
-                meta::set_finalizers(&mut object, finalizers(kind, old, options.propagation));
+                meta::set_finalizers(&mut object, finalizers(resource, old, options.propagation));
             }
             Closes::Definition => definition::close(&mut object, &format_seconds(now)),
         }
         meta::set(&mut object, "deletionTimestamp", format_seconds(now));
         return (object, Step::Mark);
     }
-    if namespace::awaits_finalizers(kind, old) {
+    if namespace::awaits_finalizers(resource, old) {
         return (object, Step::Wait);
     }
-    let graceful = match grace(kind, old, options, now) {
+    let graceful = match grace(resource, old, options, now) {
         Grace::Pending => return (object, Step::Wait),
         Grace::Until(time, seconds) => {
             if meta::deletion_timestamp(old).is_none() {
@@ -160,7 +160,7 @@ fn next_step(kind: &Resource, old: &Value, options: &DeleteOptions, now: Timesta
         }
         Grace::None => None,
     };
-    let finalizers = finalizers(kind, old, options.propagation);
+    let finalizers = finalizers(resource, old, options.propagation);
     let free = finalizers.is_empty();
     meta::set_finalizers(&mut object, finalizers);
     match graceful {
@@ -195,8 +195,10 @@ enum Grace {
 }
 
 /// Graceful deletion, of the kinds that have it: pods.
-fn grace(kind: &Resource, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
-    let Some(seconds) = (kind.rules.strategy.grace_period)(object, options.grace_period) else { return Grace::None };
+fn grace(resource: &Resource, object: &Value, options: &DeleteOptions, now: Timestamp) -> Grace {
+    let Some(seconds) = (resource.rules.strategy.grace_period)(object, options.grace_period) else {
+        return Grace::None;
+    };
     let Some(deleting) = meta::deletion_timestamp(object) else {
         return Grace::Until(later(now, seconds), seconds);
     };
@@ -218,12 +220,12 @@ fn later(time: Timestamp, seconds: i64) -> Timestamp {
 }
 
 /// `deletionFinalizersForGarbageCollection`: the finalizers, with that of the policy.
-fn finalizers(kind: &Resource, object: &Value, policy: Option<Propagation>) -> Vec<String> {
+fn finalizers(resource: &Resource, object: &Value, policy: Option<Propagation>) -> Vec<String> {
     let has = |wanted| meta::finalizers(object).any(|finalizer| finalizer == wanted);
     let policy = policy.unwrap_or_else(|| match () {
         () if has(ORPHAN) => Propagation::Orphan,
         () if has(FOREGROUND) => Propagation::Foreground,
-        () if kind.rules.orphans_dependents => Propagation::Orphan,
+        () if resource.rules.orphans_dependents => Propagation::Orphan,
         () => Propagation::Background,
     });
     let others = meta::finalizers(object).filter(|finalizer| !matches!(*finalizer, ORPHAN | FOREGROUND));

@@ -8,25 +8,25 @@ use crate::store::{Draft, Entry, Key, Meta};
 use tree::Value;
 
 /// An object, read in another version than the stored one under that revision.
-pub(crate) fn read(kind: &Resource, object: &Value, revision: u64) -> ApiResult<Entry> {
-    draft(kind, object).map(|draft| draft.read_at(revision))
+pub(crate) fn read(resource: &Resource, object: &Value, revision: u64) -> ApiResult<Entry> {
+    draft(resource, object).map(|draft| draft.read_at(revision))
 }
 
 /// An object, encoded for the store by [`draft`].
 pub(crate) type Encoded = Draft;
 
 /// Serialises an object for the store; everything but the revision is decided.
-pub(crate) fn draft(kind: &Resource, object: &Value) -> ApiResult<Draft> {
-    let encoded = schema::encode(object, kind.storage().ty());
+pub(crate) fn draft(resource: &Resource, object: &Value) -> ApiResult<Draft> {
+    let encoded = schema::encode(object, resource.storage().ty());
     // Every stored object has a uid, which comes right before its revision.
     let slot = encoded.slot.filter(|slot| slot.comma_before && !slot.comma_after);
-    let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", kind.kind)))?.offset;
+    let slot = slot.ok_or_else(|| ApiError::internal(format!("{} has no place for a revision", resource.kind)))?.offset;
     // The part that items of lists lack, or the brace alone.
-    let body = kind.storage().head.len();
-    let fields = kind.fields.iter().map(|field| (field.name.clone(), (*field.value(object)).into())).collect();
+    let body = resource.storage().head.len();
+    let fields = resource.fields.iter().map(|field| (field.name.clone(), (*field.value(object)).into())).collect();
     let metadata = Metadata::of(object);
     let labels = metadata.texts("labels").iter().map(|(key, value)| (key.into(), value.into())).collect();
-    let key = Key::new(kind.id, metadata.text("namespace"), metadata.text("name"));
+    let key = Key::new(resource.id, metadata.text("namespace"), metadata.text("name"));
     let meta = Meta { uid: metadata.text("uid").into(), labels, fields, complete_under: 0 };
     Ok(Draft { key, json: encoded.json, slot, body, meta })
 }

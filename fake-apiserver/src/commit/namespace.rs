@@ -19,8 +19,8 @@ pub(crate) fn key(name: &str) -> Key {
 }
 
 /// Whether objects of that kind are namespaces.
-pub(crate) fn is_namespace(kind: &Resource) -> bool {
-    kind.rules.closes == Some(Closes::Namespace)
+pub(crate) fn is_namespace(resource: &Resource) -> bool {
+    resource.rules.closes == Some(Closes::Namespace)
 }
 
 /// The parent of a new object in that namespace; `None` without a namespace.
@@ -39,6 +39,6 @@ pub(super) fn close(namespace: &mut Value) {
 }
 
 /// Whether an object is a namespace that waits for its content to go.
-pub(crate) fn awaits_finalizers(kind: &Resource, object: &Value) -> bool {
-    is_namespace(kind) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
+pub(crate) fn awaits_finalizers(resource: &Resource, object: &Value) -> bool {
+    is_namespace(resource) && object["spec"]["finalizers"].as_array().is_some_and(|list| !list.is_empty())
 }

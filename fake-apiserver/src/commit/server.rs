@@ -19,25 +19,25 @@ pub(crate) const MANAGER: &str = "kube-apiserver";
 /// # Errors
 /// 500, if the object is invalid.
 pub(crate) fn created(
-    kind: &Resource,
+    resource: &Resource,
     mut object: Value,
     store: &Store,
     ids: &Ids,
     now: Timestamp,
 ) -> ApiResult<Draft> {
-    complete(kind, &mut object, store, ids, now);
-    draft(kind, &object)
+    complete(resource, &mut object, store, ids, now);
+    draft(resource, &object)
 }
 
 /// Completes a new object as every create does: uid, time, defaults, field managers, generation.
-pub(crate) fn complete(kind: &Resource, object: &mut Value, store: &Store, ids: &Ids, now: Timestamp) {
+pub(crate) fn complete(resource: &Resource, object: &mut Value, store: &Store, ids: &Ids, now: Timestamp) {
     let time = format_seconds(now);
     meta::set(object, "uid", ids.uid());
     meta::set(object, "creationTimestamp", time.as_str());
-    (kind.rules.strategy.default)(object);
-    kind.own(Writer { manager: MANAGER, subresource: "", now: &time }, None, object);
-    if kind.rules.owns_generation {
+    (resource.rules.strategy.default)(object);
+    resource.own(Writer { manager: MANAGER, subresource: "", now: &time }, None, object);
+    if resource.rules.owns_generation {
         meta::set(object, "generation", 1);
     }
-    (kind.rules.strategy.prepare)(&Context::of_server(&kind.storage().api_version, store, now), object, None);
+    (resource.rules.strategy.prepare)(&Context::of_server(&resource.storage().api_version, store, now), object, None);
 }

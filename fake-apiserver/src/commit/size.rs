@@ -19,12 +19,12 @@ const SMALL: usize = MAX_REQUEST / 6;
 const HEADER: usize = 2 + 1 + 1 + 9;
 
 /// 500 if the draft is larger than etcd would store in the place of the object at `current`, or as a new one.
-pub(crate) fn check(kind: &Resource, draft: &Draft, current: Option<u64>) -> ApiResult<()> {
+pub(crate) fn check(resource: &Resource, draft: &Draft, current: Option<u64>) -> ApiResult<()> {
     if draft.json.len() < SMALL {
         return Ok(());
     }
-    let key = "/registry//".len() + kind.storage_prefix.len() + draft.key.path().len();
-    let transaction = transaction(key, value(kind, &draft.json), current);
+    let key = "/registry//".len() + resource.storage_prefix.len() + draft.key.path().len();
+    let transaction = transaction(key, value(resource, &draft.json), current);
     if transaction > MAX_MESSAGE {
         return Err(ApiError::untyped(format!(
             "rpc error: code = ResourceExhausted desc = trying to send message larger than max ({transaction} vs. {MAX_MESSAGE})"
@@ -37,10 +37,10 @@ pub(crate) fn check(kind: &Resource, draft: &Draft, current: Option<u64>) -> Api
 }
 
 /// The length of an object as it is stored.
-fn value(kind: &Resource, json: &[u8]) -> usize {
-    let storage = kind.storage();
+fn value(resource: &Resource, json: &[u8]) -> usize {
+    let storage = resource.storage();
     let line = json.len() + 1;
-    if kind.rules.stored_as == Encoding::Json {
+    if resource.rules.stored_as == Encoding::Json {
         return line;
     }
     let Ok(object) = serde_json::from_slice::<Value>(json) else { return line };

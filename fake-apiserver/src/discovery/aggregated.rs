@@ -109,7 +109,7 @@ impl<'k> ResourceDiscovery<'k> {
     fn of(served: Served<'k>) -> Self {
         let Served { resource, version, .. } = served;
         ResourceDiscovery {
-            resource: &resource.resource,
+            resource: &resource.plural,
             response_kind: GroupVersionKind::of(version, ["", "", &version.kind]),
             scope: if resource.meta.namespaced { "Namespaced" } else { "Cluster" },
             singular_resource: &resource.singular,

@@ -69,7 +69,7 @@ impl Catalogs {
 /// Whether the paths or kinds of a resource are those of another one.
 fn is_taken(registry: &Registry, resource: &Resource) -> bool {
     let is_served = |version: &Arc<Version>| {
-        let by_path = registry.path(&version.group, &version.name, &version.resource);
+        let by_path = registry.path(&version.group, &version.name, &version.plural);
         let by_kind = registry.kind(&version.api_version, &version.kind);
         by_path.into_iter().chain(by_kind).any(|served| served.resource.id != resource.id)
     };

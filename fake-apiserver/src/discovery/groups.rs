@@ -68,7 +68,7 @@ fn sorted<'r>(versions: impl Iterator<Item = Served<'r>>) -> Vec<Group<'r>> {
         group_version.resources.push(served);
     }
     for version in groups.iter_mut().flat_map(|group| &mut group.versions) {
-        version.resources.sort_by_key(|served| &*served.resource.resource);
+        version.resources.sort_by_key(|served| &*served.resource.plural);
     }
     for group in groups.iter_mut().filter(|group| group.is_custom()) {
         group.versions.sort_by(|one, other| version_order::compare(one.name, other.name));

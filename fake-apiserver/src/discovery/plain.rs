@@ -166,7 +166,7 @@ impl<'k> ApiResourceList<'k> {
 fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
     let Served { resource, version, .. } = served;
     let itself = ApiResource {
-        name: resource.resource.to_string(),
+        name: resource.plural.to_string(),
         singular_name: &resource.singular,
         namespaced: resource.meta.namespaced,
         group: "",
@@ -178,7 +178,7 @@ fn resources(served: Served<'_>) -> impl Iterator<Item = ApiResource<'_>> {
         storage_version_hash: storage_version_hash(resource),
     };
     let below = version.subresources.iter().map(move |subresource| ApiResource {
-        name: format!("{}/{}", resource.resource, subresource.name),
+        name: format!("{}/{}", resource.plural, subresource.name),
         singular_name: "",
         namespaced: resource.meta.namespaced,
         group: &subresource.group,

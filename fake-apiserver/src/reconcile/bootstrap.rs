@@ -53,10 +53,10 @@ pub(crate) async fn create(reconcilers: &Reconcilers, commits: &Commits, rbac: b
 
 async fn namespaces(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let kind = catalog.registry.known(ids::NAMESPACES);
+    let resource = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        store(commits, server::created(kind, object, &cluster.store, &cluster.ids, now)?).await?;
+        store(commits, server::created(resource, object, &cluster.store, &cluster.ids, now)?).await?;
     }
     Ok(())
 }
@@ -69,15 +69,15 @@ async fn policy(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResul
             serde_json::from_str(line).map_err(|why| ApiError::internal(format!("the policy is not JSON: {why}")))?;
         let kind = object["kind"].as_str().unwrap_or_default();
         let served = catalog.registry.kind(API_VERSION, kind);
-        let kind = served.ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?.resource;
+        let resource = served.ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?.resource;
         object["apiVersion"] = API_VERSION.into();
         object["metadata"]["labels"][LABEL.0] = LABEL.1.into();
         object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
-        (kind.rules.strategy.default)(&mut object);
-        kind.own(writer(&now), None, &mut object);
-        store(commits, draft(kind, &object)?).await?;
+        (resource.rules.strategy.default)(&mut object);
+        resource.own(writer(&now), None, &mut object);
+        store(commits, draft(resource, &object)?).await?;
     }
     Ok(())
 }

@@ -28,14 +28,14 @@ const LONGEST_CHAIN: usize = 100;
 pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let catalog = cluster.catalog();
-    let kind = catalog.registry.known(ids::CLUSTER_ROLES);
-    let scope = Scope::all(kind.id);
+    let resource = catalog.registry.known(ids::CLUSTER_ROLES);
+    let scope = Scope::all(resource.id);
     for _ in 0..LONGEST_CHAIN {
         let snapshot = cluster.store.snapshot();
         let all: Vec<Arc<Entry>> = snapshot.range(&scope, "").cloned().collect();
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
-            changed |= fill(cluster, kind, entry, &all, &now).await?;
+            changed |= fill(cluster, resource, entry, &all, &now).await?;
         }
         if !changed {
             break;
@@ -45,7 +45,7 @@ pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()>
 }
 
 /// Sets the aggregated rules of a role; true if it had others.
-async fn fill(cluster: &Shared, kind: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
+async fn fill(cluster: &Shared, resource: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
     let changed = cluster.commits.change(&entry.key, |current| {
         let old = current.object();
         let mut role = old.clone();
@@ -56,8 +56,8 @@ async fn fill(cluster: &Shared, kind: &Resource, entry: &Entry, all: &[Arc<Entry
         }
         role["rules"] = rules;
         let writer = Writer { manager: MANAGER, subresource: "", now };
-        kind.own_applied(writer, &old, &mut role, "rules")?;
-        Ok((Change::Put(draft(kind, &role)?), true))
+        resource.own_applied(writer, &old, &mut role, "rules")?;
+        Ok((Change::Put(draft(resource, &role)?), true))
     });
     Ok(changed.await?.is_some_and(|(_, changed)| changed))
 }

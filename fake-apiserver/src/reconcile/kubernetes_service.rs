@@ -65,19 +65,19 @@ impl Sync<'_> {
         self.cluster.store.get(&Self::key(id)).map(|entry| entry.object())
     }
 
-    fn kind(&self, id: ResourceId) -> &Resource {
+    fn resource(&self, id: ResourceId) -> &Resource {
         self.registry.known(id)
     }
 
     /// Completes and stores a new object.
     async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
-        server::complete(self.kind(id), &mut object, &self.cluster.store, &self.cluster.ids, self.now);
+        server::complete(self.resource(id), &mut object, &self.cluster.store, &self.cluster.ids, self.now);
         self.store_created(id, &object).await
     }
 
     async fn store_created(&self, id: ResourceId, object: &Value) -> ApiResult<()> {
         let parent = namespace::parent(meta::namespace(object));
-        match self.cluster.commits.create(draft(self.kind(id), object)?, parent.as_ref()).await {
+        match self.cluster.commits.create(draft(self.resource(id), object)?, parent.as_ref()).await {
             Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
             Err(_) => Err(ApiError::internal(format!("the namespace {NAMESPACE} takes no {NAME}"))),
         }
@@ -85,7 +85,7 @@ impl Sync<'_> {
 
     /// Applies `wanted` to a stored object, and writes the result if it differs.
     async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
-        let (kind, time) = (self.kind(id), format_seconds(self.now));
+        let (resource, time) = (self.resource(id), format_seconds(self.now));
         let key = Self::key(id);
         let changed = self.cluster.commits.change(&key, |entry| {
             let old = entry.object();
@@ -94,11 +94,11 @@ impl Sync<'_> {
             if object == old {
                 return Ok((Change::Leave, ()));
             }
-            if kind.rules.owns_generation {
+            if resource.rules.owns_generation {
                 meta::set(&mut object, "generation", meta::generation(&old) + 1);
             }
-            kind.own(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
-            Ok((Change::Put(draft(kind, &object)?), ()))
+            resource.own(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
+            Ok((Change::Put(draft(resource, &object)?), ()))
         });
         changed.await.map(drop)
     }
@@ -106,7 +106,7 @@ impl Sync<'_> {
     /// The default range, which is ready.
     async fn range(&self) -> ApiResult<()> {
         let id = ids::SERVICE_CIDRS;
-        let kind = self.kind(id);
+        let resource = self.resource(id);
         let ranges: Vec<String> = self.cluster.allocations.ranges().iter().map(ToString::to_string).collect();
         let existing = self.get(id);
         let is_right = |object: &Value| {
@@ -125,7 +125,7 @@ impl Sync<'_> {
                 "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
                 "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
             });
-            server::complete(kind, &mut object, &self.cluster.store, &self.cluster.ids, self.now);
+            server::complete(resource, &mut object, &self.cluster.store, &self.cluster.ids, self.now);
             object
         });
         let time = format_seconds(self.now);
@@ -136,15 +136,17 @@ impl Sync<'_> {
                 "lastTransitionTime": time,
             }]});
             let writer = Writer { manager: RANGE_CONTROLLER, subresource: "status", now: &time };
-            kind.own_applied(writer, old, &mut object, "status")?;
+            resource.own_applied(writer, old, &mut object, "status")?;
             Ok(object)
         };
         if is_new {
             return self.store_created(id, &ready(&old)?).await;
         }
         let key = Self::key(id);
-        let changed =
-            self.cluster.commits.change(&key, |entry| Ok((Change::Put(draft(kind, &ready(&entry.object())?)?), ())));
+        let changed = self
+            .cluster
+            .commits
+            .change(&key, |entry| Ok((Change::Put(draft(resource, &ready(&entry.object())?)?), ())));
         changed.await.map(drop)
     }
 
@@ -172,7 +174,7 @@ impl Sync<'_> {
                 "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
             },
         });
-        server::complete(self.kind(ids::SERVICES), &mut service, &self.cluster.store, &self.cluster.ids, self.now);
+        server::complete(self.resource(ids::SERVICES), &mut service, &self.cluster.store, &self.cluster.ids, self.now);
         service
     }
 

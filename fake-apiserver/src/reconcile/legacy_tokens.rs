@@ -99,8 +99,8 @@ impl LegacyTokens {
     /// Creates or repairs the ConfigMap if necessary.
     pub(super) async fn sync(&self, cluster: &Shared, now: Timestamp) -> ApiResult<()> {
         let catalog = cluster.catalog();
-        let kind = catalog.registry.known(ids::CONFIG_MAPS);
-        let key = Key::new(kind.id, NAMESPACE, NAME);
+        let resource = catalog.registry.known(ids::CONFIG_MAPS);
+        let key = Key::new(resource.id, NAMESPACE, NAME);
         let created = match self.created.load(Ordering::Relaxed) {
             NEVER => None,
             seconds => Timestamp::from_second(seconds).ok(),
@@ -114,16 +114,16 @@ impl LegacyTokens {
                 Ok(())
             }
             Step::Create => {
-                create(cluster, kind, now).await?;
+                create(cluster, resource, now).await?;
                 self.created.store(now.as_second(), Ordering::Relaxed);
                 Ok(())
             }
-            Step::Repair => repair(cluster, kind, &key, now).await,
+            Step::Repair => repair(cluster, resource, &key, now).await,
         }
     }
 }
 
-async fn repair(cluster: &Shared, kind: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
+async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
     let repaired = cluster.commits.change(key, |entry| {
         let old = entry.object();
         if step(Some(&old), None, now) != Step::Repair {
@@ -132,18 +132,18 @@ async fn repair(cluster: &Shared, kind: &Resource, key: &Key, now: Timestamp) ->
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let context = Context::of_server(&kind.storage().api_version, &cluster.store, now);
-        let errors = kind.validate(&context, &new, Some(&old), &Deadline::default()).errors;
+        let context = Context::of_server(&resource.storage().api_version, &cluster.store, now);
+        let errors = resource.validate(&context, &new, Some(&old), &Deadline::default()).errors;
         if !errors.is_empty() {
-            return Err(ApiError::invalid(kind.qualified_kind(), NAME, &errors));
+            return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
         }
-        kind.own(writer(&format_seconds(now)), Some(&old), &mut new);
-        Ok((Change::Put(draft(kind, &new)?), ()))
+        resource.own(writer(&format_seconds(now)), Some(&old), &mut new);
+        Ok((Change::Put(draft(resource, &new)?), ()))
     });
     repaired.await.map(drop)
 }
 
-async fn create(cluster: &Shared, kind: &Resource, now: Timestamp) -> ApiResult<()> {
+async fn create(cluster: &Shared, resource: &Resource, now: Timestamp) -> ApiResult<()> {
     let mut object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
@@ -151,8 +151,8 @@ async fn create(cluster: &Shared, kind: &Resource, now: Timestamp) -> ApiResult<
         },
         "data": { SINCE: today(now) },
     });
-    kind.own(writer(&format_seconds(now)), None, &mut object);
-    match cluster.commits.create(draft(kind, &object)?, None).await {
+    resource.own(writer(&format_seconds(now)), None, &mut object);
+    match cluster.commits.create(draft(resource, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
             Err(ApiError::internal("a create without conditions met one"))
@@ -168,8 +168,8 @@ fn writer(now: &str) -> Writer<'_> {
 /// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
 pub(super) async fn record(cluster: &Shared, Use { namespace, name, uid, day }: &Use, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let kind = catalog.registry.known(ids::SECRETS);
-    let key = Key::new(kind.id, namespace, name);
+    let resource = catalog.registry.known(ids::SECRETS);
+    let key = Key::new(resource.id, namespace, name);
     let recorded = cluster.commits.change(&key, |entry| {
         if entry.meta.uid != *uid {
             return Ok((Change::Leave, ()));
@@ -177,8 +177,8 @@ pub(super) async fn record(cluster: &Shared, Use { namespace, name, uid, day }: 
         let old = entry.object();
         let mut object = old.clone();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
-        kind.own(writer(&format_seconds(now)), Some(&old), &mut object);
-        Ok((Change::Put(draft(kind, &object)?), ()))
+        resource.own(writer(&format_seconds(now)), Some(&old), &mut object);
+        Ok((Change::Put(draft(resource, &object)?), ()))
     });
     recorded.await.map(drop)
 }

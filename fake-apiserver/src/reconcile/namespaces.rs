@@ -72,8 +72,8 @@ pub(super) async fn leave(cluster: &Shared, namespace: &str, now: Timestamp) -> 
     }
     let mut remaining = Remaining::default();
     let catalog = cluster.catalog();
-    for kind in content(&catalog.registry).filter(|kind| kind.id != ids::PODS) {
-        empty(cluster, namespace, kind, now, &mut remaining).await?;
+    for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
+        empty(cluster, namespace, resource, now, &mut remaining).await?;
     }
     write_conditions(cluster, namespace, &remaining, now).await?;
     if remaining.resources.is_empty() { finalize(cluster, namespace, now).await } else { Ok(()) }
@@ -101,21 +101,21 @@ fn remains(cluster: &Shared, namespace: &str, id: ResourceId) -> bool {
 async fn empty(
     cluster: &Shared,
     namespace: &str,
-    kind: &Resource,
+    resource: &Resource,
     now: Timestamp,
     remaining: &mut Remaining,
 ) -> ApiResult<()> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let snapshot = cluster.store.snapshot();
-    let keys: Vec<Key> = snapshot.range(&scope(namespace, kind.id), "").map(|entry| entry.key.clone()).collect();
+    let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
     for key in keys {
         let deletion = cluster.commits.change(&key, |entry| {
-            let plan = deletion::plan(kind, entry, &options, now)?;
+            let plan = deletion::plan(resource, entry, &options, now)?;
             Ok((plan.change, plan.removes))
         });
         match deletion.await? {
-            Some((entry, false)) => remaining.count(kind, &entry.object()),
-            Some((entry, true)) if kind.id == ids::SERVICES => {
+            Some((entry, false)) => remaining.count(resource, &entry.object()),
+            Some((entry, true)) if resource.id == ids::SERVICES => {
                 let catalog = cluster.catalog();
                 Release::new(cluster.access(&catalog, now)).all(&addresses_of(&entry.object())).await;
             }
@@ -127,8 +127,8 @@ async fn empty(
 
 impl Remaining {
     /// Counts a remaining object.
-    fn count(&mut self, kind: &Resource, object: &Value) {
-        *self.resources.entry(format!("{}.{}", kind.resource, kind.group)).or_default() += 1;
+    fn count(&mut self, resource: &Resource, object: &Value) {
+        *self.resources.entry(format!("{}.{}", resource.plural, resource.group)).or_default() += 1;
         for finalizer in meta::finalizers(object) {
             *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
         }
@@ -195,15 +195,15 @@ async fn finalize(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResul
 /// Changes the namespace, if it exists; it is removed when it has no finalizers left.
 async fn change(cluster: &Shared, namespace: &str, writer: Writer<'_>, change: impl Fn(&mut Value)) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let kind = catalog.registry.known(ids::NAMESPACES);
+    let resource = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
     let changed = cluster.commits.change(&key, |entry| {
         let old = entry.object();
         let mut object = old.clone();
         change(&mut object);
-        kind.own(writer, Some(&old), &mut object);
-        let free = !awaits_finalizers(kind, &object) && meta::finalizers(&object).next().is_none();
-        let change = if free { Change::Remove } else { Change::Put(draft(kind, &object)?) };
+        resource.own(writer, Some(&old), &mut object);
+        let free = !awaits_finalizers(resource, &object) && meta::finalizers(&object).next().is_none();
+        let change = if free { Change::Remove } else { Change::Put(draft(resource, &object)?) };
         Ok((change, ()))
     });
     changed.await.map(drop)

@@ -155,7 +155,7 @@ impl Description {
             storage_hash: None,
             terminating: self.terminating,
             group: self.group.into(),
-            resource: self.resource.into(),
+            plural: self.resource.into(),
             singular: self.singular.into(),
             kind: self.kind.into(),
             short_names: owned(self.short_names),
@@ -193,7 +193,7 @@ impl Description {
             served: version.served,
             group: self.group.clone().into(),
             name: version.name.clone().into(),
-            resource: self.resource.clone().into(),
+            plural: self.resource.clone().into(),
             kind: self.kind.clone().into(),
             list_kind: self.list_kind.clone().into(),
             // Items of lists have their kind, too.

@@ -31,7 +31,7 @@ impl Resource {
             let served = self.versions.iter().find(|served| version["name"] == *served.name);
             let Some(place) = served.and_then(|served| served.schema.as_ref()) else { continue };
             place.compile(&version["schema"]["openAPIV3Schema"]).map_err(|error| {
-                tracing::error!(group = &*self.group, resource = &*self.resource, error, "A schema cannot be compiled");
+                tracing::error!(group = &*self.group, resource = &*self.plural, error, "A schema cannot be compiled");
                 ApiError::internal("error resolving resource")
             })?;
         }

@@ -52,7 +52,7 @@ impl Registry {
         let mut registry = self.without(resource.id);
         for version in (0..resource.versions.len()).filter(|version| resource.versions[*version].served) {
             let place = Place { resource: resource.clone(), version };
-            registry.by_plural.entry(resource.resource.clone()).or_default().push(place);
+            registry.by_plural.entry(resource.plural.clone()).or_default().push(place);
         }
         registry.resources.insert(resource.id, resource);
         registry
@@ -63,10 +63,10 @@ impl Registry {
     pub fn without(&self, id: ResourceId) -> Registry {
         let mut registry = self.clone();
         let Some(resource) = registry.resources.remove(&id) else { return registry };
-        let mut places = registry.by_plural.remove(&resource.resource).unwrap_or_default();
+        let mut places = registry.by_plural.remove(&resource.plural).unwrap_or_default();
         places.retain(|place| place.resource.id != id);
         if !places.is_empty() {
-            registry.by_plural.insert(resource.resource.clone(), places);
+            registry.by_plural.insert(resource.plural.clone(), places);
         }
         registry
     }
@@ -143,14 +143,14 @@ mod tests {
     fn built_in_resources_are_found_by_path_and_by_kind() {
         let registry = Registry::built_in();
         for Served { resource, version, .. } in registry.versions() {
-            let by_path = registry.path(&version.group, &version.name, &resource.resource).unwrap();
+            let by_path = registry.path(&version.group, &version.name, &resource.plural).unwrap();
             let by_kind = registry.kind(&version.api_version, &version.kind).unwrap();
             assert_eq!((by_path.resource.id, by_kind.resource.id), (resource.id, resource.id));
-            assert!(version.verbs.is_sorted(), "{}", resource.resource);
+            assert!(version.verbs.is_sorted(), "{}", resource.plural);
             assert!(
                 version.subresources.iter().all(|subresource| subresource.verbs.is_sorted()),
                 "{}",
-                resource.resource
+                resource.plural
             );
         }
         assert!(registry.path("apps", "v1", "pods").is_none());

@@ -34,7 +34,7 @@ pub struct Resource {
     /// API group of the storage version.
     pub group: Str,
     /// Lower-case plural, as in paths.
-    pub resource: Str,
+    pub plural: Str,
     /// Lower-case singular.
     pub singular: Str,
     /// CamelCase kind.
@@ -83,7 +83,7 @@ pub struct Version {
     /// `apiVersion` of objects: `v1`, `coordination.k8s.io/v1`.
     pub api_version: Str,
     /// Lower-case plural.
-    pub resource: Str,
+    pub plural: Str,
     /// CamelCase kind.
     pub kind: Str,
     /// Kind of lists.
@@ -154,7 +154,7 @@ impl Resource {
         Resource {
             id,
             group: storage.group.into(),
-            resource: storage.plural.into(),
+            plural: storage.plural.into(),
             singular: storage.singular.into(),
             kind: storage.kind.into(),
             short_names: storage.short_names().map(Str::Borrowed).collect(),
@@ -265,7 +265,7 @@ impl Version {
             served: true,
             group: recorded.group.into(),
             name: recorded.version.into(),
-            resource: recorded.plural.into(),
+            plural: recorded.plural.into(),
             kind: recorded.kind.into(),
             list_kind: format!("{}List", recorded.kind).into(),
             head: head(&api_version, recorded.kind),
@@ -298,7 +298,7 @@ impl Version {
 
     /// The resource as messages about requests to this version name it.
     pub fn qualified(&self) -> Qualified<'_> {
-        Qualified { group: &self.group, resource: &self.resource }
+        Qualified { group: &self.group, resource: &self.plural }
     }
 
     /// Whether the object has a status that only `/status` may write.

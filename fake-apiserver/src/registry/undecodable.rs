@@ -14,19 +14,19 @@ impl Undecodable {
     }
 
     /// The error of a read or a deletion (`NewCorruptObjError` of `k8s.io/apiserver/pkg/storage`).
-    pub(crate) fn corrupt(&self, kind: &Resource, entry: &Entry) -> ApiError {
-        ApiError::internal(self.of_key(&key(kind, entry)))
+    pub(crate) fn corrupt(&self, resource: &Resource, entry: &Entry) -> ApiError {
+        ApiError::internal(self.of_key(&key(resource, entry)))
     }
 
     /// The error of a list of objects that cannot be read, for the same reason.
-    pub(crate) fn list<'e>(kind: &Resource, entries: impl Iterator<Item = &'e Entry>, why: &str) -> ApiError {
+    pub(crate) fn list<'e>(resource: &Resource, entries: impl Iterator<Item = &'e Entry>, why: &str) -> ApiError {
         // Other than a read of a single object, a list knows keys as etcd has them.
         let unread = |entry: &Entry| {
-            let key = format!("/registry{}", key(kind, entry));
+            let key = format!("/registry{}", key(resource, entry));
             let why = Undecodable::new(entry, why).of_key(&key);
             (key, why)
         };
-        ApiError::storage_read(kind.storage().qualified(), &entries.map(unread).collect::<Vec<_>>())
+        ApiError::storage_read(resource.storage().qualified(), &entries.map(unread).collect::<Vec<_>>())
     }
 
     fn of_key(&self, key: &str) -> String {
@@ -35,6 +35,6 @@ impl Undecodable {
 }
 
 /// The key of an object in the directory of the server's objects.
-fn key(kind: &Resource, entry: &Entry) -> String {
-    format!("/{}/{}", kind.storage_prefix, entry.key.path())
+fn key(resource: &Resource, entry: &Entry) -> String {
+    format!("/{}/{}", resource.storage_prefix, entry.key.path())
 }

@@ -22,9 +22,9 @@ pub(super) struct NamespaceLifecycle;
 
 impl Immediate for NamespaceLifecycle {
     fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
-        let (kind, namespace) = (attributes.kind, attributes.namespace);
+        let (resource, namespace) = (attributes.resource, attributes.namespace);
         match attributes.operation {
-            Operation::Create if kind.meta.namespaced && !namespace.is_empty() => {
+            Operation::Create if resource.meta.namespaced && !namespace.is_empty() => {
                 let entry = attributes.store.get(&namespace::key(namespace));
                 match entry.ok_or_else(|| missing(namespace))? {
                     entry if namespace::is_terminating(&entry) => {
@@ -33,7 +33,7 @@ impl Immediate for NamespaceLifecycle {
                     _ => Ok(()),
                 }
             }
-            Operation::Delete if namespace::is_namespace(kind) && IMMORTAL.contains(&attributes.name) => {
+            Operation::Delete if namespace::is_namespace(resource) && IMMORTAL.contains(&attributes.name) => {
                 Err(ApiError::forbidden(NAMESPACES, attributes.name, "this namespace may not be deleted"))
             }
             _ => Ok(()),

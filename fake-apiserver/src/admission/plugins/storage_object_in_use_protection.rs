@@ -23,7 +23,7 @@ const FINALIZERS: &[(ResourceId, &str)] = &[
 impl Immediate for StorageObjectInUseProtection {
     fn admit(&self, attributes: &Attributes<'_>, object: &mut Value) -> ApiResult<()> {
         let creates = attributes.operation == Operation::Create && attributes.subresource.is_empty();
-        let own = FINALIZERS.iter().find(|(resource, _)| *resource == attributes.kind.id);
+        let own = FINALIZERS.iter().find(|(resource, _)| *resource == attributes.resource.id);
         let Some((_, own)) = own.filter(|_| creates) else { return Ok(()) };
         if meta::finalizers(object).all(|finalizer| finalizer != *own) {
             let finalizers = meta::finalizers(object).chain([*own]).map(Value::from).collect::<Vec<_>>();

@@ -27,7 +27,7 @@ pub(crate) fn undeterminable_name(url: &str) -> ApiError {
 /// `EnsureObjectNamespaceMatchesRequestNamespace`: an empty namespace is set, that of a cluster-scoped object is dropped,
 /// and another one is refused.
 pub(crate) fn ensure_namespace(request: &Request<'_>, object: &mut Value) -> ApiResult<()> {
-    let wanted = if request.kind.meta.namespaced { request.namespace } else { "" };
+    let wanted = if request.resource.meta.namespaced { request.namespace } else { "" };
     let sent = meta::namespace(object);
     if sent == wanted {
         return Ok(());

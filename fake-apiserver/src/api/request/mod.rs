@@ -40,7 +40,7 @@ pub(crate) struct Request<'r> {
     pub(crate) now: Timestamp,
     pub(crate) user: Arc<User>,
     /// The resource, as it is stored.
-    pub(crate) kind: &'r Arc<Resource>,
+    pub(crate) resource: &'r Arc<Resource>,
     /// The served version of the resource.
     pub(crate) version: &'r Arc<Version>,
     /// The namespace; empty for cluster-scoped resources, and for all namespaces.
@@ -64,13 +64,13 @@ pub(crate) struct Request<'r> {
 
 impl Request<'_> {
     pub(super) fn key(&self) -> Key {
-        Key::new(self.kind.id, self.namespace, self.name)
+        Key::new(self.resource.id, self.namespace, self.name)
     }
 
     /// Whether its resource is served as it was when the request came.
     pub(super) fn is_current(&self) -> bool {
         let catalog = self.cluster.catalog();
-        catalog.registry.get(self.kind.id).is_some_and(|served| Arc::ptr_eq(served, self.kind))
+        catalog.registry.get(self.resource.id).is_some_and(|served| Arc::ptr_eq(served, self.resource))
     }
 
     pub(super) fn not_found(&self) -> ApiError {

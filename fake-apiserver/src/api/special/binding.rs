@@ -55,7 +55,7 @@ pub(crate) async fn create_legacy(request: &mut Request<'_>) -> ApiResult<Reply>
     let catalog = request.cluster.catalog();
     let pods = catalog.registry.known(ids::PODS);
     let mut own = Request {
-        kind: pods,
+        resource: pods,
         version: pods.storage(),
         subresource: pods.storage().subresource("binding"),
         name,

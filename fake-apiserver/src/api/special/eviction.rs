@@ -185,7 +185,7 @@ async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: Dele
         "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
     });
     rewrite(request, options, |request, entry, pod| {
-        deletion::check_preconditions(request.kind, entry, &deletion)?;
+        deletion::check_preconditions(request.resource, entry, &deletion)?;
         set_condition(child(pod, "status"), condition.clone(), request.now);
         Ok(())
     })
@@ -195,7 +195,7 @@ async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: Dele
         deletion.resource_version = None;
     }
     while let Some(current) = request.cluster.store.get(&request.key()) {
-        let plan = deletion::plan(request.kind, &current, &deletion, request.now)?;
+        let plan = deletion::plan(request.resource, &current, &deletion, request.now)?;
         if request.cluster.commits.commit(&current, plan.change).await.is_ok() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use crate::registry::Review;
 use tree::Value;
 
 pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Reply> {
-    let expected = Expected::of(request.kind, request.version);
+    let expected = Expected::of(request.resource, request.version);
     let (options, mut body) = decode::creation(request, &expected)?;
     owners::asked(request, &options, &expected, &mut body);
     let answer = answer(request, review, body)?;

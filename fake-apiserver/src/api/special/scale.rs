@@ -82,8 +82,8 @@ async fn set_replicas(
     options: &WriteOptions,
     mut wanted: impl FnMut(&mut Request<'_>, &Value, Managers) -> ApiResult<(Value, Managers)>,
 ) -> ApiResult<Reply> {
-    let resource = format!("{}/scale", request.kind.resource);
-    let qualified = Qualified { group: &request.kind.group, resource: &resource };
+    let resource = format!("{}/scale", request.resource.plural);
+    let qualified = Qualified { group: &request.resource.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
         let places = owners::scale_places(request);
         let owners = owners::of(workload);

@@ -17,7 +17,7 @@ impl Allocators {
     /// The allocators of a write; a write through a subresource has none.
     pub(super) fn of(write: &Write<'_, '_>) -> Self {
         let request = &write.request;
-        let own = request.kind.rules.allocates.filter(|_| request.subresource.is_none());
+        let own = request.resource.rules.allocates.filter(|_| request.subresource.is_none());
         Allocators(own.map(|allocator| (allocator, request.cluster.catalog())))
     }
 

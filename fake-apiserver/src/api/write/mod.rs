@@ -97,7 +97,7 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
             None => Ok(Reply::object(201, request.line_in_version(draft.line(sent)).await?, complete_under)),
         });
     }
-    let needs_namespace = request.kind.meta.namespaced && request.cluster.admission.needs_namespaces();
+    let needs_namespace = request.resource.meta.namespaced && request.cluster.admission.needs_namespaces();
     let parent = if needs_namespace { namespace::parent(request.namespace) } else { None };
     match request.cluster.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),
@@ -180,7 +180,7 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
     let request = &write.request;
     // The answer for a removed object is the update, at the revision before; it was not converted to be stored.
     let removed = match removes && !dry_run {
-        true => Some(self::draft(request.kind, new)?.line(Some(entry.revision))),
+        true => Some(self::draft(request.resource, new)?.line(Some(entry.revision))),
         false => None,
     };
     let shown = dry_run.then(|| draft.line(Some(entry.revision)));
@@ -210,7 +210,7 @@ pub(super) async fn rewrite(
         if options.dry_run {
             return Ok((Change::Leave, ()));
         }
-        Ok((Change::Put(draft(request.kind, &object)?), ()))
+        Ok((Change::Put(draft(request.resource, &object)?), ()))
     });
     stored.await?.map(drop).ok_or_else(|| request.not_found())
 }

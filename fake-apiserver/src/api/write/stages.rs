@@ -39,7 +39,7 @@ impl<'w> Write<'w, '_> {
     /// The strategy of the resource, or of the subresource through which it is changed.
     fn strategy(&self) -> &'_ Strategy {
         let own = self.current.and(self.request.subresource);
-        own.map_or(&self.request.kind.rules.strategy, |subresource| &subresource.strategy)
+        own.map_or(&self.request.resource.rules.strategy, |subresource| &subresource.strategy)
     }
 
     /// The context of rules.
@@ -56,8 +56,8 @@ impl<'w> Write<'w, '_> {
 
     /// Sets the defaults of its version.
     pub(super) fn default(&self, new: &mut Value) {
-        (self.request.kind.rules.strategy.default)(new);
-        (self.request.kind.rules.strategy.default_times)(new, self.request.now);
+        (self.request.resource.rules.strategy.default)(new);
+        (self.request.resource.rules.strategy.default_times)(new, self.request.now);
     }
 
     /// Updates the managed fields.
@@ -88,15 +88,15 @@ impl<'w> Write<'w, '_> {
     }
 
     fn prepare_create(&mut self, object: &mut Value) {
-        let (kind, version) = (self.request.kind, self.request.version);
+        let (resource, version) = (self.request.resource, self.request.version);
         let metadata = meta::metadata_mut(object);
         metadata.insert("uid".into(), self.request.cluster.ids.uid().into());
         metadata.insert("creationTimestamp".into(), format_seconds(self.request.now).into());
-        if kind.rules.owns_generation && !kind.rules.keeps_generation {
+        if resource.rules.owns_generation && !resource.rules.keeps_generation {
             metadata.insert("generation".into(), 1.into());
         }
         if version.has_status()
-            && !kind.rules.keeps_status
+            && !resource.rules.keeps_status
             && let Some(members) = object.as_object_mut()
         {
             match version.is_custom() {
@@ -109,7 +109,7 @@ impl<'w> Write<'w, '_> {
     }
 
     fn prepare_update(&mut self, new: &mut Value, old: &Value) {
-        let kind = self.request.kind;
+        let resource = self.request.resource;
         match self.request.subresource.map(|subresource| subresource.owns) {
             None if self.request.version.has_status() => carry_over(new, old, "status"),
             None => {}
@@ -128,9 +128,9 @@ impl<'w> Write<'w, '_> {
         (self.strategy().prepare)(&self.context(), new, Some(old));
         meta::keep_system_fields(new, old);
         let whole = self.request.subresource.is_none_or(|subresource| subresource.name != "status");
-        let annotated = kind.rules.annotations_count && whole && annotations_differ(new, old);
-        let labelled = kind.rules.labels_count && whole && labels_differ(new, old);
-        if kind.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
+        let annotated = resource.rules.annotations_count && whole && annotations_differ(new, old);
+        let labelled = resource.rules.labels_count && whole && labels_differ(new, old);
+        if resource.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
             meta::set(new, "generation", meta::generation(old) + 1);
         }
         owners::settle_times(self.request, new, old);
@@ -141,8 +141,8 @@ impl<'w> Write<'w, '_> {
     /// # Errors
     /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
-        let (kind, old) = (self.request.kind, self.old());
-        let Findings { mut errors, warnings } = kind.validate(&self.context(), new, old, &self.request.deadline);
+        let (resource, old) = (self.request.resource, self.old());
+        let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old, &self.request.deadline);
         self.request.deadline.check()?;
         self.request.warnings.extend(warnings);
         if self.request.cluster.allow_privileged {
@@ -150,7 +150,7 @@ impl<'w> Write<'w, '_> {
         }
         if !errors.is_empty() {
             let name = if old.is_some() { self.request.name } else { meta::name(new) };
-            return Err(ApiError::invalid(kind.qualified_kind(), name, &errors));
+            return Err(ApiError::invalid(resource.qualified_kind(), name, &errors));
         }
         let warnings = (self.strategy().warnings)(&self.context(), new, old);
         self.request.warnings.extend(warnings);
@@ -176,20 +176,20 @@ impl<'w> Write<'w, '_> {
         }
         let mut draft = self.draft(new).await?;
         let revision = self.current.map(|current| current.entry.revision);
-        if limited && let Err(refusal) = size::check(self.request.kind, &draft, revision) {
+        if limited && let Err(refusal) = size::check(self.request.resource, &draft, revision) {
             // Upstream stores an object that is too large without its managed fields, unless it is applied.
             if self.is_owned || meta::metadata_mut(new).remove("managedFields").is_none() {
                 return Err(refusal);
             }
             draft = self.draft(new).await?;
-            size::check(self.request.kind, &draft, revision)?;
+            size::check(self.request.resource, &draft, revision)?;
         }
         draft.meta.complete_under = self.complete_under(new);
         Ok(draft)
     }
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
-        draft(self.request.kind, &*self.request.version.stored(new, self.options.dry_run).await?)
+        draft(self.request.resource, &*self.request.version.stored(new, self.options.dry_run).await?)
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
@@ -203,8 +203,8 @@ impl<'w> Write<'w, '_> {
     /// Whether the current object stays as it is. This does not encode the new one.
     pub(super) fn changes_nothing(&self, new: &Value) -> bool {
         let Some(Current { entry, object }) = self.current else { return false };
-        let is_stored_so =
-            !self.request.version.is_custom() && entry.json().starts_with(self.request.kind.storage().head.as_bytes());
+        let is_stored_so = !self.request.version.is_custom()
+            && entry.json().starts_with(self.request.resource.storage().head.as_bytes());
         new == object && is_stored_so && !self.ends_deletion(new)
     }
 
@@ -214,7 +214,7 @@ impl<'w> Write<'w, '_> {
             meta::deletion_timestamp(old).is_some()
                 && meta::deletion_grace_period_seconds(old).unwrap_or(0) == 0
                 && meta::finalizers(new).next().is_none()
-                && !namespace::awaits_finalizers(self.request.kind, new)
+                && !namespace::awaits_finalizers(self.request.resource, new)
         })
     }
 }
@@ -227,7 +227,7 @@ pub(super) fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
     let target = Target::Resource {
         group: &request.version.group,
         version: &request.version.name,
-        resource: &request.version.resource,
+        resource: &request.version.plural,
         subresource: "",
         namespace: request.namespace,
         name: request.name,
@@ -261,7 +261,7 @@ fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     if request.version.is_custom() {
         return generation::untyped_differs(new, old, !request.version.has_status());
     }
-    let ty = request.kind.storage().ty();
+    let ty = request.resource.storage().ty();
     // Stored objects spell out some zero values.
     let canonical = || schema::check(old, ty).map(|decoded| decoded.object);
     let differs = |old: &Value| generation::spec_differs(new, old, Some(ty));

@@ -16,7 +16,7 @@ pub(super) fn add(document: &mut Document, path: &str, served: Served<'_>) {
     let Served { resource, version, .. } = served;
     if version.verbs.iter().any(|verb| verb == "patch") {
         let scope = if resource.meta.namespaced { "/namespaces/{namespace}" } else { "" };
-        let path = format!("/{path}{scope}/{}/{{name}}", resource.resource);
+        let path = format!("/{path}{scope}/{}/{{name}}", resource.plural);
         let operations = encode(&json!({ "patch": patch(version) }));
         document.paths.insert(path, String::from_utf8(operations).expect("JSON of texts is UTF-8"));
     }

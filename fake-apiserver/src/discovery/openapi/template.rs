@@ -124,7 +124,7 @@ impl<'r> Names<'r> {
         let parts: Vec<&str> = version.group.rsplit('.').collect();
         Names {
             namespaced: resource.meta.namespaced,
-            plural: &version.resource,
+            plural: &version.plural,
             list_kind: &version.list_kind,
             model: format!("{}.{}.", parts.join("."), version.name),
             ..Names::of_kind(&version.group, &version.name, &version.kind)

@@ -87,7 +87,7 @@ fn objects(text: &mut Text, replica: &Replica) {
     let (catalog, snapshot) = (replica.cluster.catalog(), replica.cluster.store.snapshot());
     let stored = catalog.registry.resources().filter(|resource| resource.is_stored());
     let mut counts: Vec<(&str, &str, usize)> = stored
-        .map(|resource| (&*resource.group, &*resource.resource, snapshot.slice(&Scope::all(resource.id), "").len()))
+        .map(|resource| (&*resource.group, &*resource.plural, snapshot.slice(&Scope::all(resource.id), "").len()))
         .collect();
     counts.sort_unstable();
     text.family(NAME, "[ALPHA] Number of stored objects at the time of last check split by kind. In case of a fetching error, the value will be -1.", "gauge");

@@ -191,7 +191,7 @@ impl Series {
             labels,
             group: text(|version| &version.group),
             version: text(|version| &version.name),
-            resource: text(|version| &version.resource),
+            resource: text(|version| &version.plural),
             subresource: subresource.unwrap_or_else(|| labels.path.to_owned()),
             codes: Mutex::default(),
             buckets: std::array::from_fn(|_| AtomicU64::new(0)),

@@ -52,11 +52,11 @@ pub(super) async fn run(cluster: &Shared, id: ResourceId, now: Timestamp) -> Api
 }
 
 /// The reason that an object cannot be read in the storage version: a webhook should convert it and does not.
-async fn undecodable(kind: &Resource, entry: &Entry) -> Option<ApiError> {
-    let storage = kind.storage();
+async fn undecodable(resource: &Resource, entry: &Entry) -> Option<ApiError> {
+    let storage = resource.storage();
     if !storage.asks_webhook() {
         return None;
     }
     let why = storage.shown(vec![entry.object()]).await.err()?;
-    Some(Undecodable::new(entry, &why).corrupt(kind, entry))
+    Some(Undecodable::new(entry, &why).corrupt(resource, entry))
 }

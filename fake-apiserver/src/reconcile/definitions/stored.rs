@@ -34,7 +34,7 @@ impl Stored {
         change: impl Fn(&mut Value),
     ) -> ApiResult<()> {
         let catalog = cluster.catalog();
-        let kind = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
+        let resource = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
         let Stored { entry: known, definition } = self;
         let now = format_seconds(now);
         let changed = cluster.commits.change(&known.key, |entry| {
@@ -43,9 +43,9 @@ impl Stored {
             }
             let old = definition.clone();
             change(definition);
-            kind.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
+            resource.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
             let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
-            let change = if free { Change::Remove } else { Change::Put(draft(kind, definition)?) };
+            let change = if free { Change::Remove } else { Change::Put(draft(resource, definition)?) };
             Ok((change, ()))
         });
         if let Some((entry, ())) = changed.await? {

@@ -28,7 +28,7 @@ impl Immediate for NodeRestriction {
             return Err(attributes.forbidden(object, format!("could not determine node from user {user}")));
         }
         let write = Write { node, attributes, object };
-        match (&*attributes.kind.group, &*attributes.kind.resource, attributes.subresource) {
+        match (&*attributes.resource.group, &*attributes.resource.plural, attributes.subresource) {
             ("", "pods", "") => pods::admit(&write),
             ("", "pods", "status") => pods::admit_status(&write),
             ("", "pods", other) => write.refuse(format!(
