@@ -24,7 +24,7 @@ pub use crate::error::{ApiError, ApiResult};
 pub use crate::object::selector::{FieldSelector, LabelSelector, SelectableField};
 pub use crate::schema::{canonical_quantity, canonical_time};
 
-/// The owners of fields.
+/// The field managers.
 pub mod managed {
     pub use crate::managed::{
         Context, Failure, Managers, Set, Trees, Type, Versions, decode, encode, fields_of, validate,

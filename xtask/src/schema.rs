@@ -16,7 +16,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 12] = [
     ("conformance/control-plane", "./certificates", &["fixtures/x509/verified.jsonl"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),
-    ("conformance/control-plane", "./owners", &["fixtures/owners/values.jsonl", "fixtures/owners/stories.jsonl"]),
+    ("conformance/control-plane", "./managers", &["fixtures/managers/values.jsonl", "fixtures/managers/stories.jsonl"]),
     ("conformance/control-plane", "./patches", &["fixtures/patches/strategic.jsonl"]),
     ("conformance/control-plane", "./yaml", &["fixtures/yaml/read.jsonl", "fixtures/yaml/printed.jsonl"]),
     (

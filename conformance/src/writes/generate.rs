@@ -2,7 +2,7 @@
 
 use super::bodies::Bodies;
 use super::forms::{Forms, Kind};
-use super::story::{Operation, Owners, Step, Story};
+use super::story::{Managers, Operation, Step, Story};
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::iter;
@@ -64,7 +64,14 @@ impl<'f> Generator<'f> {
             40..64 => Operation::MergePatch,
             64..72 => Operation::JsonPatch,
             72..90 => {
-                let all = [Owners::Kept, Owners::Kept, Owners::Kept, Owners::Absent, Owners::Empty, Owners::Removed];
+                let all = [
+                    Managers::Kept,
+                    Managers::Kept,
+                    Managers::Kept,
+                    Managers::Absent,
+                    Managers::Empty,
+                    Managers::Removed,
+                ];
                 Operation::Update(*self.bodies.pick(&all))
             }
             90..95 => Operation::Replace,

@@ -1,5 +1,5 @@
 //! A differential fuzzer of writes: a real kube-apiserver and the fake get the same creates, updates, patches of all four types, applies by
-//! several managers and deletions, and have to answer alike: with the same objects, the same owners of their fields, the same refusals.
+//! several managers and deletions, and have to answer alike: with the same objects, the same field managers, the same refusals.
 //!
 //! * `forms` (`fixtures/writes.json`) describes the objects of some kinds;
 //! * `generate` makes stories of an object (`story`) from a seed, with bodies of the forms (`bodies`, `directives`);

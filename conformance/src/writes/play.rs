@@ -1,7 +1,7 @@
 //! A player: has both servers carry out a story, and keeps how their answers differ.
 
 use super::forms::{Forms, NAMESPACE};
-use super::story::{Operation, Owners, Step, Story};
+use super::story::{Managers, Operation, Step, Story};
 use crate::administrator::JSON;
 use crate::answers::without_objects;
 use crate::pair::{Dialogue, Pair, Request};
@@ -141,17 +141,17 @@ fn status(answer: &Item) -> String {
 /// The body of a step for a server on which the object was seen so.
 fn body(step: &Step, name: &str, seen: &Value) -> Value {
     let mut body = step.body.clone();
-    if let Operation::Update(owners) = step.operation
+    if let Operation::Update(managers) = step.operation
         && !seen.is_null()
     {
-        body = updated(seen, &body, owners);
+        body = updated(seen, &body, managers);
     }
     step.set_name(&mut body, name);
     body
 }
 
 /// The object with the fields of the body, those of the metadata one by one.
-fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
+fn updated(seen: &Value, body: &Value, managers: Managers) -> Value {
     let mut object = seen.clone();
     for (name, value) in body.as_object().into_iter().flatten() {
         match value.as_object().filter(|_| name == "metadata") {
@@ -160,11 +160,11 @@ fn updated(seen: &Value, body: &Value, owners: Owners) -> Value {
         }
     }
     let metadata = &mut object["metadata"];
-    match owners {
-        Owners::Kept => {}
-        Owners::Absent => drop(metadata.as_object_mut().map(|metadata| metadata.remove("managedFields"))),
-        Owners::Empty => metadata["managedFields"] = json!([]),
-        Owners::Removed => metadata["managedFields"] = json!([{}]),
+    match managers {
+        Managers::Kept => {}
+        Managers::Absent => drop(metadata.as_object_mut().map(|metadata| metadata.remove("managedFields"))),
+        Managers::Empty => metadata["managedFields"] = json!([]),
+        Managers::Removed => metadata["managedFields"] = json!([{}]),
     }
     object
 }

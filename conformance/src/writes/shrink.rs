@@ -2,7 +2,7 @@
 
 use super::forms::Forms;
 use super::play::{Played, Player};
-use super::story::{Operation, Owners, Story};
+use super::story::{Managers, Operation, Story};
 use crate::less::less;
 use anyhow::Result;
 use futures::future::try_join_all;
@@ -62,8 +62,8 @@ fn smaller(story: &Story) -> Vec<Story> {
                 step.query.remove(parameter);
             });
         }
-        if matches!(step.operation, Operation::Update(owners) if owners != Owners::Kept) {
-            with(&|step| step.operation = Operation::Update(Owners::Kept));
+        if matches!(step.operation, Operation::Update(managers) if managers != Managers::Kept) {
+            with(&|step| step.operation = Operation::Update(Managers::Kept));
         }
     }
     all.sort_by_key(|story| {

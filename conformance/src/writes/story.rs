@@ -34,7 +34,7 @@ pub(super) struct Step {
 pub(super) enum Operation {
     Create,
     /// The object as it was read last, with some fields replaced.
-    Update(Owners),
+    Update(Managers),
     /// The body in place of the object.
     Replace,
     JsonPatch,
@@ -46,7 +46,7 @@ pub(super) enum Operation {
 
 /// The treatment of the `managedFields` that were read, in an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owners {
+pub(super) enum Managers {
     Kept,
     /// The field is absent.
     Absent,
@@ -113,8 +113,8 @@ impl Step {
         if kind.versions.len() > 1 {
             text += &format!("# {}\n", self.version);
         }
-        if let Operation::Update(owners) = self.operation {
-            text += &format!("# As read, owners {owners:?}, but for these fields:\n");
+        if let Operation::Update(managers) = self.operation {
+            text += &format!("# As read, managers {managers:?}, but for these fields:\n");
         }
         text += &format!("{verb} {}/a{}{query}\n", kind.resource, self.subresource);
         if !self.body.is_null() {

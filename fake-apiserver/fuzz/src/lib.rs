@@ -7,7 +7,7 @@
 
 mod credentials;
 mod documents;
-mod owners;
+mod managers;
 mod patches;
 mod request;
 mod rules;
@@ -30,13 +30,13 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: [Target; 25] = [
-    Target { name: "apply", run: owners::apply },
+    Target { name: "apply", run: managers::apply },
     Target { name: "bearer-token", run: credentials::bearer_token },
     Target { name: "certificate", run: credentials::certificate },
     Target { name: "continue-token", run: texts::continue_token },
     Target { name: "duration", run: texts::duration },
     Target { name: "field-selector", run: texts::field_selector },
-    Target { name: "field-set", run: owners::field_set },
+    Target { name: "field-set", run: managers::field_set },
     Target { name: "json", run: documents::json },
     Target { name: "json-patch", run: patches::json_patch },
     Target { name: "label-selector", run: texts::label_selector },

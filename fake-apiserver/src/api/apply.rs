@@ -3,7 +3,7 @@
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
 use super::asked::{Answers, Asking};
-use super::owners::{self, Endpoint};
+use super::managers::{self, Endpoint};
 use super::preconditions::refuse_other_uid;
 use super::request::decode::{Expected, type_meta};
 use super::request::options::{FieldValidation, WriteOptions};
@@ -45,14 +45,14 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
     loop {
         if request.subresource.is_some() || request.cluster.store.get(&key).is_some() {
             let update = write::update(request, &options, |request, entry, old| {
-                let endpoint = owners::endpoint(request);
+                let endpoint = managers::endpoint(request);
                 let new = configuration.onto(request, &endpoint, &expected, &options, Some(old))?;
                 refuse_other_uid(request, &new, old)?;
                 if new == *old && configuration.document.repeated.is_empty() && !request.version.asks_webhook() {
                     let (key, apply) = (entry.key.clone(), as_made(request, &options, entry));
                     request.cluster.repeats.keep(key, &options.field_manager, apply, old, entry.json().len());
                 }
-                Ok(Wanted::Owned(new))
+                Ok(Wanted::Managed(new))
             });
             let reply = update.await;
             if configuration.answers.ask(request).await {
@@ -60,7 +60,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
             }
             return reply;
         }
-        let endpoint = owners::endpoint(request);
+        let endpoint = managers::endpoint(request);
         let mut new = configuration.onto(request, &endpoint, &expected, &options, None)?;
         let uid = meta::uid(&new);
         if !uid.is_empty() {
@@ -69,7 +69,7 @@ pub(super) async fn apply(request: &mut Request<'_>) -> ApiResult<Reply> {
             return Err(ApiError::conflict(request.version.qualified(), request.name, why));
         }
         meta::remove(&mut new, "resourceVersion");
-        match write::create(request, Wanted::Owned(new), &options).await {
+        match write::create(request, Wanted::Managed(new), &options).await {
             // Another request was faster.
             Err(error) if error.reason() == EXISTS && request.cluster.store.get(&key).is_some() => {}
             reply => return reply,
@@ -149,7 +149,7 @@ impl Configuration {
         };
         match before {
             Some((stored, before)) if managers == before => meta::set(&mut new, "managedFields", stored.clone()),
-            _ => owners::set(&mut new, &managers),
+            _ => managers::set(&mut new, &managers),
         }
         self.check_repetitions(request, options)?;
         self.warned = true;
@@ -180,7 +180,7 @@ impl Configuration {
             )));
         }
         let now = format_seconds(request.now);
-        let context = owners::of_scale(Trees::Complete, &now);
+        let context = managers::of_scale(Trees::Complete, &now);
         let (tree, managers) = self.merged(&context, expected, options, &complete(expected, live)?, managers)?;
         if tree.is_some() && request.version.is_custom() {
             return Err(self.unconvertible(CUSTOM_SCALE));
@@ -253,7 +253,7 @@ impl Configuration {
             )));
         }
         let shown = group_version_kind(configuration);
-        if shown != group_version_kind(&owners::empty(expected.api_version, expected.kind)) {
+        if shown != group_version_kind(&managers::empty(expected.api_version, expected.kind)) {
             return Err(ApiError::bad_request(format!("invalid object type: {shown}")));
         }
         Ok(())
@@ -330,7 +330,7 @@ pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Val
 
 /// An empty object, with all fields that Go writes.
 fn empty(expected: &Expected<'_>) -> ApiResult<Value> {
-    complete(expected, &owners::empty(expected.api_version, expected.kind))
+    complete(expected, &managers::empty(expected.api_version, expected.kind))
 }
 
 /// `/v1, Kind=ConfigMap`, as Go prints it.

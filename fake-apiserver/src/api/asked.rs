@@ -3,7 +3,7 @@
 
 use super::Request;
 use crate::managed::{self, Set, Type, Versions};
-use crate::registry::owners::Endpoint;
+use crate::registry::managers::Endpoint;
 use std::cell::{Cell, RefCell};
 use tree::Value;
 

@@ -13,7 +13,7 @@ mod estimate;
 mod get;
 mod last_applied;
 mod list;
-mod owners;
+mod managers;
 mod patch;
 mod preconditions;
 mod reply;

@@ -6,7 +6,7 @@ use super::request::media::{PatchFormat, patch_format};
 use super::request::options::{FieldValidation, WriteOptions};
 use super::request::{check_identity, undeterminable_name};
 use super::write::{self, Wanted};
-use super::{Reply, Request, apply, owners};
+use super::{Reply, Request, apply, managers};
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::patch;
 use crate::schema::{self, Decoded};
@@ -71,7 +71,7 @@ impl<'k> Patch<'k> {
         let (patched, findings) = match self.format {
             PatchFormat::Apply => return Err(ApiError::internal("an apply is no patch of this kind")),
             PatchFormat::Json => {
-                let current = owners::spelled_out(current);
+                let current = managers::spelled_out(current);
                 let (patched, unknown) = patch::json::apply(current, &self.document, checked, &request.deadline)?;
                 let repeated = self.repeated.iter().map(|finding| format!("json patch {finding}"));
                 (patched, repeated.chain(unknown).collect())

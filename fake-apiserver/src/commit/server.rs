@@ -5,7 +5,7 @@ use crate::clock::format_seconds;
 use crate::error::ApiResult;
 use crate::ids::Ids;
 use crate::object::meta;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::registry::{Context, Resource};
 use crate::store::{Draft, Store};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use tree::Value;
 /// The field manager of the server's own writes.
 pub(crate) const MANAGER: &str = "kube-apiserver";
 
-/// The draft of a new object: it gets a uid, the time, the defaults of its kind and an owner of its fields.
+/// The draft of a new object: it gets a uid, the time, the defaults of its kind and a manager of its fields.
 ///
 /// # Errors
 /// 500, if the object is invalid.
@@ -35,7 +35,7 @@ pub(crate) fn complete(resource: &Resource, object: &mut Value, store: &Store, i
     meta::set(object, "uid", ids.uid());
     meta::set(object, "creationTimestamp", time.as_str());
     (resource.rules.strategy.default)(object);
-    resource.own(Writer { manager: MANAGER, subresource: "", now: &time }, None, object);
+    resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, None, object);
     if resource.rules.owns_generation {
         meta::set(object, "generation", 1);
     }

@@ -1,4 +1,4 @@
-//! The owners of a workload's replicas, as those of its scale, and back (`scalehandler.go` of
+//! The managers of a workload's replicas, as those of its scale, and back (`scalehandler.go` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`, v0.37.1).
 
 use super::element::Element;
@@ -19,7 +19,7 @@ fn replicas() -> Set {
     Set::of_fields(&[&["spec", "replicas"]])
 }
 
-/// The owners of the scale of a workload with these owners.
+/// The managers of the scale of a workload with these managers.
 pub fn of_scale(workload: &Managers, places: &Places) -> Managers {
     let owns = |owned: &Owned| matches!(place(places, &owned.api_version), Some(Some(path)) if owned.set.has(path));
     let scaled = workload.iter().filter(|(_, owned)| owns(owned)).map(|(manager, owned)| {
@@ -29,7 +29,7 @@ pub fn of_scale(workload: &Managers, places: &Places) -> Managers {
     scaled.collect()
 }
 
-/// The owners of a workload whose scale, written in that version of the workload, has these owners.
+/// The managers of a workload whose scale, written in that version of the workload, has these managers.
 pub fn of_workload(workload: &Managers, mut scale: Managers, places: &Places, api_version: &str) -> Managers {
     let mut result = Managers::new();
     for (manager, owned) in workload {

@@ -1,4 +1,4 @@
-//! Owners of fields against recorded results of the real packages of Kubernetes (`fixtures/owners`, written by
+//! Field managers against recorded results of the real packages of Kubernetes (`fixtures/managers`, written by
 //! `cargo xtask schema`).
 
 use super::merge::{merge, without};
@@ -214,7 +214,7 @@ fn compared(schema: &RawValue, values: &[&RawValue], pair: &Pair<'_>, applies: b
 
 /// The recorded vectors of a file.
 fn recorded(file: &str) -> String {
-    let path = format!("{}/../fixtures/owners/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../fixtures/managers/{file}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).expect("the fixtures are part of the repository")
 }
 

@@ -24,7 +24,7 @@ pub fn with_named(ty: Option<Type<'_>>, set: &Set) -> Set {
     result
 }
 
-/// The set after lists and objects of the type have become atomic: the owner of a part owns all of it. The whole object has no owner, so
+/// The set after lists and objects of the type have become atomic: the manager of a part owns all of it. The whole object has no manager, so
 /// that nothing changes if it is atomic itself.
 pub fn reconciled(ty: Type<'_>, set: Set) -> Set {
     match !is_atomic(ty) && granular_leaf(ty, &set) {

@@ -13,7 +13,7 @@ use crate::commit::{Commits, draft};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::registry::ids;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::store::Draft;
 use jiff::Timestamp;
 use tree::{Value, json};
@@ -76,7 +76,7 @@ async fn policy(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResul
         meta::set(&mut object, "uid", cluster.ids.uid());
         meta::set(&mut object, "creationTimestamp", now.as_str());
         (resource.rules.strategy.default)(&mut object);
-        resource.own(writer(&now), None, &mut object);
+        resource.track(writer(&now), None, &mut object);
         store(commits, draft(resource, &object)?).await?;
     }
     Ok(())

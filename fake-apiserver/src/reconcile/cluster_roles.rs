@@ -11,7 +11,7 @@ use crate::error::ApiResult;
 use crate::object::generation::equal;
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
-use crate::registry::owners::{self, Writer};
+use crate::registry::managers::{self, Writer};
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Scope};
 use jiff::Timestamp;
@@ -51,12 +51,12 @@ async fn fill(cluster: &Shared, resource: &Resource, entry: &Entry, all: &[Arc<E
         let mut role = old.clone();
         let Some(rules) = gathered(&role, all) else { return Ok((Change::Leave, false)) };
         // Where nothing is left to aggregate, only rules that were aggregated are removed.
-        if equal(Some(&rules), role.get("rules")) || rules.is_null() && !owners::has_applied(&old, MANAGER) {
+        if equal(Some(&rules), role.get("rules")) || rules.is_null() && !managers::has_applied(&old, MANAGER) {
             return Ok((Change::Leave, false));
         }
         role["rules"] = rules;
         let writer = Writer { manager: MANAGER, subresource: "", now };
-        resource.own_applied(writer, &old, &mut role, "rules")?;
+        resource.track_applied(writer, &old, &mut role, "rules")?;
         Ok((Change::Put(draft(resource, &role)?), true))
     });
     Ok(changed.await?.is_some_and(|(_, changed)| changed))

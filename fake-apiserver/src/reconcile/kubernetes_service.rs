@@ -10,7 +10,7 @@ use crate::commit::server::{self, MANAGER};
 use crate::commit::{Change, draft, namespace};
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids, items, text};
 use crate::store::{CreateError, Key, ResourceId};
 use jiff::Timestamp;
@@ -97,7 +97,7 @@ impl Sync<'_> {
             if resource.rules.owns_generation {
                 meta::set(&mut object, "generation", meta::generation(&old) + 1);
             }
-            resource.own(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
+            resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut object);
             Ok((Change::Put(draft(resource, &object)?), ()))
         });
         changed.await.map(drop)
@@ -136,7 +136,7 @@ impl Sync<'_> {
                 "lastTransitionTime": time,
             }]});
             let writer = Writer { manager: RANGE_CONTROLLER, subresource: "status", now: &time };
-            resource.own_applied(writer, old, &mut object, "status")?;
+            resource.track_applied(writer, old, &mut object, "status")?;
             Ok(object)
         };
         if is_new {

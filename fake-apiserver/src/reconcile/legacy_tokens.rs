@@ -18,7 +18,7 @@ use crate::commit::{Change, draft};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::registry::{Context, Resource, child, ids, text};
 use crate::store::{CreateError, Key};
 use jiff::civil::Date;
@@ -137,7 +137,7 @@ async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp
         if !errors.is_empty() {
             return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
         }
-        resource.own(writer(&format_seconds(now)), Some(&old), &mut new);
+        resource.track(writer(&format_seconds(now)), Some(&old), &mut new);
         Ok((Change::Put(draft(resource, &new)?), ()))
     });
     repaired.await.map(drop)
@@ -151,7 +151,7 @@ async fn create(cluster: &Shared, resource: &Resource, now: Timestamp) -> ApiRes
         },
         "data": { SINCE: today(now) },
     });
-    resource.own(writer(&format_seconds(now)), None, &mut object);
+    resource.track(writer(&format_seconds(now)), None, &mut object);
     match cluster.commits.create(draft(resource, &object)?, None).await {
         Ok(_) | Err(CreateError::Exists(_)) => Ok(()),
         Err(CreateError::NoParent | CreateError::ParentClosed | CreateError::Closed) => {
@@ -177,7 +177,7 @@ pub(super) async fn record(cluster: &Shared, Use { namespace, name, uid, day }: 
         let old = entry.object();
         let mut object = old.clone();
         meta::set_label(&mut object, LAST_USED_LABEL, day);
-        resource.own(writer(&format_seconds(now)), Some(&old), &mut object);
+        resource.track(writer(&format_seconds(now)), Some(&old), &mut object);
         Ok((Change::Put(draft(resource, &object)?), ()))
     });
     recorded.await.map(drop)

@@ -16,7 +16,7 @@ use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids};
 use crate::store::{Key, ResourceId, Scope};
 use jiff::Timestamp;
@@ -201,7 +201,7 @@ async fn change(cluster: &Shared, namespace: &str, writer: Writer<'_>, change: i
         let old = entry.object();
         let mut object = old.clone();
         change(&mut object);
-        resource.own(writer, Some(&old), &mut object);
+        resource.track(writer, Some(&old), &mut object);
         let free = !awaits_finalizers(resource, &object) && meta::finalizers(&object).next().is_none();
         let change = if free { Change::Remove } else { Change::Put(draft(resource, &object)?) };
         Ok((change, ()))

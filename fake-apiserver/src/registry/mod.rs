@@ -12,7 +12,7 @@ mod fields;
 pub mod ids;
 mod kinds;
 mod lookup;
-pub(crate) mod owners;
+pub(crate) mod managers;
 mod parts;
 mod record;
 mod reset_fields;

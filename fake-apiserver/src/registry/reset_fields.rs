@@ -10,7 +10,7 @@ static SPEC_AND_METADATA: LazyLock<Set> = LazyLock::new(|| Set::of_fields(&[&["s
 
 impl Resource {
     /// The fields of a set that a write through the resource, or a subresource of it, can change.
-    pub(crate) fn owners_filter(&self, api_version: &str, subresource: &str, set: Set) -> Set {
+    pub(crate) fn without_reset_fields(&self, api_version: &str, subresource: &str, set: Set) -> Set {
         match self.reset(api_version, subresource) {
             Some(reset) => set.recursive_difference(reset),
             None => set,

@@ -265,7 +265,7 @@ fn single(place: Place<'_>, wire_type: WireType, reader: &mut Reader, earlier: V
         Shape::Any => match only_bytes(ty.bare_name(), "Raw", raw)? {
             Some(json) if !json.is_empty() => match untyped::parse_within(json, depth) {
                 Ok(parsed) => Ok(parsed.object),
-                // Upstream keeps the bytes, and ignores the owners of fields when it cannot read them.
+                // Upstream keeps the bytes, and ignores the field managers when it cannot read them.
                 Err(_) if ty.bare_name() == "FieldsV1" => Ok(Value::String(string(json).into())),
                 Err(error) => Err(error.to_string()),
             },

@@ -81,7 +81,7 @@ async fn replicas_share_objects_but_not_clocks() {
     assert_eq!(text(&created, "/metadata/creationTimestamp"), "2030-01-01T00:00:05Z");
 }
 
-/// Go tells an empty list from none where it asks who owns a field, but not where only the time of an owner would be new.
+/// Go tells an empty list from none where it asks who owns a field, but not where only the time of a manager would be new.
 #[tokio::test]
 async fn an_empty_list_instead_of_none_is_no_change_however_late_it_is_sent() {
     let clock = ManualClock::new("2030-01-01T00:00:00Z".parse().expect("a time"));

@@ -110,12 +110,12 @@ async fn refusals() {
     }
 }
 
-/// Upstream's TestManagedFieldsTrailingData: only protobuf can carry owners of fields that are not JSON.
+/// Upstream's TestManagedFieldsTrailingData: only protobuf can carry field managers that are not JSON.
 #[tokio::test]
 async fn owners_that_are_not_json_are_ignored() {
     let server = start().await;
     let mut client = Client::new(&server).await;
-    let owners = |fields: &str| {
+    let managers = |fields: &str| {
         let entry =
             [field(1, "m"), field(2, "Update"), field(3, "v1"), field(6, "FieldsV1"), field(7, field(1, fields))];
         // The number 17 takes two bytes with its type.
@@ -123,11 +123,11 @@ async fn owners_that_are_not_json_are_ignored() {
         [&[0x8a, 1], &entry[1..]].concat()
     };
     for fields in [r#"{"f:data":{}}{"more":1}"#, "{", "no"] {
-        let metadata = field(1, [field(1, "a"), owners(fields)].concat());
+        let metadata = field(1, [field(1, "a"), managers(fields)].concat());
         let data = field(2, [field(1, "k"), field(2, "v")].concat());
         let body = enveloped("v1", "ConfigMap", &[metadata, data].concat());
         let created = client.ask("POST", CONFIG_MAPS, HEADERS, body).await.expect(201);
-        let entries = created["metadata"]["managedFields"].as_array().expect("its fields have owners");
+        let entries = created["metadata"]["managedFields"].as_array().expect("its fields have managers");
         assert_eq!(entries.len(), 1, "{fields}");
         assert_eq!(entries[0]["fieldsV1"], json!({"f:data": {".": {}, "f:k": {}}}));
         client.delete(&format!("{CONFIG_MAPS}/a")).await.expect(200);

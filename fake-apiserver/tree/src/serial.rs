@@ -64,8 +64,8 @@ enum Part {
     Object,
     Metadata,
     /// `managedFields`.
-    Owners,
-    Owner,
+    Managers,
+    Manager,
     /// `fieldsV1`.
     Fields,
     Any,
@@ -75,15 +75,15 @@ impl Part {
     fn field(self, name: &str) -> Part {
         match (self, name) {
             (Part::Object, "metadata") => Part::Metadata,
-            (Part::Metadata, "managedFields") => Part::Owners,
-            (Part::Owner, "fieldsV1") => Part::Fields,
+            (Part::Metadata, "managedFields") => Part::Managers,
+            (Part::Manager, "fieldsV1") => Part::Fields,
             _ => Part::Any,
         }
     }
 
     fn item(self) -> Part {
         match self {
-            Part::Owners => Part::Owner,
+            Part::Managers => Part::Manager,
             _ => Part::Any,
         }
     }

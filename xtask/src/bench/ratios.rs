@@ -1,4 +1,4 @@
-//! Measurements of one load as a part of another on the same server, and of the memory that the owners of fields take.
+//! Measurements of one load as a part of another on the same server, and of the memory that the field managers take.
 
 use super::load::{APPLIES, GETS, LISTS, Load, PROTOBUF_GETS, PROTOBUF_LISTS, Session};
 use super::report::Unit;
@@ -15,7 +15,7 @@ const RATIOS: [(&str, &Load, &Load); 3] = [
 ];
 /// Number of config maps whose memory is measured.
 const MANY: u64 = 100_000;
-const MEMORY: [&str; 2] = ["memory of 100,000 config maps", "the same without owners of fields"];
+const MEMORY: [&str; 2] = ["memory of 100,000 config maps", "the same without field managers"];
 
 impl Bench<'_> {
     /// Measures requests per second, in percent of those of another load.
@@ -58,7 +58,7 @@ impl Bench<'_> {
     }
 }
 
-/// Creates the objects, and changes each: it keeps its owners, or loses them.
+/// Creates the objects, and changes each: it keeps its managers, or loses them.
 async fn fill(server: &Server, owned: bool) -> anyhow::Result<()> {
     let mut connection = server.target.connect().await?;
     for _ in 0..MANY {

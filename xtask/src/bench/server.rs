@@ -242,7 +242,7 @@ impl Server {
         Ok(())
     }
 
-    /// Creates an object, and changes it so that it keeps or loses the owners of its fields.
+    /// Creates an object, and changes it so that it keeps or loses the field managers.
     pub(super) fn create_and_label(&self, owned: bool) -> [Call; 2] {
         let number = self.next_number();
         let name = format!("created-{number}");

@@ -14,7 +14,7 @@ use tree::{Text, Value};
 /// The place where upstream builds its scheme, which messages about unknown kinds name.
 const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
-/// The field of `metadata` for the owners of fields.
+/// The field of `metadata` for the field managers.
 const MANAGED_FIELDS: &str = "managedFields";
 
 /// The kind that a body must have.

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult, Qualified};
 use crate::object::meta;
 use crate::object::selector::LabelSelector;
 use crate::reconcile::MANAGER;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::registry::{child, ids, items, number, text};
 use crate::store::{Entry, Key, Scope};
 use jiff::Timestamp;
@@ -99,7 +99,7 @@ async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<
         if dry_run {
             return Ok((Change::Leave, ()));
         }
-        resource.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), &mut new);
+        resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), &mut new);
         Ok((Change::Put(draft(resource, &new)?), ()))
     });
     counted.await.map(drop)

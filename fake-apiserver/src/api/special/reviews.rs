@@ -2,7 +2,7 @@
 
 use crate::api::reply::encode_reply;
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, owners};
+use crate::api::{Reply, Request, managers};
 use crate::auth::reviews::{access, own, token};
 use crate::error::ApiResult;
 use crate::registry::Review;
@@ -11,7 +11,7 @@ use tree::Value;
 pub(crate) fn create(request: &mut Request<'_>, review: Review) -> ApiResult<Reply> {
     let expected = Expected::of(request.resource, request.version);
     let (options, mut body) = decode::creation(request, &expected)?;
-    owners::asked(request, &options, &expected, &mut body);
+    managers::asked(request, &options, &expected, &mut body);
     let answer = answer(request, review, body)?;
     encode_reply(&expected, &answer)
 }

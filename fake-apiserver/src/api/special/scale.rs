@@ -4,7 +4,7 @@
 //! `pkg/apis/autoscaling/validation/validation.go` (v1.37.1).
 
 use crate::api::apply::Configuration;
-use crate::api::owners;
+use crate::api::managers;
 use crate::api::patch::Patch;
 use crate::api::request::check_identity;
 use crate::api::request::decode::{self, Expected};
@@ -45,7 +45,7 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         return Err(request.not_found());
     }
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
-        let managers = owners::scaled(request, &options, scale, &body, managers);
+        let managers = managers::scaled(request, &options, scale, &body, managers);
         Ok((body.clone(), managers))
     };
     set_replicas(request, &options, change).await
@@ -58,7 +58,7 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     let (mut patch, options) = Patch::parse(request, expected()?)?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let new = patch.apply(request, scale)?;
-        let managers = owners::scaled(request, &options, scale, &new, managers);
+        let managers = managers::scaled(request, &options, scale, &new, managers);
         Ok((new, managers))
     };
     set_replicas(request, &options, change).await
@@ -85,10 +85,10 @@ async fn set_replicas(
     let resource = format!("{}/scale", request.resource.plural);
     let qualified = Qualified { group: &request.resource.group, resource: &resource };
     let written = write::update(request, options, |request, _, workload| {
-        let places = owners::scale_places(request);
-        let owners = owners::of(workload);
+        let places = managers::scale_places(request);
+        let known = managers::of(workload);
         let current = of(request, workload, Some(UNSET))?;
-        let (scale, scaled) = wanted(request, &current, managed::of_scale(&owners, &places))?;
+        let (scale, scaled) = wanted(request, &current, managed::of_scale(&known, &places))?;
         if request.version.is_custom() {
             check_custom(request, &scale)?;
         }
@@ -111,9 +111,9 @@ async fn set_replicas(
         if request.version.scale.is_none() || !meta::resource_version(&scale).is_empty() {
             meta::set(&mut workload, "resourceVersion", meta::resource_version(&scale));
         }
-        let owners = managed::of_workload(&owners, scaled, &places, &request.version.api_version);
-        owners::set(&mut workload, &owners);
-        Ok(Wanted::Owned(workload))
+        let known = managed::of_workload(&known, scaled, &places, &request.version.api_version);
+        managers::set(&mut workload, &known);
+        Ok(Wanted::Managed(workload))
     });
     match written.await? {
         Reply::Object { line, .. } => {

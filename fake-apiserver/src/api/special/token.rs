@@ -2,7 +2,7 @@
 
 use crate::api::reply::encode_reply;
 use crate::api::request::decode::{self, Expected};
-use crate::api::{Reply, Request, admission, owners};
+use crate::api::{Reply, Request, admission, managers};
 use crate::auth::token_request;
 use crate::error::ApiResult;
 
@@ -10,7 +10,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
     let expected = Expected::named("authentication.k8s.io/v1", "TokenRequest")?;
     let (options, mut body) = decode::creation(request, &expected)?;
     token_request::set_defaults(&mut body);
-    owners::asked(request, &options, &expected, &mut body);
+    managers::asked(request, &options, &expected, &mut body);
     admission::create(request, &options, &mut body).await?;
     admission::validate(request, &options, &body, None).await?;
     let cluster = request.cluster;

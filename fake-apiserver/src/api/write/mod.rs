@@ -31,17 +31,17 @@ pub(super) enum Wanted {
     /// As the client sent it.
     Plain(Value),
     /// With its managed fields.
-    Owned(Value),
+    Managed(Value),
 }
 
 /// Creates a decoded object.
 pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
-    let is_owned = matches!(object, Wanted::Owned(_));
-    let (Wanted::Plain(mut object) | Wanted::Owned(mut object)) = object;
-    let mut write = Write { request, options, current: None, is_owned };
+    let is_managed = matches!(object, Wanted::Managed(_));
+    let (Wanted::Plain(mut object) | Wanted::Managed(mut object)) = object;
+    let mut write = Write { request, options, current: None, is_managed };
     write.default(&mut object);
     meta::wipe_system_fields(&mut object);
-    if !is_owned {
+    if !is_managed {
         write.request.warnings.extend(validate::dedup_owner_references(&mut object, false));
         write.managers(&mut object).await;
     }
@@ -127,9 +127,9 @@ pub(super) async fn update(
     while let Some(entry) = request.cluster.store.get(&key) {
         let old = request.version.worked_on(request.to_change(&entry).await?.object());
         let new = wanted(request, &entry, &old)?;
-        let is_owned = matches!(new, Wanted::Owned(_));
-        let (Wanted::Plain(mut new) | Wanted::Owned(mut new)) = new;
-        if let Some(reply) = replace(request, options, &entry, &old, &mut new, is_owned).await? {
+        let is_managed = matches!(new, Wanted::Managed(_));
+        let (Wanted::Plain(mut new) | Wanted::Managed(mut new)) = new;
+        if let Some(reply) = replace(request, options, &entry, &old, &mut new, is_managed).await? {
             return Ok(reply);
         }
     }
@@ -137,18 +137,18 @@ pub(super) async fn update(
 }
 
 /// Stores an object in place of the current one, whose tree is `old`; `None` if another request has changed it meanwhile.
-/// `is_owned` says whether `new` has its managed fields already.
+/// `is_managed` says whether `new` has its managed fields already.
 pub(super) async fn replace(
     request: &mut Request<'_>,
     options: &WriteOptions,
     entry: &Arc<Entry>,
     old: &Value,
     new: &mut Value,
-    is_owned: bool,
+    is_managed: bool,
 ) -> ApiResult<Option<Reply>> {
-    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_owned };
+    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_managed };
     write.default(new);
-    if !is_owned {
+    if !is_managed {
         write.managers(new).await;
     }
     write.mutate(new).await?;

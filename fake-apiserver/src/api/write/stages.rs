@@ -1,7 +1,7 @@
 //! The stages of a write. Each sees the request, its options and, unless the object is created, the current one.
 
 use super::super::request::options::{WriteOptions, parse_uint};
-use super::super::{Request, admission, owners};
+use super::super::{Request, admission, managers};
 use crate::auth::authorizer::{Attributes, Decision, Target, forbidden};
 use crate::clock::format_seconds;
 use crate::commit::{Encoded, draft, namespace, size};
@@ -20,7 +20,7 @@ pub(super) struct Write<'w, 'r> {
     /// The object that is changed; `None` for a create.
     pub(super) current: Option<Current<'w>>,
     /// Whether the object has its managed fields already, as an applied one does.
-    pub(super) is_owned: bool,
+    pub(super) is_managed: bool,
 }
 
 /// The object that a write changes: as it is stored, and its tree.
@@ -63,8 +63,8 @@ impl<'w> Write<'w, '_> {
     /// Updates the managed fields.
     pub(super) async fn managers(&mut self, new: &mut Value) {
         match self.old() {
-            None => owners::created(self.request, self.options, new),
-            Some(old) => owners::changed(self.request, self.options, new, old).await,
+            None => managers::created(self.request, self.options, new),
+            Some(old) => managers::changed(self.request, self.options, new, old).await,
         }
     }
 
@@ -133,7 +133,7 @@ impl<'w> Write<'w, '_> {
         if resource.rules.owns_generation && (counts(self.request, new, old) || annotated || labelled) {
             meta::set(new, "generation", meta::generation(old) + 1);
         }
-        owners::settle_times(self.request, new, old);
+        managers::settle_times(self.request, new, old);
     }
 
     /// Refuses an invalid object, and warns about a valid one.
@@ -178,7 +178,7 @@ impl<'w> Write<'w, '_> {
         let revision = self.current.map(|current| current.entry.revision);
         if limited && let Err(refusal) = size::check(self.request.resource, &draft, revision) {
             // Upstream stores an object that is too large without its managed fields, unless it is applied.
-            if self.is_owned || meta::metadata_mut(new).remove("managedFields").is_none() {
+            if self.is_managed || meta::metadata_mut(new).remove("managedFields").is_none() {
                 return Err(refusal);
             }
             draft = self.draft(new).await?;

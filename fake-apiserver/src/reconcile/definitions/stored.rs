@@ -7,7 +7,7 @@ use crate::object::meta;
 use crate::reconcile::MANAGER;
 use crate::reconcile::shared::Shared;
 use crate::registry::ids;
-use crate::registry::owners::Writer;
+use crate::registry::managers::Writer;
 use crate::store::{Entry, Key};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Stored {
             }
             let old = definition.clone();
             change(definition);
-            resource.own(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
+            resource.track(Writer { manager: MANAGER, subresource: "status", now: &now }, Some(&old), definition);
             let free = meta::deletion_timestamp(definition).is_some() && meta::finalizers(definition).next().is_none();
             let change = if free { Change::Remove } else { Change::Put(draft(resource, definition)?) };
             Ok((change, ()))

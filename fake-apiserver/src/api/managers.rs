@@ -8,7 +8,7 @@ use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
 use crate::managed::{self, Context, Element, Empty, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
-pub(super) use crate::registry::owners::{Endpoint, empty, of, set};
+pub(super) use crate::registry::managers::{Endpoint, empty, of, set};
 use crate::schema;
 use tree::{Text, Value};
 
@@ -53,7 +53,7 @@ pub(super) fn manager(request: &Request<'_>, options: &WriteOptions) -> String {
     name
 }
 
-/// Sets the owners of the fields of an object of another kind that a request creates and the server answers at once.
+/// Sets the field managers of an object of another kind that a request creates and the server answers at once.
 pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Expected<'_>, object: &mut Value) {
     let (api_version, kind) = (expected.api_version, expected.kind);
     let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
@@ -67,7 +67,7 @@ pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Ex
     }
 }
 
-/// Sets the owners of the fields of a new object.
+/// Sets the field managers of a new object.
 pub(super) fn created(request: &Request<'_>, options: &WriteOptions, object: &mut Value) {
     let sent = meta::metadata_mut(object).remove(FIELD);
     let managers = match managed::asks_for_reset(sent.as_ref()) {
@@ -80,7 +80,7 @@ pub(super) fn created(request: &Request<'_>, options: &WriteOptions, object: &mu
     }
 }
 
-/// Sets the owners of the fields of an object that an update or a patch changes. Objects without owners stay so.
+/// Sets the field managers of an object that an update or a patch changes. Objects without managers stay so.
 pub(super) async fn changed(request: &Request<'_>, options: &WriteOptions, object: &mut Value, old: &Value) {
     let sent = meta::metadata_mut(object).remove(FIELD);
     let stored = Metadata::of(old).field(FIELD);
@@ -172,7 +172,7 @@ pub(super) fn scale_places(request: &Request<'_>) -> Vec<(String, Option<Vec<Ele
     versions.collect()
 }
 
-/// The owners of a scale that an update changes. A scale without owners stays so.
+/// The managers of a scale that an update changes. A scale without managers stays so.
 pub(super) fn scaled(
     request: &Request<'_>,
     options: &WriteOptions,

@@ -30,7 +30,7 @@ impl Versions for Endpoint<'_> {
 
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String> {
         if self.version.asks_webhook() {
-            return Err(format!("fake-apiserver asks no webhook for {api_version} to find the owners of fields"));
+            return Err(format!("fake-apiserver asks no webhook for {api_version} to find the field managers"));
         }
         let mut object = object.clone();
         if !self.version.is_custom() {
@@ -41,7 +41,7 @@ impl Versions for Endpoint<'_> {
     }
 
     fn filter(&self, api_version: &str, set: Set) -> Set {
-        self.resource.owners_filter(api_version, self.subresource, set)
+        self.resource.without_reset_fields(api_version, self.subresource, set)
     }
 }
 
@@ -80,9 +80,9 @@ pub(crate) struct Writer<'w> {
 }
 
 impl Resource {
-    /// Sets the owners of the fields of an object of the storage version that the server makes of the stored one, or of none. An object
-    /// without owners stays so.
-    pub(crate) fn own(&self, writer: Writer<'_>, old: Option<&Value>, new: &mut Value) {
+    /// Sets the field managers of an object of the storage version that the server makes of the stored one, or of none. An object
+    /// without managers stays so.
+    pub(crate) fn track(&self, writer: Writer<'_>, old: Option<&Value>, new: &mut Value) {
         let endpoint = Endpoint { resource: self, version: self.storage(), subresource: writer.subresource };
         let managers = old.map_or_else(Managers::new, of);
         if old.is_some() && managers.is_empty() {
@@ -101,7 +101,7 @@ impl Resource {
     ///
     /// # Errors
     /// 500, if the objects do not have the form of their type.
-    pub(crate) fn own_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
+    pub(crate) fn track_applied(&self, writer: Writer<'_>, old: &Value, new: &mut Value, name: &str) -> ApiResult<()> {
         let version = self.storage();
         let endpoint = Endpoint { resource: self, version, subresource: writer.subresource };
         let complete = |object: &Value| -> ApiResult<Value> {
@@ -130,7 +130,7 @@ pub(crate) fn empty(api_version: &str, kind: &str) -> Value {
     [("apiVersion", api_version), ("kind", kind)].into_iter().collect()
 }
 
-/// The owners of a stored object's fields; none if they cannot be read.
+/// The field managers of a stored object; none if they cannot be read.
 pub(crate) fn of(object: &Value) -> Managers {
     managed::decode(Metadata::of(object).field(FIELD)).unwrap_or_default()
 }
@@ -140,7 +140,7 @@ pub(crate) fn has_applied(object: &Value, manager: &str) -> bool {
     of(object).keys().any(|known| known.name == manager && known.applies())
 }
 
-/// Sets the owners of an object's fields.
+/// Sets the field managers of an object.
 pub(crate) fn set(object: &mut Value, managers: &Managers) {
     match managers.is_empty() {
         true => meta::remove(object, FIELD),

@@ -45,8 +45,8 @@ impl Versions for Only<'_> {
     }
 }
 
-/// The same apply twice changes nothing the second time, provided that each field has an owner, and managers survive being written and
-/// read. (Without owners, a condition `{}` that is applied repeatedly disappears and comes back, on the real server, too.)
+/// The same apply twice changes nothing the second time, provided that each field has a manager, and managers survive being written and
+/// read. (Without managers, a condition `{}` that is applied repeatedly disappears and comes back, on the real server, too.)
 ///
 /// An input is an object, and lines of a manager and the configuration that it applies: `a{"data":{}}`; a capital letter forces.
 pub(crate) fn apply(input: &[u8]) {
@@ -82,20 +82,20 @@ pub(crate) fn apply(input: &[u8]) {
         }
         let name = char::from(who.to_ascii_lowercase()).to_string();
         let force = who.is_ascii_uppercase();
-        let Ok((new, owners)) = context.apply(&live, &applied, managers.clone(), &name, force) else { continue };
-        let written = managed::encode(&owners);
-        assert_eq!(managed::decode(Some(&written.clone().into())).as_ref(), Ok(&owners), "{written:?}");
+        let Ok((new, after)) = context.apply(&live, &applied, managers.clone(), &name, force) else { continue };
+        let written = managed::encode(&after);
+        assert_eq!(managed::decode(Some(&written.clone().into())).as_ref(), Ok(&after), "{written:?}");
         let Some(new) = new.as_ref().map_or_else(|| Some(live.clone()), complete) else { continue };
         let fields = managed::fields_of(Type::built_in(ty), &new).recursive_difference(&common);
-        if !owners.values().fold(fields, |set, owned| set.difference(&owned.set)).is_empty() {
-            (live, managers) = (new, owners);
+        if !after.values().fold(fields, |set, owned| set.difference(&owned.set)).is_empty() {
+            (live, managers) = (new, after);
             continue;
         }
-        let again = context.apply(&new, &applied, owners.clone(), &name, force);
+        let again = context.apply(&new, &applied, after.clone(), &name, force);
         let Ok((again, same)) = again else { panic!("{applied} on {live}: {new}, and then {again:?}") };
         let again = again.map_or_else(|| Some(new.clone()), |again| complete(&again));
         assert_eq!(again.as_ref(), Some(&new), "{applied} on {live}, twice");
-        assert_eq!(same, owners, "{applied} on {live}, twice");
-        (live, managers) = (new, owners);
+        assert_eq!(same, after, "{applied} on {live}, twice");
+        (live, managers) = (new, after);
     }
 }

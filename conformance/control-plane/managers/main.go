@@ -1,7 +1,7 @@
-// Command owners writes what the real packages make of writes of custom resources: the fields of values, what is merged, compared and taken
+// Command managers writes what the real packages make of writes of custom resources: the fields of values, what is merged, compared and taken
 // out, and who owns which fields after several managers have written.
 //
-// Usage: go run ./owners VALUES STORIES (`cargo xtask schema` knows the paths).
+// Usage: go run ./managers VALUES STORIES (`cargo xtask schema` knows the paths).
 //
 // The cases are those of cases.txt: after a line `schema`, values of it, which are all compared with each other, or stories (`story`), whose lines
 // say who writes what: `apply`, `force` or `update`, the manager, and the value. Each stands in the field `spec` of a custom resource.
@@ -82,7 +82,7 @@ type owner struct {
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
-		log.Fatal("usage: go run ./owners VALUES STORIES")
+		log.Fatal("usage: go run ./managers VALUES STORIES")
 	}
 	var groups []group
 	var stories []*story
