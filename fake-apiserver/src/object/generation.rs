@@ -35,11 +35,17 @@ pub fn equal(a: Option<&Value>, b: Option<&Value>) -> bool {
     equal_as(None, a, b)
 }
 
-/// The same of values of that type, in which a pointer tells absent and empty apart.
+/// The same of values of that type: absent and zero are the same, too, unless a pointer tells them apart.
 pub fn equal_as(ty: Option<TypeRef<'_>>, a: Option<&Value>, b: Option<&Value>) -> bool {
     let is_pointer = ty.is_some_and(|ty| ty.go_kind() == "ptr");
-    let counts = |value: &&Value| if is_pointer { !value.is_null() } else { !is_empty(value) };
+    let is_zero = |value: &Value| is_empty(value) || ty.is_some_and(|ty| ty.is_zero(value));
+    let counts = |value: &&Value| if is_pointer { !value.is_null() } else { !is_zero(value) };
     match (a.filter(counts), b.filter(counts)) {
+        (Some(Value::Object(fields)), None) | (None, Some(Value::Object(fields))) => {
+            // A struct of zeros is zero.
+            let ty = ty.filter(|ty| ty.go_kind() == "struct");
+            ty.is_some_and(|ty| fields.iter().all(|(key, value)| equal_as(of_field(ty, key), Some(value), None)))
+        }
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
             // Each key once, lest depth double the work.
             let only_there = b.keys().filter(|key| !a.contains_key(*key));
@@ -65,7 +71,25 @@ fn is_empty(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::lookup;
     use tree::json;
+
+    #[test]
+    fn zeros_are_absent_unless_a_pointer_leads_to_them() {
+        let of = |spec: Value| json!({"spec": spec});
+        let ty = lookup("apps/v1", "StatefulSet");
+        for (new, old, differs) in [
+            (json!({}), json!({"serviceName": "", "updateStrategy": {}, "minReadySeconds": 0}), false),
+            (json!({}), json!({"template": {"spec": {"hostname": "", "hostNetwork": false}}}), false),
+            (json!({}), json!({"serviceName": "a"}), true),
+            (json!({}), json!({"replicas": 0}), true),
+            (json!({}), json!({"selector": {}}), true),
+        ] {
+            let (new, old) = (of(new), of(old));
+            assert_eq!(spec_differs(&new, &old, ty), differs, "{new} {old}");
+            assert_eq!(spec_differs(&old, &new, ty), differs, "{old} {new}");
+        }
+    }
 
     #[test]
     fn only_the_spec_counts() {

@@ -316,7 +316,7 @@ impl<'t> TypeRef<'t> {
     }
 
     /// Whether a value of this type is Go's zero value (of lists and maps: empty).
-    pub(super) fn is_zero(self, value: &Value) -> bool {
+    pub(crate) fn is_zero(self, value: &Value) -> bool {
         match (self.shape(), value) {
             (_, Value::Null) => true,
             (Shape::Pointer(_) | Shape::Any | Shape::Union(_), _) => false,

@@ -261,11 +261,7 @@ fn counts(request: &Request<'_>, new: &Value, old: &Value) -> bool {
     if request.version.is_custom() {
         return generation::untyped_differs(new, old, !request.version.has_status());
     }
-    let ty = request.resource.storage().ty();
-    // Stored objects spell out some zero values.
-    let canonical = || schema::check(old, ty).map(|decoded| decoded.object);
-    let differs = |old: &Value| generation::spec_differs(new, old, Some(ty));
-    differs(old) && canonical().map_or(true, |old| differs(&old))
+    generation::spec_differs(new, old, Some(request.resource.storage().ty()))
 }
 
 fn labels_differ(new: &Value, old: &Value) -> bool {
