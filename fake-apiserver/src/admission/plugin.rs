@@ -32,7 +32,7 @@ pub(crate) trait Options: Send + Sync {
     fn object(&self) -> Value;
 }
 
-/// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.presented` is that of the request.
+/// A write, as plugins see it; the object itself is passed beside it, in the storage version, and `version.built_in_from_storage` is that of the request.
 /// `Attributes` upstream.
 pub(crate) struct Attributes<'a> {
     /// The cluster's live objects.

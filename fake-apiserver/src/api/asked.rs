@@ -35,7 +35,7 @@ impl Answers {
         let Some(question) = self.open.take() else { return false };
         let version = request.resource.versions.iter().find(|version| *version.api_version == *question.1);
         let answer = match version {
-            Some(version) => version.answered(vec![question.0.clone()]).await.map(|mut answer| answer.swap_remove(0)),
+            Some(version) => version.by_webhook(vec![question.0.clone()]).await.map(|mut answer| answer.swap_remove(0)),
             None => Err(format!("there is no version {}", question.1)),
         };
         self.known.get_mut().push((question, answer));

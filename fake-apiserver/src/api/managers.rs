@@ -122,9 +122,9 @@ fn updated(
     let asking = Asking { endpoint: &endpoint, answers };
     let context = Context { versions: &asking, ..endpoint.context(endpoint.trees(), &now) };
     let name = manager(request, options);
-    match request.version.presented(new) {
+    match request.version.built_in_from_storage(new) {
         Some(new) => {
-            let old = request.version.presented(old).unwrap_or_else(|| old.clone());
+            let old = request.version.built_in_from_storage(old).unwrap_or_else(|| old.clone());
             context.update(&old, &new, managers, &name)
         }
         None => context.update(old, new, managers, &name),

@@ -88,7 +88,7 @@ impl ListForm {
             Some(transformation) => transformation.item(entry.json(), self.now)?.into(),
             None => self
                 .version
-                .converted(entry.json(), entry.meta.complete_under)?
+                .json_from_storage(entry.json(), entry.meta.complete_under)?
                 .map_or(Cow::Borrowed(entry.json()), Cow::Owned),
         })
     }
@@ -127,7 +127,7 @@ impl ListForm {
     }
 
     fn is_sent_as_stored(&self) -> bool {
-        self.transformation.is_none() && !self.version.converts() && self.protobuf.is_none()
+        self.transformation.is_none() && !self.version.converts_from_storage() && self.protobuf.is_none()
     }
 
     /// The approximate number of bytes of an item that have to be copied.

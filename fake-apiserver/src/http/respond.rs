@@ -116,7 +116,7 @@ impl Rendering<'_> {
     fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
         Ok(match self.transformation()? {
             Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
-            None => self.version.converted(&line, complete_under)?.map_or(line, Bytes::from),
+            None => self.version.json_from_storage(&line, complete_under)?.map_or(line, Bytes::from),
         })
     }
 

@@ -246,7 +246,7 @@ impl WatchBody {
         let shown = match &mut self.transformation {
             Some(transformation) => transformation.object(json, self.replica.clock.now()).map(Cow::Owned),
             None => {
-                let converted = self.version.converted(json, entry.meta.complete_under);
+                let converted = self.version.json_from_storage(json, entry.meta.complete_under);
                 converted.map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned))
             }
         };

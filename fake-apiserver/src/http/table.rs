@@ -164,7 +164,8 @@ impl Transformation {
 
     fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
         // The cells of other kinds are computed from the storage version.
-        let converted = if self.served.is_custom() && !self.scales { self.served.converted(object, 0)? } else { None };
+        let converted =
+            if self.served.is_custom() && !self.scales { self.served.json_from_storage(object, 0)? } else { None };
         let value: Value = parse(converted.as_deref().unwrap_or(object))?;
         let more = if self.scales { Vec::new() } else { self.served.more_cells(&value, now) };
         let cells = self.columns().iter().map(|column| column.cell(&value, now)).chain(more).collect();
@@ -181,7 +182,7 @@ impl Transformation {
 
     /// The object in the version of the request.
     fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
-        let converted = if self.scales { None } else { self.served.converted(object, 0)? };
+        let converted = if self.scales { None } else { self.served.json_from_storage(object, 0)? };
         match converted {
             None => Ok(Cow::Borrowed(parse(object)?)),
             Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),

@@ -182,7 +182,7 @@ impl Description {
         let is_converted = api_version != storage || version.schema.is_some();
         let conversion = is_converted.then(|| Conversion {
             storage: storage.to_owned().into(),
-            functions: Functions { store: |_| {}, present: |_| {} },
+            functions: Functions { to_storage: |_| {}, from_storage: |_| {} },
             schemas: schemas.clone(),
             webhook: version.converter.clone(),
         });

@@ -32,7 +32,7 @@ impl Conversion {
 
     /// Prunes a stored object by the schema of its own version, and sets the defaults that were defined since it was stored. Those of
     /// other versions never are.
-    pub(super) fn complete(&self, object: &mut Value) {
+    pub(super) fn apply_schema(&self, object: &mut Value) {
         if let Some(schema) = self.schema(object) {
             schema::settle_numbers(object);
             schema.prune(object);

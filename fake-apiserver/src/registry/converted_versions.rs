@@ -20,9 +20,9 @@ impl Version {
 
     /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
     /// in the version of the request for that.
-    pub(crate) fn store(&self, object: &mut Value) {
+    pub(crate) fn to_storage(&self, object: &mut Value) {
         if let Some(Conversion { storage, functions, .. }) = self.conversion.as_ref().filter(|_| !self.is_custom()) {
-            (functions.store)(object);
+            (functions.to_storage)(object);
             object["apiVersion"] = (&**storage).into();
         }
     }
@@ -31,7 +31,7 @@ impl Version {
     ///
     /// # Errors
     /// 500, if a webhook should convert it and does not.
-    pub(crate) async fn stored<'o>(&self, object: &'o Value, dry_run: bool) -> ApiResult<Cow<'o, Value>> {
+    pub(crate) async fn custom_to_storage<'o>(&self, object: &'o Value, dry_run: bool) -> ApiResult<Cow<'o, Value>> {
         let conversion = self.conversion.as_ref().filter(|conversion| conversion.storage != self.api_version);
         let Some(conversion) = conversion.filter(|_| self.is_custom()) else { return Ok(Cow::Borrowed(object)) };
         let mut object = object.clone();
@@ -51,8 +51,8 @@ impl Version {
 
     /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
     /// it already.
-    pub(crate) fn worked_on(&self, stored: Value) -> Value {
-        if self.is_custom() && !self.asks_webhook() { self.present(stored) } else { stored }
+    pub(crate) fn custom_from_storage(&self, stored: Value) -> Value {
+        if self.is_custom() && !self.asks_webhook() { self.from_storage(stored) } else { stored }
     }
 
     /// Whether a webhook converts objects from and to this version.
@@ -71,11 +71,11 @@ impl Version {
     ///
     /// # Errors
     /// The failure of the webhook, as a message.
-    pub(crate) async fn shown(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
+    pub(crate) async fn from_storage_by_webhook(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
         let Some(conversion) = &self.conversion else { return Ok(objects) };
         let Some(webhook) = &conversion.webhook else { return Ok(objects) };
         for object in &mut objects {
-            conversion.complete(object);
+            conversion.apply_schema(object);
             meta::remove(object, "resourceVersion");
         }
         let mut objects = webhook.convert(objects, &self.api_version).await?;
@@ -87,7 +87,7 @@ impl Version {
     ///
     /// # Errors
     /// The failure of the webhook, as a message.
-    pub(crate) async fn answered(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
+    pub(crate) async fn by_webhook(&self, objects: Vec<Value>) -> Result<Vec<Value>, String> {
         match self.conversion.as_ref().and_then(|conversion| conversion.webhook.as_ref()) {
             Some(webhook) => webhook.convert(objects, &self.api_version).await,
             None => Ok(objects),
@@ -95,20 +95,20 @@ impl Version {
     }
 
     /// Whether objects have to be changed before clients see them, apart from conversion by a webhook.
-    pub(crate) fn converts(&self) -> bool {
+    pub(crate) fn converts_from_storage(&self) -> bool {
         self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_none())
     }
 
     /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
-    pub(crate) fn presented(&self, object: &Value) -> Option<Value> {
-        (self.conversion.is_some() && !self.is_custom()).then(|| self.present(object.clone()))
+    pub(crate) fn built_in_from_storage(&self, object: &Value) -> Option<Value> {
+        (self.conversion.is_some() && !self.is_custom()).then(|| self.from_storage(object.clone()))
     }
 
     /// Converts a stored object to this version.
-    fn present(&self, mut object: Value) -> Value {
+    fn from_storage(&self, mut object: Value) -> Value {
         if let Some(conversion) = &self.conversion {
-            conversion.complete(&mut object);
-            (conversion.functions.present)(&mut object);
+            conversion.apply_schema(&mut object);
+            (conversion.functions.from_storage)(&mut object);
             if object["apiVersion"] != *self.api_version {
                 object["apiVersion"] = (&*self.api_version).into();
                 conversion.prune(&mut object);
@@ -119,7 +119,7 @@ impl Version {
 
     /// The number of the schema under which an object is complete that was completed in this version, and is stored as it is; 0 if it may not
     /// be.
-    pub(crate) fn completes(&self, object: &Value) -> u64 {
+    pub(crate) fn complete_under(&self, object: &Value) -> u64 {
         let number = self.schema_number();
         if number != 0 && is_read_as_written(object) { number } else { 0 }
     }
@@ -133,7 +133,7 @@ impl Version {
 
     /// Whether an object that is complete under the schema of that number is shown as it is stored.
     pub(crate) fn is_shown_as_stored(&self, complete_under: u64) -> bool {
-        !self.converts() || complete_under != 0 && complete_under == self.schema_number()
+        !self.converts_from_storage() || complete_under != 0 && complete_under == self.schema_number()
     }
 
     /// The JSON of a stored object, with the line feed at its end if there is one, in this version; `None` if it is the same, as it is for one
@@ -141,10 +141,10 @@ impl Version {
     ///
     /// # Errors
     /// 500, if it is not JSON.
-    pub(crate) fn converted(&self, stored: &[u8], complete_under: u64) -> ApiResult<Option<Vec<u8>>> {
+    pub(crate) fn json_from_storage(&self, stored: &[u8], complete_under: u64) -> ApiResult<Option<Vec<u8>>> {
         if self.is_shown_as_stored(complete_under) {
             debug_assert!(
-                !self.converts() || self.convert(stored).is_ok_and(|converted| converted == stored),
+                !self.converts_from_storage() || self.convert(stored).is_ok_and(|converted| converted == stored),
                 "not complete: {}",
                 String::from_utf8_lossy(stored)
             );
@@ -157,7 +157,7 @@ impl Version {
         let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
-        let encoded = schema::encode(&self.present(object), self.ty());
+        let encoded = schema::encode(&self.from_storage(object), self.ty());
         let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
         if stored.ends_with(b"\n") {
             json.push(b'\n');

@@ -59,7 +59,7 @@ impl Version {
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+    pub(crate) fn apply_schema(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
         self.completed(object, |schema, object| {
             schema.prune_nulls(object);
             schema.coerce_embedded(object)
@@ -70,7 +70,7 @@ impl Version {
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn complete_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+    pub(crate) fn apply_schema_to_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
         self.completed(object, Structural::coerce_applied)
     }
 

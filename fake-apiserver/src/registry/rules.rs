@@ -120,9 +120,9 @@ pub(super) struct VersionRules {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Functions {
     /// From a version to the storage version.
-    pub(crate) store: fn(&mut Value),
+    pub(crate) to_storage: fn(&mut Value),
     /// From the storage version to a version.
-    pub(crate) present: fn(&mut Value),
+    pub(crate) from_storage: fn(&mut Value),
 }
 
 /// A rule that changes an object before it is validated; arguments: the write, the new object, the old one unless it is created.

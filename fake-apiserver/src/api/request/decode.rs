@@ -48,22 +48,22 @@ impl<'k> Expected<'k> {
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn complete(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete(object))
+    pub(crate) fn apply_schema(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema(object))
     }
 
     /// The same for the result of an apply.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn complete_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.complete_applied(object))
+    pub(crate) fn apply_schema_to_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema_to_applied(object))
     }
 
     /// Converts a decoded object to the storage version.
-    pub(crate) fn store(&self, object: &mut Value) {
+    pub(crate) fn to_storage(&self, object: &mut Value) {
         if let Some((_, version)) = self.served {
-            version.store(object);
+            version.to_storage(object);
         }
     }
 
@@ -71,10 +71,10 @@ impl<'k> Expected<'k> {
     ///
     /// # Errors
     /// 500, if the conversion fails.
-    pub(crate) fn shown(&self, stored: &Value) -> ApiResult<Value> {
+    pub(crate) fn from_storage(&self, stored: &Value) -> ApiResult<Value> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
-        let json = version.map_or(Ok(None), |version| version.converted(stored.to_string().as_bytes(), 0))?;
+        let json = version.map_or(Ok(None), |version| version.json_from_storage(stored.to_string().as_bytes(), 0))?;
         json.map_or_else(|| Ok(stored.clone()), |json| tree::parse_object(&json).map_err(ApiError::internal))
     }
 
@@ -202,7 +202,7 @@ pub(crate) fn object(
     };
     let Decoded { mut object, findings } = decoded;
     let mut findings: Vec<_> = sent.finding.into_iter().chain(findings).collect();
-    let completed = expected.complete(&mut object);
+    let completed = expected.apply_schema(&mut object);
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
     findings.extend(completed.map_err(refused)?);
     report(request, expected, validation, &findings)?;
@@ -211,7 +211,7 @@ pub(crate) fn object(
             object[field] = expected.into();
         }
     }
-    expected.store(&mut object);
+    expected.to_storage(&mut object);
     keep_empty_in(&sent.json, &mut object);
     Ok(object)
 }

@@ -8,7 +8,6 @@ use crate::commit::{Encoded, draft, namespace, size};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::{generation, meta, validate};
 use crate::registry::{Context, Findings, Strategy, carry_over};
-use crate::schema;
 use crate::store::Entry;
 use std::sync::Arc;
 use tree::{Map, Text, Value, json};
@@ -189,7 +188,7 @@ impl<'w> Write<'w, '_> {
     }
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
-        draft(self.request.resource, &*self.request.version.stored(new, self.options.dry_run).await?)
+        draft(self.request.resource, &*self.request.version.custom_to_storage(new, self.options.dry_run).await?)
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack
@@ -197,7 +196,7 @@ impl<'w> Write<'w, '_> {
     fn complete_under(&self, new: &Value) -> u64 {
         let version = self.request.version;
         let is_own = |current: Current<'_>| current.entry.json().starts_with(version.head.as_bytes());
-        if self.current.is_none_or(is_own) { version.completes(new) } else { 0 }
+        if self.current.is_none_or(is_own) { version.complete_under(new) } else { 0 }
     }
 
     /// Whether the current object stays as it is. This does not encode the new one.

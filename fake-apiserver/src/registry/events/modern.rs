@@ -17,8 +17,8 @@ pub(super) const VERSION: VersionRules = VersionRules {
     group: "events.k8s.io",
     version: "v1",
     conversion: Functions {
-        store: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
-        present: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
+        to_storage: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*modern, *core))),
+        from_storage: |event| rename(event, FIELDS.iter().map(|(modern, core)| (*core, *modern))),
     },
     validate: findings,
 };

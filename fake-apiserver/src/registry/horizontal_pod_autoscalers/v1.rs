@@ -11,7 +11,7 @@ use tree::{Map, Value, json};
 pub(super) const VERSION: VersionRules = VersionRules {
     group: "autoscaling",
     version: "v1",
-    conversion: Functions { store, present },
+    conversion: Functions { to_storage, from_storage },
     validate: super::validate::object,
 };
 
@@ -58,7 +58,7 @@ pub(super) fn drop_annotations(autoscaler: &mut Value) {
 }
 
 /// `Convert_v1_HorizontalPodAutoscaler_To_autoscaling_HorizontalPodAutoscaler`.
-fn store(autoscaler: &mut Value) {
+fn to_storage(autoscaler: &mut Value) {
     let read = |key: &str| {
         let text = meta::annotations(autoscaler).get(key)?;
         serde_json::from_str::<Value>(text).ok()
@@ -96,7 +96,7 @@ fn store(autoscaler: &mut Value) {
 }
 
 /// `Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler`.
-fn present(autoscaler: &mut Value) {
+fn from_storage(autoscaler: &mut Value) {
     drop_annotations(autoscaler);
     let mut annotations = Map::new();
     let spec = child(autoscaler, "spec");
