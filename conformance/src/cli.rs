@@ -53,6 +53,15 @@ enum Command {
         /// Only scenarios whose name contains this
         filter: String,
     },
+    /// Records the answers of a real kube-apiserver to creates and updates of all kinds
+    Cases {
+        /// Write nothing; fail if an answer is another one than the recorded one
+        #[arg(long)]
+        check: bool,
+        /// Only resources whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+    },
     /// Records all resources of a real kube-apiserver, with facts that only Kubernetes' Go packages have
     Kinds {
         /// Write nothing; fail if the record is not up to date
@@ -196,6 +205,10 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             let scenarios = filtered(scenarios, Some(filter))?;
             let real = server.connect(!uncached).await?;
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Cases { check, filter }) => {
+            crate::cases::run(&Real::start(true).await?, root, *check, filter).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Kinds { check }) => {

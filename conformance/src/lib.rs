@@ -4,6 +4,7 @@
 //! * [`play`] carries out the commands (the [`verbs`]) on a [`stage`] and writes a history;
 //! * the [`suite`] has the crate `conformance-judge`, which knows no server, judge the history;
 //! * [`bless`] writes the expectations, from a real server;
+//! * [`cases`] are single creates and updates of all kinds;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
 //! * [`crds`] compares two servers on definitions of custom resources and on examples;
 //! * [`clients`] runs suites of checks with other projects' clients;
@@ -14,6 +15,7 @@ mod administrator;
 mod answers;
 pub mod attack;
 pub mod bless;
+pub mod cases;
 pub mod cli;
 mod client;
 pub mod clients;

@@ -22,9 +22,12 @@ pub struct Resource {
 /// The record of a real server's resources, in which the fake finds its own, too.
 const RECORD: &str = include_str!("../../fake-apiserver/src/registry/kinds.txt");
 
-/// A resource of the record, and its subresources that have kinds of their own: name, API version, kind.
+/// A resource of the record.
 struct Recorded {
     resource: Resource,
+    /// Whether objects are stored in this version, and can be created.
+    is_stored: bool,
+    /// The subresources that have kinds of their own: name, API version, kind.
     subresources: Vec<(&'static str, &'static str, &'static str)>,
 }
 
@@ -46,13 +49,21 @@ impl Recorded {
             kind: kind.into(),
             namespaced: scope == "namespaced",
         };
+        let verbs = rest.lines().find_map(|line| line.strip_prefix("  verbs ")).unwrap_or_default();
+        let has = |wanted: &str| verbs.split(' ').any(|verb| verb == wanted);
+        let is_stored = has("create") && has("get") && !block.contains("\n  stored ");
         let subresources = rest.lines().filter_map(|line| {
             let [name, own, written, _] = words(line.strip_prefix("  sub ")?);
             let version = api_version(if own == "-" { version } else { own });
             (own != "-" || written != kind).then_some((name, version, written))
         });
-        Recorded { resource, subresources: subresources.collect() }
+        Recorded { resource, is_stored, subresources: subresources.collect() }
     }
+}
+
+/// The stored resources whose objects clients create, in their storage versions.
+pub(crate) fn stored() -> impl Iterator<Item = &'static Resource> {
+    RECORDED.iter().filter(|one| one.is_stored).map(|one| &one.resource)
 }
 
 /// The first `N` words of a line; the last one includes the rest.
@@ -64,6 +75,26 @@ fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
 /// The API version of a group and a version with a slash, of which the core group has none.
 fn api_version(text: &'static str) -> &'static str {
     text.strip_prefix('/').unwrap_or(text)
+}
+
+impl Resource {
+    /// The plural with the group, if it has one: `pods`, `deployments.apps`.
+    pub(crate) fn name(&self) -> String {
+        match self.api_version.split_once('/') {
+            Some((group, _)) => format!("{}.{group}", self.plural),
+            None => self.plural.to_string(),
+        }
+    }
+
+    /// The path of the collection, in `namespace` (`None`: in all).
+    pub(crate) fn collection(&self, namespace: Option<&str>) -> String {
+        let Resource { plural, api_version, namespaced, .. } = self;
+        let root = if api_version.contains('/') { "apis" } else { "api" };
+        match namespace.filter(|_| *namespaced) {
+            Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
+            None => format!("/{root}/{api_version}/{plural}"),
+        }
+    }
 }
 
 impl From<&CustomResource> for Resource {
@@ -105,12 +136,7 @@ impl Reference {
 
     /// The path of the collection, in `namespace` (`None`: in all).
     pub fn collection(&self, namespace: Option<&str>) -> String {
-        let Resource { plural, api_version, namespaced, .. } = &self.resource;
-        let root = if api_version.contains('/') { "apis" } else { "api" };
-        match namespace.filter(|_| *namespaced) {
-            Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
-            None => format!("/{root}/{api_version}/{plural}"),
-        }
+        self.resource.collection(namespace)
     }
 
     /// The API version and kind of the bodies sent here.

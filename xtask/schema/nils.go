@@ -9,6 +9,7 @@ import (
 // nilDiffers names, by type, the lists and maps of which Kubernetes' defaults, validation or printing ask whether they are nil: those
 // that are empty mean something else. Neither tags nor markers say it.
 var nilDiffers = map[string][]string{
+	"apiextensions/v1.CustomResourceDefinitionSpec":   {"Versions"},
 	"apis/meta/v1.ObjectMeta":                         {"Labels"},
 	"autoscaling/v2.HPAScalingRules":                  {"Policies"},
 	"batch/v1.PodFailurePolicy":                       {"Rules"},

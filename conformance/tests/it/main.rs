@@ -1,6 +1,7 @@
 //! The player: its verbs, its command line; and the suite on the embedded server and, if it was built, a real one.
 
 mod attacks;
+mod cases;
 mod cli;
 mod crds;
 mod endurance;

@@ -9,7 +9,6 @@ mod concurrency;
 mod controllers;
 mod heads;
 mod in_flight;
-mod kinds;
 mod legacy_tokens;
 mod library;
 mod limits;

@@ -150,7 +150,7 @@ pub(super) fn items(items: &Value) -> String {
 /// The versions of a definition, without the fields that they share.
 pub(super) fn versions(versions: &Versions<'_>) -> String {
     let all: Vec<Value> = versions.all().iter().map(|version| own(versions, version)).collect();
-    let all = (!all.is_empty()).then(|| Value::from(all));
+    let all = (!versions.are_nil()).then(|| Value::from(all));
     print(|text| value(text, Holds::Many(VERSION), all.as_ref()))
 }
 

@@ -37,6 +37,7 @@ impl Shared {
 /// The versions of a definition.
 pub(super) struct Versions<'a> {
     all: &'a [Value],
+    are_nil: bool,
     shared: [bool; 4],
 }
 
@@ -48,7 +49,12 @@ impl<'a> Versions<'a> {
             let first = values.next();
             values.all(|value| Some(value) == first)
         });
-        Versions { all, shared }
+        Versions { all, are_nil: definition["spec"].get("versions").is_none(), shared }
+    }
+
+    /// Whether the list is absent, which is not the same as empty where Go's value is shown.
+    pub(super) fn are_nil(&self) -> bool {
+        self.are_nil
     }
 
     pub(super) fn all(&self) -> &'a [Value] {
