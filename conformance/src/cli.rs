@@ -23,6 +23,7 @@ use conformance_judge::scenario::Scenario;
 use conformance_judge::score::Score;
 use conformance_judge::verdict::Outcome;
 use fake_apiserver::git_version;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -202,7 +203,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
     match &cli.command {
         Some(Command::Judge { history }) => judge(&scenarios, history),
         Some(Command::Bless { uncached, server, filter }) => {
-            let scenarios = filtered(scenarios, Some(filter))?;
+            let scenarios = with_whole_files(scenarios, filter)?;
             let real = server.connect(!uncached).await?;
             crate::bless::bless(&scenarios, &real, &root.join("fixtures")).await?;
             Ok(ExitCode::SUCCESS)
@@ -362,6 +363,13 @@ fn filtered(mut scenarios: Vec<Scenario>, filter: Option<&str>) -> Result<Vec<Sc
     let filter = filter.unwrap_or_default();
     scenarios.retain(|scenario| scenario.name.contains(filter));
     ensure!(!scenarios.is_empty(), "no scenario's name contains {filter:?}");
+    Ok(scenarios)
+}
+
+/// The scenarios whose name contains `filter`, with the others of their files.
+fn with_whole_files(mut scenarios: Vec<Scenario>, filter: &str) -> Result<Vec<Scenario>> {
+    let files: BTreeSet<String> = filtered(scenarios.clone(), Some(filter))?.into_iter().map(|one| one.file).collect();
+    scenarios.retain(|scenario| files.contains(&scenario.file));
     Ok(scenarios)
 }
 

@@ -45,7 +45,7 @@ impl<'a> Script<'a> {
 /// If a command of one is wrong, with the scenario's name.
 pub fn check(scenarios: &[Scenario]) -> Result<()> {
     for scenario in scenarios {
-        Script::parse(scenario).with_context(|| format!("{}.txt", scenario.name))?;
+        Script::parse(scenario).with_context(|| format!("{}.txt", scenario.file))?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ fn with_rbac(flags: &[String]) -> Vec<String> {
 
 /// Creates a namespace for `scenario`, with the administrator's `token`, and returns its name.
 async fn own_namespace(endpoint: &Endpoint, token: &str, scenario: &str) -> Result<String> {
-    let slug = scenario.replace('/', "-");
+    let slug = scenario.replace(['/', '['], "-").replace(']', "");
     let body = json!({"metadata": {"generateName": format!("{}-", &slug[..slug.len().min(50)])}});
     let created = endpoint.ask(Some(token), "POST", "/api/v1/namespaces", &body).await?;
     Ok(created["metadata"]["name"].as_str().with_context(|| format!("no namespace: {created}"))?.to_owned())

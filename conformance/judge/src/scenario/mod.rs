@@ -8,6 +8,7 @@ pub mod field;
 pub mod path;
 pub mod power;
 pub mod prefixes;
+pub mod rows;
 pub mod text;
 pub mod words;
 
@@ -16,15 +17,20 @@ use command::RawCommand;
 use expectation::Expectation;
 use power::Power;
 use prefixes::Prefixes;
+use rows::Row;
 use std::path::Path;
 use text::{Block, SyntaxError, Text};
 
 /// A parsed scenario.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// The name, `area/behaviour`.
+    /// The name, `area/behaviour`; if its file makes several scenarios, with the first word of its row: `area/behaviour[deployments]`.
     pub name: String,
-    /// The text it was read from.
+    /// The file, without its extension: `area/behaviour`.
+    pub file: String,
+    /// The words of the file's line `for`.
+    pub row: Row,
+    /// The text of the file, with the words in place of their names.
     pub text: Text,
     /// The powers that the target has to have.
     pub needs: Vec<Power>,
@@ -67,21 +73,46 @@ pub struct Step {
 }
 
 impl Scenario {
-    /// Reads the scenario called `name`.
+    /// Reads the scenarios of a file: one, unless there is a line `for`.
     ///
     /// # Errors
     /// If the text is not one of blocks, or a header, a prefix or an expectation cannot be read.
-    pub fn parse(name: &str, source: &str) -> Result<Scenario, SyntaxError> {
+    pub fn parse_file(file: &str, source: &str) -> Result<Vec<Scenario>, SyntaxError> {
         let text = Text::parse(source)?;
-        let name = name.to_owned();
-        let mut scenario =
-            Scenario { name, needs: vec![], replicas: 1, flags: vec![], customs: vec![], steps: vec![], text };
+        rows::rows(&text)?.into_iter().map(|row| Scenario::of_row(file, row, &text)).collect()
+    }
+
+    /// Reads the scenario of a file that makes one.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or makes several.
+    pub fn parse(file: &str, source: &str) -> Result<Scenario, SyntaxError> {
+        let mut scenarios = Scenario::parse_file(file, source)?;
+        match scenarios.pop() {
+            Some(only) if scenarios.is_empty() => Ok(only),
+            _ => Err(SyntaxError::new(1, "several scenarios")),
+        }
+    }
+
+    fn of_row(file: &str, row: Row, text: &Text) -> Result<Scenario, SyntaxError> {
+        let mut scenario = Scenario {
+            name: row.name(file),
+            file: file.to_owned(),
+            text: row.fill(text),
+            row,
+            needs: vec![],
+            replicas: 1,
+            flags: vec![],
+            customs: vec![],
+            steps: vec![],
+        };
         for (index, block) in scenario.text.blocks.iter().enumerate() {
             let Some(first) = block.command.first() else { continue };
             let header = match first.split_once(' ') {
                 Some(("needs", powers)) => needs(powers).map(|powers| scenario.needs.extend(powers)),
                 Some(("apiserver", written)) => flags(written).map(|written| scenario.flags.extend(written)),
                 Some(("custom", written)) => custom(written).map(|custom| scenario.customs.push(custom)),
+                Some(("for", _)) => Ok(()),
                 Some(("replicas", count)) => replicas(count).map(|count| scenario.replicas = count),
                 _ => {
                     scenario.steps.push(step(index, block)?);
@@ -148,8 +179,8 @@ impl Scenario {
                 } else if path.extension().is_some_and(|extension| extension == "txt") {
                     let source = std::fs::read_to_string(&path)?;
                     let name = path.strip_prefix(folder)?.with_extension("");
-                    let scenario = Scenario::parse(&name.to_string_lossy(), &source);
-                    scenarios.push(scenario.with_context(|| path.display().to_string())?);
+                    let read = Scenario::parse_file(&name.to_string_lossy(), &source);
+                    scenarios.extend(read.with_context(|| path.display().to_string())?);
                 }
             }
         }

@@ -10,8 +10,8 @@ use std::path::Path;
 #[test]
 fn every_scenario_is_written_as_it_would_be_printed() {
     for scenario in Scenario::load_all(&fixtures("scenarios")).unwrap() {
-        let path = fixtures("scenarios").join(format!("{}.txt", scenario.name));
-        assert_eq!(scenario.text.to_string(), std::fs::read_to_string(path).unwrap(), "{}", scenario.name);
+        let source = std::fs::read_to_string(fixtures("scenarios").join(format!("{}.txt", scenario.file))).unwrap();
+        assert_eq!(Text::parse(&source).unwrap().to_string(), source, "{}", scenario.file);
         for step in &scenario.steps {
             let written = &scenario.text.blocks[step.block].observed;
             let printed = step.expectation.as_ref().map(|expectation| expectation.lines());
@@ -59,6 +59,23 @@ fn blocks_survive_the_round_trip() {
 }
 
 #[test]
+fn a_file_may_make_several_scenarios() {
+    let source = "# Of each $Kind.\n\nfor $resource $Kind in pods Pod, nodes Node\n\nget $resource/a\n----\n200 uid=$uid\n  kind = \"$Kind\"\n";
+    let scenarios = Scenario::parse_file("get/x", source).unwrap();
+    let seen = scenarios.iter().map(|one| (&*one.name, one.text.summary(), one.commands(), one.steps[0].line));
+    let expected = [
+        ("get/x[pods]", "Of each Pod.".to_owned(), vec!["get pods/a"], 5),
+        ("get/x[nodes]", "Of each Node.".to_owned(), vec!["get nodes/a"], 5),
+    ];
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
+    let expectation = scenarios[1].steps[0].expectation.as_ref().unwrap().lines();
+    assert_eq!(expectation, ["200 uid=$uid", "  kind = \"Node\""]);
+    let lines: Vec<String> = expectation.iter().map(|line| scenarios[1].row.spell(line)).collect();
+    assert_eq!(lines, ["200 uid=$uid", "  kind = \"$Kind\""]);
+    assert_eq!(Scenario::parse("get/x", source).unwrap_err().to_string(), "line 1: several scenarios");
+}
+
+#[test]
 fn nonsense_is_refused_with_its_line() {
     for (text, error) in [
         ("create configmaps/a\n", "line 1: a scenario opens with a paragraph (`# …`) that says why it exists"),
@@ -85,6 +102,12 @@ fn nonsense_is_refused_with_its_line() {
             "line 3: \"via server 2:\" is not a prefix that `scenario/prefixes.rs` knows",
         ),
         ("# Why.\n\nas alice:\n", "line 3: no verb"),
+        (
+            "# Why.\n\nfor $a $b in c\n\nget $a/a\n",
+            "line 3: for $a $b in c: expected `for $NAME... in WORD..., WORD...`, a word for each name, the first one another in each row",
+        ),
+        ("# Why.\n\nfor $a in b\n\nfor $c in d\n\nget $a/a\n", "line 5: there is one line `for` at most"),
+        ("# Why.\n\nget pods/a\n\nfor $a in b\n", "line 5: this belongs before the first command"),
     ] {
         assert_eq!(Scenario::parse("area/name", text).unwrap_err().to_string(), error, "{text}");
     }
