@@ -1,18 +1,14 @@
 //! The record of the roles and bindings that a real kube-apiserver creates at start. Fields that all of them have are left out;
 //! the fake adds them again (`fake-apiserver/src/reconcile/bootstrap.rs`).
 
+use crate::resources;
 use crate::subject::Real;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Resources and kinds, in the order in which kube-apiserver creates them.
-const KINDS: [(&str, &str); 4] = [
-    ("clusterroles", "ClusterRole"),
-    ("clusterrolebindings", "ClusterRoleBinding"),
-    ("roles", "Role"),
-    ("rolebindings", "RoleBinding"),
-];
+/// Resources, in the order in which kube-apiserver creates their objects.
+const RESOURCES: [&str; 4] = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
 const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
 const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -25,7 +21,8 @@ pub async fn record(real: &Real, output: &Path) -> Result<()> {
     // The last one created. Later revisions are changes that controllers made.
     let made = list(real, "rolebindings", None).await?.iter().map(revision).max().context("there are no bindings")?;
     let mut text = String::new();
-    for (resource, kind) in KINDS {
+    for resource in RESOURCES {
+        let kind = &resources::served(resource, &format!("{GROUP}/v1")).context("they are recorded")?.kind;
         let mut objects = list(real, resource, Some(made)).await?;
         // Namespaces come in no particular order.
         objects.sort_by_key(|object| (object["metadata"]["namespace"].to_string(), revision(object)));

@@ -66,6 +66,12 @@ pub(crate) fn stored() -> impl Iterator<Item = &'static Resource> {
     RECORDED.iter().filter(|one| one.is_stored).map(|one| &one.resource)
 }
 
+/// The resource with that plural in that API version.
+pub(crate) fn served(plural: &str, api_version: &str) -> Option<&'static Resource> {
+    let mut all = RECORDED.iter().map(|one| &one.resource);
+    all.find(|resource| resource.plural == plural && resource.api_version == api_version)
+}
+
 /// The first `N` words of a line; the last one includes the rest.
 fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
     let mut words = line.splitn(N, ' ');

@@ -10,6 +10,7 @@
 //! * `{"$use": NAME}` is the shared form of that name;
 //! * everything else stands for itself.
 
+use crate::resources;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,9 +36,11 @@ pub(super) struct Forms {
 pub(super) struct Kind {
     /// The plural.
     pub(super) resource: String,
-    pub(super) kind: String,
-    /// Whether objects are in no namespace.
+    /// The kind; that of a resource of the real server is recorded.
     #[serde(default)]
+    pub(super) kind: String,
+    /// Whether objects are in no namespace; recorded, too.
+    #[serde(skip)]
     cluster: bool,
     /// The namespace of the objects, if it is not the usual one.
     #[serde(default)]
@@ -89,6 +92,12 @@ impl Forms {
         let mut forms: Forms = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         forms.kinds.retain(|kind| only.is_none_or(|only| kind.resource == only));
         ensure!(!forms.kinds.is_empty(), "{} has no such resource", path.display());
+        for kind in forms.kinds.iter_mut().filter(|kind| !kind.custom) {
+            let recorded = kind.versions.keys().find_map(|version| resources::served(&kind.resource, version));
+            let recorded = recorded.with_context(|| format!("no version of {} is recorded", kind.resource))?;
+            kind.kind = recorded.kind.to_string();
+            kind.cluster = !recorded.namespaced;
+        }
         Ok(forms)
     }
 

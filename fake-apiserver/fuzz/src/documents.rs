@@ -2,23 +2,21 @@
 
 use fake_apiserver::fuzzing;
 use fake_apiserver::internals::schema::{self, TypeRef};
+use std::sync::LazyLock;
 use tree::{Value, json};
 
-/// The kinds whose types are used; the first byte of an input chooses one.
-pub(crate) const KINDS: [(&str, &str); 12] = [
-    ("v1", "Pod"),
-    ("v1", "ConfigMap"),
-    ("v1", "Secret"),
-    ("v1", "ServiceAccount"),
-    ("v1", "Namespace"),
-    ("v1", "Node"),
-    ("apps/v1", "Deployment"),
-    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
-    ("authorization.k8s.io/v1", "SubjectAccessReview"),
-    ("coordination.k8s.io/v1", "Lease"),
-    ("events.k8s.io/v1", "Event"),
-    ("v1", "DeleteOptions"),
-];
+/// The record of a real server's resources.
+const RECORD: &str = include_str!("../../src/registry/kinds.txt");
+
+/// The API versions and kinds of the record, and that of the options of deletions; the first byte of an input chooses one.
+pub(crate) static KINDS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let lines = RECORD.lines().filter(|line| !line.starts_with(['#', ' ']));
+    let kind = |line: &'static str| match line.split(' ').collect::<Vec<_>>()[..] {
+        [version, _, _, kind, _] => Some((version.trim_start_matches('/'), kind)),
+        _ => None,
+    };
+    lines.filter_map(kind).chain([("v1", "DeleteOptions")]).collect()
+});
 
 /// The kind that an input chooses, its type, and the rest of the input.
 pub(crate) fn typed(input: &[u8]) -> Option<(&'static str, &'static str, TypeRef<'static>, &[u8])> {

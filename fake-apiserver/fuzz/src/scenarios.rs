@@ -19,8 +19,8 @@ pub(crate) fn scenario(input: &[u8]) {
         field(line, true);
         line.split_whitespace().for_each(|word| field(word, false));
     }
-    let Ok(scenario) = Scenario::parse("fuzz/x", source) else { return };
-    for step in &scenario.steps {
+    let Ok(scenarios) = Scenario::parse_file("fuzz/x", source) else { return };
+    for step in scenarios.iter().flat_map(|scenario| &scenario.steps) {
         let Some(expectation) = &step.expectation else { continue };
         let lines = expectation.lines();
         let again = Expectation::parse(&lines).unwrap_or_else(|error| panic!("{lines:?}: {error:?}"));
