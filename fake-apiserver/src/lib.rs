@@ -50,6 +50,8 @@
 // `pub` in a module here means that other modules use the item. The public items are listed below.
 #![allow(unreachable_pub)]
 
+use machinery::{custom, deadline, error, json, managed, object, schema, yaml};
+
 mod admission;
 mod alarm;
 mod allocation;
@@ -61,24 +63,17 @@ mod cluster;
 mod commit;
 #[cfg(feature = "controllers")]
 mod controllers;
-mod custom;
-mod deadline;
 mod discovery;
 mod duration;
-mod error;
 mod fault;
 mod forms;
 mod http;
 mod ids;
 mod index;
-mod json;
-mod managed;
 mod memo;
-mod object;
 mod reconcile;
 mod registry;
 mod repeats;
-mod schema;
 mod server;
 mod store;
 mod sync;
@@ -88,7 +83,6 @@ mod view;
 mod webhook;
 mod workers;
 mod x509;
-mod yaml;
 
 pub use admission::PluginError;
 pub use audit::{RequestLog, RequestRecord};

@@ -144,7 +144,7 @@ pub(crate) struct Release<'a> {
 impl<'a> Release<'a> {
     pub(crate) fn new(access: Access<'a>) -> Self {
         let resource = access.registry.known(ids::IP_ADDRESSES).clone();
-        Release { commits: access.commits, resource: resource, now: access.now }
+        Release { commits: access.commits, resource, now: access.now }
     }
 
     /// Deletes the objects of addresses. One that is gone already is free.

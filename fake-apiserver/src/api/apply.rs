@@ -144,7 +144,7 @@ impl Configuration {
         let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
         let mut new = match (tree, old) {
             (Some(tree), _) => self.decoded(expected, tree)?,
-            (None, Some(old)) => expected.from_storage(old)?,
+            (None, Some(old)) => expected.convert_from_storage(old)?,
             (None, None) => self.decoded(expected, live)?,
         };
         match before {
@@ -158,7 +158,7 @@ impl Configuration {
         }
         ensure_namespace(request, &mut new)?;
         check_identity(request, &mut new)?;
-        expected.to_storage(&mut new);
+        expected.convert_to_storage(&mut new);
         Ok(new)
     }
 
@@ -314,7 +314,7 @@ impl Configuration {
 
 /// An object of the storage version in that of the request, with all fields that Go writes, without its managed fields.
 pub(super) fn complete(expected: &Expected<'_>, stored: &Value) -> ApiResult<Value> {
-    let mut object = expected.from_storage(stored)?;
+    let mut object = expected.convert_from_storage(stored)?;
     meta::remove(&mut object, "managedFields");
     if expected.is_custom() {
         return Ok(object);

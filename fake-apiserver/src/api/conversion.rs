@@ -18,8 +18,10 @@ use tree::Value;
 
 /// An object in a version, from the webhook.
 async fn ask(resource: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
-    let shown =
-        version.from_storage_by_webhook(vec![entry.object()]).await.map_err(|why| Undecodable::new(entry, &why))?;
+    let shown = version
+        .convert_from_storage_by_webhook(vec![entry.object()])
+        .await
+        .map_err(|why| Undecodable::new(entry, &why))?;
     let object = read(resource, &shown[0], entry.revision).map_err(|why| Undecodable::new(entry, &why.to_string()))?;
     Ok(Arc::new(object))
 }
@@ -60,7 +62,7 @@ impl Request<'_> {
         let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
         let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
         let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, _)| &**entry), &why);
-        let shown = self.version.from_storage_by_webhook(objects).await.map_err(unread)?;
+        let shown = self.version.convert_from_storage_by_webhook(objects).await.map_err(unread)?;
         for ((entry, form), object) in missing.iter().zip(shown) {
             // Another reader may have been faster.
             form.set(Arc::new(read(self.resource, &object, entry.revision)?)).ok();
@@ -80,7 +82,7 @@ impl Request<'_> {
         }
         let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
-        let shown = self.version.from_storage_by_webhook(vec![object]).await.map_err(ApiError::untyped)?;
+        let shown = self.version.convert_from_storage_by_webhook(vec![object]).await.map_err(ApiError::untyped)?;
         Ok(draft(self.resource, &shown[0])?.line(revision))
     }
 }

@@ -66,7 +66,7 @@ impl<'k> Patch<'k> {
     /// The patched object; findings about it become warnings of the request.
     pub(super) fn apply(&mut self, request: &mut Request<'_>, old: &Value) -> ApiResult<Value> {
         let checked = self.validation != FieldValidation::Ignore;
-        let current = self.expected.from_storage(old)?;
+        let current = self.expected.convert_from_storage(old)?;
         let mut shown = None;
         let (patched, findings) = match self.format {
             PatchFormat::Apply => return Err(ApiError::internal("an apply is no patch of this kind")),
@@ -111,7 +111,7 @@ impl<'k> Patch<'k> {
     /// # Errors
     /// If it does not apply to that.
     fn echo(&self, request: &Request<'_>, old: &Value) -> ApiResult<String> {
-        let current = self.expected.from_storage(old)?;
+        let current = self.expected.convert_from_storage(old)?;
         let ty = self.expected.ty;
         let current = schema::parse_json(schema::encode_part(&current, ty).as_bytes());
         let current = current.map_err(|why| ApiError::internal(why.to_string()))?.object;
@@ -170,7 +170,7 @@ fn typed(
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }
     object["kind"] = expected.kind.into();
-    expected.to_storage(&mut object);
+    expected.convert_to_storage(&mut object);
     Ok(Decoded { object, findings })
 }
 

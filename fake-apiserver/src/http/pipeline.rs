@@ -170,7 +170,7 @@ impl<'r> Exchange<'r> {
             clock: &*self.replica.clock,
             now: self.now,
             user,
-            resource: resource,
+            resource,
             version,
             namespace: path.namespace,
             name: path.name,

@@ -20,7 +20,7 @@ impl Version {
 
     /// Converts an object of this version to the storage version, in which it is defaulted, admitted and validated. Custom resources stay
     /// in the version of the request for that.
-    pub(crate) fn to_storage(&self, object: &mut Value) {
+    pub(crate) fn convert_to_storage(&self, object: &mut Value) {
         if let Some(Conversion { storage, functions, .. }) = self.conversion.as_ref().filter(|_| !self.is_custom()) {
             (functions.to_storage)(object);
             object["apiVersion"] = (&**storage).into();
@@ -52,7 +52,7 @@ impl Version {
     /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
     /// it already.
     pub(crate) fn custom_from_storage(&self, stored: Value) -> Value {
-        if self.is_custom() && !self.asks_webhook() { self.from_storage(stored) } else { stored }
+        if self.is_custom() && !self.asks_webhook() { self.convert_from_storage(stored) } else { stored }
     }
 
     /// Whether a webhook converts objects from and to this version.
@@ -71,7 +71,7 @@ impl Version {
     ///
     /// # Errors
     /// The failure of the webhook, as a message.
-    pub(crate) async fn from_storage_by_webhook(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
+    pub(crate) async fn convert_from_storage_by_webhook(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
         let Some(conversion) = &self.conversion else { return Ok(objects) };
         let Some(webhook) = &conversion.webhook else { return Ok(objects) };
         for object in &mut objects {
@@ -101,11 +101,11 @@ impl Version {
 
     /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
     pub(crate) fn built_in_from_storage(&self, object: &Value) -> Option<Value> {
-        (self.conversion.is_some() && !self.is_custom()).then(|| self.from_storage(object.clone()))
+        (self.conversion.is_some() && !self.is_custom()).then(|| self.convert_from_storage(object.clone()))
     }
 
     /// Converts a stored object to this version.
-    fn from_storage(&self, mut object: Value) -> Value {
+    fn convert_from_storage(&self, mut object: Value) -> Value {
         if let Some(conversion) = &self.conversion {
             conversion.apply_schema(&mut object);
             (conversion.functions.from_storage)(&mut object);
@@ -157,7 +157,7 @@ impl Version {
         let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
-        let encoded = schema::encode(&self.from_storage(object), self.ty());
+        let encoded = schema::encode(&self.convert_from_storage(object), self.ty());
         let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
         if stored.ends_with(b"\n") {
             json.push(b'\n');

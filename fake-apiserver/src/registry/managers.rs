@@ -51,7 +51,7 @@ impl<'r> Endpoint<'r> {
         let named = |api_version: &str| self.resource.versions.iter().find(|own| *own.api_version == *api_version);
         let (from, to) = (object["apiVersion"].as_str().and_then(named), named(api_version));
         let (Some(from), Some(to)) = (from, to) else { return Err(format!("no version {api_version}")) };
-        from.to_storage(&mut object);
+        from.convert_to_storage(&mut object);
         let object = to.built_in_from_storage(&object).unwrap_or(object);
         serde_json::from_slice(&schema::encode(&object, to.ty()).json).map_err(|why| why.to_string())
     }

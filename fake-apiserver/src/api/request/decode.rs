@@ -61,9 +61,9 @@ impl<'k> Expected<'k> {
     }
 
     /// Converts a decoded object to the storage version.
-    pub(crate) fn to_storage(&self, object: &mut Value) {
+    pub(crate) fn convert_to_storage(&self, object: &mut Value) {
         if let Some((_, version)) = self.served {
-            version.to_storage(object);
+            version.convert_to_storage(object);
         }
     }
 
@@ -71,7 +71,7 @@ impl<'k> Expected<'k> {
     ///
     /// # Errors
     /// 500, if the conversion fails.
-    pub(crate) fn from_storage(&self, stored: &Value) -> ApiResult<Value> {
+    pub(crate) fn convert_from_storage(&self, stored: &Value) -> ApiResult<Value> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
         let json = version.map_or(Ok(None), |version| version.json_from_storage(stored.to_string().as_bytes(), 0))?;
@@ -211,7 +211,7 @@ pub(crate) fn object(
             object[field] = expected.into();
         }
     }
-    expected.to_storage(&mut object);
+    expected.convert_to_storage(&mut object);
     keep_empty_in(&sent.json, &mut object);
     Ok(object)
 }

@@ -57,6 +57,6 @@ async fn undecodable(resource: &Resource, entry: &Entry) -> Option<ApiError> {
     if !storage.asks_webhook() {
         return None;
     }
-    let why = storage.from_storage_by_webhook(vec![entry.object()]).await.err()?;
+    let why = storage.convert_from_storage_by_webhook(vec![entry.object()]).await.err()?;
     Some(Undecodable::new(entry, &why).corrupt(resource, entry))
 }

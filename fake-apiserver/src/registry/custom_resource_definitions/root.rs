@@ -72,7 +72,7 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
     own.extend(found.errors);
     own.extend(found.rules);
     // Mostly the rules above have found it already.
-    if let Some(refusal) = conversion.filter(|_| own.len() == 0) {
+    if let Some(refusal) = conversion.filter(|_| own.is_empty()) {
         own.invalid(here, "", refusal);
     }
     found.cost.check(here, &mut own);

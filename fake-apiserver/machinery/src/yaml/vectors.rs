@@ -1,0 +1,114 @@
+//! YAML against recorded results of the real packages of Kubernetes (`fixtures/yaml`, written by `cargo xtask schema`).
+
+use super::{Document, parse, print};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A text in YAML, and the same in JSON.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading<'l> {
+    text: String,
+    #[serde(borrow)]
+    json: Option<&'l RawValue>,
+    error: Option<String>,
+    strict: Option<String>,
+}
+
+/// JSON with its YAML.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Printing<'l> {
+    #[serde(borrow)]
+    json: &'l RawValue,
+    yaml: Option<String>,
+    error: Option<String>,
+}
+
+/// The texts about which this parser decides otherwise than Go's, or about which it has other words.
+const UNLIKE: [&str; 7] = [
+    "%FOO\na: b\n",
+    "a: [1\nb: 2\n",
+    "a: !!foo!bar b\n",
+    "a\nb: c\n",
+    "\"text\" x\n",
+    "{\"a\":\"b\"}}\n",
+    "a: \"multi\nline\"\n",
+];
+
+#[test]
+fn texts_are_read_as_by_go() {
+    let mut differences = Vec::new();
+    for line in include_str!("../../../../fixtures/yaml/read.jsonl").lines() {
+        let vector: Reading<'_> = serde_json::from_str(line).expect("a line is a vector");
+        let read = parse(vector.text.as_bytes());
+        let strict = read.as_ref().ok().and_then(Document::finding);
+        let found = read.map(|document| crate::schema::encode_any(&document.value).replace('\u{fffd}', "\\ufffd"));
+        let expected = match vector.error {
+            Some(why) => Err(why),
+            None => Ok(vector.json.map_or("null", RawValue::get).to_owned()),
+        };
+        let is_like = (&found, &strict) == (&expected, &vector.strict);
+        if is_like == UNLIKE.contains(&vector.text.as_str()) {
+            differences.push(format!(
+                "{:?}\n  expected {expected:?} {:?}\n  found    {found:?} {strict:?}",
+                vector.text, vector.strict
+            ));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Errors do not name the line.
+#[test]
+fn values_are_printed_as_by_go() {
+    let mut differences = Vec::new();
+    for line in include_str!("../../../../fixtures/yaml/printed.jsonl").lines() {
+        let vector: Printing<'_> = serde_json::from_str(line).expect("a line is a vector");
+        let found = print(vector.json.get().as_bytes());
+        let expected = vector.yaml.ok_or_else(|| vector.error.expect("it has YAML or an error"));
+        let expected = expected.map_err(|why| match why.split_once("line ") {
+            Some((head, rest)) => format!("{head}{}", rest.split_once(": ").expect("a line and a problem").1),
+            None => why,
+        });
+        if found != expected {
+            differences.push(format!("{}\n  expected {expected:?}\n  found    {found:?}", vector.json));
+        }
+    }
+    assert!(differences.is_empty(), "{}\n{} differ", differences.join("\n"), differences.len());
+}
+
+#[test]
+fn what_would_take_much_is_refused() {
+    let laughs: String = ('b'..='i')
+        .map(|name| {
+            let before = char::from(name as u8 - 1);
+            format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(","))
+        })
+        .collect();
+    let chain: String = (1..5000).map(|next| format!("- &a{next} [*a{}]\n", next - 1)).collect();
+    for (text, expected) in [
+        ("[".repeat(3 << 20), "depth"),
+        ("- ".repeat(3 << 19), "depth"),
+        ("{a: ".repeat(1 << 18), "depth"),
+        ("? ".repeat(1 << 18), "depth"),
+        ("a: &a [x]\n".to_owned() + &laughs, "excessive aliasing"),
+        (format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), vec!["*a"; 1 << 18].join(",")), "excessive aliasing"),
+        ("- &a0 x\n".to_owned() + &chain, "depth"),
+    ] {
+        let why = parse(text.as_bytes()).expect_err("it is refused");
+        assert!(why.contains(expected), "{why}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused_in_go_s_words() {
+    for (bytes, expected) in [
+        (&b"a: \xff"[..], "yaml: invalid leading UTF-8 octet"),
+        (b"a: \xc3", "yaml: incomplete UTF-8 octet sequence"),
+        (b"a: \xc3(", "yaml: invalid trailing UTF-8 octet"),
+        (b"a: \x01", "yaml: control characters are not allowed"),
+    ] {
+        assert_eq!(parse(bytes), Err(expected.to_owned()));
+    }
+}
