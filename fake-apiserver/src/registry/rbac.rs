@@ -113,6 +113,10 @@ fn role(role: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
 
 /// `ValidatePolicyRule`.
 fn policy_rule(rule: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
+    let verbs = rule.field("verbs");
+    if verbs.is_empty() {
+        errors.covered("", |errors| verbs.required("verbs must contain at least one value", errors));
+    }
     let urls = rule.field("nonResourceURLs");
     let (groups, resources) = (rule.field("apiGroups"), rule.field("resources"));
     if !urls.is_empty() {
@@ -156,18 +160,25 @@ fn binding(binding: At<'_, '_>, old: Option<At<'_, '_>>, namespaced: bool, error
     role.field("apiGroup").supported(&[GROUP], errors);
     let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
     role.field("kind").supported(kinds, errors);
-    role.field("name").optional(name::path_segment, errors);
+    let name = role.field("name");
+    match name.text() {
+        "" => errors.covered("", |errors| name.required("", errors)),
+        _ => name.follows(name::path_segment, errors),
+    }
     for subject in binding.field("subjects").items() {
         role_binding_subject(subject, namespaced, errors);
     }
     if let Some(old) = old {
-        role.immutable(&old.field("roleRef"), errors);
+        errors.covered("immutable", |errors| role.immutable(&old.field("roleRef"), errors));
     }
 }
 
 /// `ValidateRoleBindingSubject`.
 fn role_binding_subject(subject: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
     let (kind, group, name) = (subject.field("kind"), subject.field("apiGroup"), subject.field("name"));
+    if name.is_empty() {
+        errors.covered("", |errors| name.required("", errors));
+    }
     match kind.text() {
         "ServiceAccount" => {
             name.optional(name::dns_subdomain, errors);

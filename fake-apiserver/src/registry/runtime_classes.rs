@@ -10,6 +10,7 @@ use super::rules::{Rules, Strategy};
 use super::text;
 use super::types::{deprecation, labels, resource_requirements, tolerations};
 use crate::error::{Errors, Path};
+use crate::object::name;
 use std::collections::HashSet;
 use tree::{Value, json};
 
@@ -21,9 +22,16 @@ pub(super) const RULES: Rules = Rules {
     ..Rules::ORDINARY
 };
 
-/// `ValidateRuntimeClass` and `ValidateRuntimeClassUpdate`, without the metadata and the checks of the handler, which are declared.
-fn validate(_: &Context<'_>, class: &Value, _: Option<&Value>, errors: &mut Errors) {
+/// `ValidateRuntimeClass` and `ValidateRuntimeClassUpdate`, without the metadata.
+fn validate(_: &Context<'_>, class: &Value, old: Option<&Value>, errors: &mut Errors) {
     let at = At::object(class, "node.k8s.io/v1", "RuntimeClass");
+    let handler = at.field("handler");
+    errors.covered("", |errors| handler.set(errors));
+    errors.covered("format=k8s-short-name", |errors| handler.optional(name::dns_label, errors));
+    if let Some(old) = old {
+        let old = At::object(old, "node.k8s.io/v1", "RuntimeClass");
+        errors.covered("immutable", |errors| handler.immutable(&old.field("handler"), errors));
+    }
     if let Some(overhead) = class.get("overhead") {
         resource_requirements(Path::new("overhead"), &json!({"limits": overhead["podFixed"].clone()}), errors);
     }

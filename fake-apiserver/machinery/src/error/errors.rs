@@ -20,6 +20,11 @@ impl Errors {
         self.0.push(error);
     }
 
+    /// Adds the findings of some rules for which declarative validation looks, too, under that origin.
+    pub fn covered(&mut self, origin: &'static str, rules: impl FnOnce(&mut Errors)) {
+        self.extend(Errors::of(rules).into_iter().map(|error| error.with_origin(origin).covered()));
+    }
+
     /// Whether nothing was found so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -12,7 +12,7 @@ use tree::Value;
 const HASHED_BYTES: usize = 4096;
 
 /// One finding of validation: `field.Error` of apimachinery.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FieldError {
     path: String,
     kind: FieldErrorKind,
@@ -21,6 +21,10 @@ pub struct FieldError {
     detail: String,
     /// Whether a server that allows privileged containers drops it.
     privileged: bool,
+    /// The rule that was broken, as declarative validation names it: `maxItems`. No message shows it.
+    origin: &'static str,
+    /// Whether declarative validation looks for the same (`MarkCoveredByDeclarative`).
+    covered: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,6 +80,8 @@ impl FieldError {
             value: value.map(|value| print_value(value).into()),
             detail: detail.into(),
             privileged: false,
+            origin: "",
+            covered: false,
         }
     }
 
@@ -185,6 +191,26 @@ impl FieldError {
         FieldError { detail: detail.into(), ..self }
     }
 
+    /// The same finding, with the rule that was broken (`WithOrigin`).
+    #[must_use]
+    pub fn with_origin(self, origin: &'static str) -> Self {
+        FieldError { origin, ..self }
+    }
+
+    /// The same finding, for which declarative validation looks, too: where that has it, this one is left out
+    /// (`MarkCoveredByDeclarative`).
+    #[must_use]
+    pub fn covered(self) -> Self {
+        FieldError { covered: true, ..self }
+    }
+
+    /// Whether this finding is left out in favour of one of declarative validation (`FilterCoveredHandwrittenErrors`).
+    pub fn is_superseded_by(&self, declared: &FieldError) -> bool {
+        self.covered
+            && (self.kind, self.origin, &self.path) == (declared.kind, declared.origin, &declared.path)
+            && (self.kind != FieldErrorKind::Invalid || !self.origin.is_empty())
+    }
+
     /// About how many bytes the finding takes up in a message.
     pub fn bytes(&self) -> usize {
         self.path.len() + self.value.as_ref().map_or(0, |value| value.len()) + self.detail.len() + 32
@@ -210,10 +236,21 @@ impl FieldError {
     }
 }
 
+/// Findings are equal if their messages are.
+impl PartialEq for FieldError {
+    fn eq(&self, other: &Self) -> bool {
+        let message = |error: &Self| (error.kind, error.privileged);
+        message(self) == message(other)
+            && (&self.path, &self.value, &self.detail) == (&other.path, &other.value, &other.detail)
+    }
+}
+
+impl Eq for FieldError {}
+
 /// Hashes only the beginning of a long value, which several findings may show.
 impl Hash for FieldError {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let FieldError { path, kind, value, detail, privileged } = self;
+        let FieldError { path, kind, value, detail, privileged, .. } = self;
         let value = value.as_ref().map(|value| (value.len(), &value.as_bytes()[..value.len().min(HASHED_BYTES)]));
         (path, kind, value, detail, privileged).hash(state);
     }

@@ -16,18 +16,21 @@ pub(super) fn check(check: &Check, at: At<'_, '_>, old: Option<&Value>, updates:
     let found = match check {
         Check::Required(nature) => (!is_there(*nature, at.value())).then(|| FieldError::required(path, "")),
         Check::Forbidden(nature) => is_there(*nature, at.value()).then(|| FieldError::forbidden(path, "")),
-        Check::Immutable => updates.then(|| nothing(at, "field is immutable")),
-        Check::MaxItems(max) => (at.len() > *max).then(|| FieldError::too_many(path, at.len(), *max)),
-        Check::MaxLength(max) => {
-            (at.text().chars().count() > *max).then(|| FieldError::too_long_characters(path, *max))
+        Check::Immutable => updates.then(|| nothing(at, "field is immutable").with_origin("immutable")),
+        Check::MaxItems(max) => {
+            (at.len() > *max).then(|| FieldError::too_many(path, at.len(), *max).with_origin("maxItems"))
         }
-        Check::MaxBytes(max) => (at.text().len() > *max).then(|| FieldError::too_long(path, *max)),
+        Check::MaxLength(max) => (at.text().chars().count() > *max)
+            .then(|| FieldError::too_long_characters(path, *max).with_origin("maxLength")),
+        Check::MaxBytes(max) => {
+            (at.text().len() > *max).then(|| FieldError::too_long(path, *max).with_origin("maxBytes"))
+        }
         Check::Minimum(least) => number(at)
             .filter(|number| number < least)
-            .map(|_| shown(at, format!("must be greater than or equal to {least}"))),
+            .map(|_| shown(at, format!("must be greater than or equal to {least}")).with_origin("minimum")),
         Check::Maximum(most) => number(at)
             .filter(|number| number > most)
-            .map(|_| shown(at, format!("must be less than or equal to {most}"))),
+            .map(|_| shown(at, format!("must be less than or equal to {most}")).with_origin("maximum")),
         Check::Enum(values) => (at.is_set() && !values.contains(&at.text()))
             .then(|| FieldError::unsupported(path, at.value(), values).printed_as(printed(at))),
         Check::Format(name) => return formats::check(name, at),
@@ -92,7 +95,7 @@ fn update(constraints: &[&str], at: At<'_, '_>, old: Option<&Value>) -> Vec<Fiel
         ("NoModify", false, true) => Some("field cannot be modified once set"),
         _ => None,
     };
-    constraints.iter().filter_map(broken).map(|detail| nothing(at, detail)).collect()
+    constraints.iter().filter_map(broken).map(|detail| nothing(at, detail).with_origin("update")).collect()
 }
 
 /// Whether a member of a union is set in an object, or in a list of items.
@@ -120,15 +123,15 @@ fn union(members: &[Member], needs_one: bool, at: At<'_, '_>, old: Option<&Value
     let all = all.join(", ");
     let invalid = |value: &str, detail: String| FieldError::invalid(at.path(), &value.into(), detail);
     match (given.len(), needs_one) {
-        (0, true) => Some(invalid("", format!("must specify one of: {all}"))),
+        (0, true) => Some(invalid("", format!("must specify one of: {all}")).with_origin("union")),
         (0 | 1, _) => None,
         (_, true) => {
             let given = format!("{{{}}}", given.join(", "));
-            Some(invalid(&given, format!("must specify exactly one of: {all}")))
+            Some(invalid(&given, format!("must specify exactly one of: {all}")).with_origin("union"))
         }
         (_, false) => {
             let given = format!("{{{}}}", given.join(", "));
-            Some(invalid(&given, format!("must specify at most one of: {all}")))
+            Some(invalid(&given, format!("must specify at most one of: {all}")).with_origin("zeroOrOneOf"))
         }
     }
 }
@@ -147,8 +150,10 @@ fn depends(
     }
     let field = at.field(dependent);
     Some(match requires {
-        true => FieldError::required(field.path(), format!("must be set when {trigger} is set")),
-        false => FieldError::forbidden(field.path(), format!("may not be set when {trigger} is set")),
+        true => FieldError::required(field.path(), format!("must be set when {trigger} is set"))
+            .with_origin("dependentRequired"),
+        false => FieldError::forbidden(field.path(), format!("may not be set when {trigger} is set"))
+            .with_origin("dependentForbidden"),
     })
 }
 

@@ -27,18 +27,19 @@ pub(super) fn check(name: &str, at: At<'_, '_>) -> Vec<FieldError> {
         return Vec::new();
     }
     let each = |objections: Vec<String>| objections.into_iter().map(|objection| shown(at, objection)).collect();
-    match name {
-        "ShortName" => each(name::short_name(text)),
-        "LongName" => each(name::long_name(text)),
-        "LongNameCaseless" => each(name::long_name_caseless(text)),
-        "LabelKey" => each(name::label_key(text)),
-        "PrefixedLabelKey" => each(prefixed_label_key(text)),
-        "UUID" => uuid(at),
-        "ResourcePoolName" => pool_name(at),
-        "ResourceFullyQualifiedName" => qualified_name(at),
-        "ExtendedResourceName" => extended_resource_name(at),
-        _ => vec![unknown(name)],
-    }
+    let (origin, found): (_, Vec<FieldError>) = match name {
+        "ShortName" => ("format=k8s-short-name", each(name::short_name(text))),
+        "LongName" => ("format=k8s-long-name", each(name::long_name(text))),
+        "LongNameCaseless" => ("format=k8s-long-name-caseless", each(name::long_name_caseless(text))),
+        "LabelKey" => ("format=k8s-label-key", each(name::label_key(text))),
+        "PrefixedLabelKey" => ("format=k8s-prefixed-label-key", each(prefixed_label_key(text))),
+        "UUID" => ("format=k8s-uuid", uuid(at)),
+        "ResourcePoolName" => ("format=k8s-resource-pool-name", pool_name(at)),
+        "ResourceFullyQualifiedName" => ("format=k8s-resource-fully-qualified-name", qualified_name(at)),
+        "ExtendedResourceName" => ("format=k8s-extended-resource-name", extended_resource_name(at)),
+        _ => ("", vec![unknown(name)]),
+    };
+    found.into_iter().map(|finding| finding.with_origin(origin)).collect()
 }
 
 /// A finding that shows part of the text.

@@ -3,9 +3,9 @@
 //! `checks.txt` is that generated code as data, and [`program`] reads it; [`run`] applies it to an object, in the words of
 //! `k8s.io/apimachinery/pkg/api/validate`. It runs for every kind that has such markers, after the rules that are written by hand,
 //! on creates and on all updates, those of subresources included. Upstream compares the findings (`pkg/registry/rest/validate.go`
-//! of apiserver v0.37.1): those of the stage alpha are only logged; those of the stage beta take the place of rules by hand that
-//! are marked as covered, which are therefore not ported. Both gates, `DeclarativeValidation` and `DeclarativeValidationBeta`, are on by
-//! default in 1.37, and so they are here.
+//! of apiserver v0.37.1): those of the stage alpha are only logged; one by hand that says of itself that it is covered
+//! ([`FieldError::covered`](crate::error::FieldError::covered)) gives way to the declared one in the stage beta. Both gates,
+//! `DeclarativeValidation` and `DeclarativeValidationBeta`, are on by default in 1.37, and so they are here.
 //!
 //! On an update unchanged values are not checked again; list items are found by their keys.
 
@@ -30,5 +30,10 @@ pub(super) fn validate(ty: TypeRef<'_>, new: &Value, old: Option<&Value>, by_han
     let mut declared = Vec::new();
     Run { updates: old.is_some() }.on_type(checks, At::new(new, ty), old, &mut declared);
     declared.retain(|finding| finding.stage != Stage::Alpha);
+    let is_left = |error: &FieldError| {
+        let mut beta = declared.iter().filter(|finding| finding.stage == Stage::Beta);
+        !beta.any(|finding| error.is_superseded_by(&finding.error))
+    };
+    let by_hand: Vec<FieldError> = by_hand.into_iter().filter(is_left).collect();
     by_hand.into_iter().chain(declared.into_iter().map(|finding| finding.error)).collect()
 }

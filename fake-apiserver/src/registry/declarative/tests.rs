@@ -2,6 +2,7 @@
 
 use super::program::{Check, PROGRAM};
 use super::validate;
+use crate::error::{FieldError, Path};
 use crate::schema::{every_type, lookup};
 use std::collections::{HashMap, HashSet};
 use tree::{Value, json};
@@ -119,6 +120,17 @@ fn updates_look_at_changes() {
     for (kind, old, new, expected) in table {
         assert_eq!(findings(*kind, new, Some(old)), *expected, "{old} -> {new}");
     }
+}
+
+#[test]
+fn covered_findings_by_hand_give_way() {
+    let (new, ty) = (json!({}), lookup(RUNTIME.0, RUNTIME.1).expect("the kind"));
+    let required = |detail: &str| FieldError::required(Path::new("handler"), detail);
+    let texts = |by_hand| validate(ty, &new, None, by_hand).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(texts(vec![required("by hand").covered()]), ["handler: Required value"]);
+    assert_eq!(texts(vec![required("by hand")]), ["handler: Required value: by hand", "handler: Required value"]);
+    let other = FieldError::required(Path::new("scheduling"), "").covered();
+    assert_eq!(texts(vec![other]), ["scheduling: Required value", "handler: Required value"]);
 }
 
 /// All checks name fields, types and functions that exist; the interpreter comes only to those of a test's object.
