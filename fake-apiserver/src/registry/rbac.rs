@@ -113,10 +113,6 @@ fn role(role: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
 
 /// `ValidatePolicyRule`.
 fn policy_rule(rule: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
-    let verbs = rule.field("verbs");
-    if verbs.is_empty() {
-        errors.covered("", |errors| verbs.required("verbs must contain at least one value", errors));
-    }
     let urls = rule.field("nonResourceURLs");
     let (groups, resources) = (rule.field("apiGroups"), rule.field("resources"));
     if !urls.is_empty() {
@@ -162,6 +158,7 @@ fn binding(binding: At<'_, '_>, old: Option<At<'_, '_>>, namespaced: bool, error
     role.field("kind").supported(kinds, errors);
     let name = role.field("name");
     match name.text() {
+        // The declared check ends where the reference has changed.
         "" => errors.covered("", |errors| name.required("", errors)),
         _ => name.follows(name::path_segment, errors),
     }
@@ -176,9 +173,6 @@ fn binding(binding: At<'_, '_>, old: Option<At<'_, '_>>, namespaced: bool, error
 /// `ValidateRoleBindingSubject`.
 fn role_binding_subject(subject: At<'_, '_>, namespaced: bool, errors: &mut Errors) {
     let (kind, group, name) = (subject.field("kind"), subject.field("apiGroup"), subject.field("name"));
-    if name.is_empty() {
-        errors.covered("", |errors| name.required("", errors));
-    }
     match kind.text() {
         "ServiceAccount" => {
             name.optional(name::dns_subdomain, errors);

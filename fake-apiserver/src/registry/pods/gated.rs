@@ -3,8 +3,9 @@
 //! Follows `validateNodeSelectorMutation` and `validateNodeAffinityMutation` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::validate::SPEC;
-use crate::error::{Errors, FieldError, Path};
+use crate::error::Errors;
 use crate::object::generation::equal;
+use crate::registry::cursor::At;
 use crate::registry::{carry_over, items};
 use tree::{Value, json};
 
@@ -19,7 +20,7 @@ pub(super) fn fewer_nodes(errors: &mut Errors, new: &mut Value, old: &Value) {
     if equal(Some(&after), Some(&before)) {
         return;
     }
-    terms(errors, &after[REQUIRED], &before[REQUIRED]);
+    terms(errors, new, old);
     let is_only_one = new["affinity"].as_object().is_some_and(|kinds| kinds.keys().all(|kind| kind == "nodeAffinity"));
     match (new["affinity"].is_object(), old["affinity"].is_object()) {
         (false, _) if before.is_null() => {}
@@ -39,22 +40,21 @@ fn selector(errors: &mut Errors, new: &Value, old: &Value) {
 
 /// Each required term may get more requirements; there may be no more and no fewer terms.
 fn terms(errors: &mut Errors, new: &Value, old: &Value) {
-    let (new, old) = (items(new, "/nodeSelectorTerms"), items(old, "/nodeSelectorTerms"));
+    let old = items(&old["affinity"]["nodeAffinity"][REQUIRED], "/nodeSelectorTerms");
     if old.is_empty() {
         return;
     }
-    let at = SPEC.child("affinity.nodeAffinity");
-    let at = at.child(REQUIRED);
-    let mut invalid =
-        |at: Path<'_>, shown: String, detail: &str| errors.push(FieldError::invalid_printed(at, shown, detail));
-    if new.len() != old.len() {
-        let detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
-        return invalid(at.child("nodeSelectorTerms"), printed_list(new, printed_term), detail);
+    let pod = json!({"spec": {"affinity": {"nodeAffinity": new["affinity"]["nodeAffinity"]}}});
+    let pod = At::object(&pod, "v1", "Pod");
+    let affinity = pod.field("spec.affinity.nodeAffinity");
+    let required = affinity.field(REQUIRED);
+    let terms = required.field("nodeSelectorTerms");
+    if terms.len() != old.len() {
+        return terms.invalid("no additions/deletions to non-empty NodeSelectorTerms list are allowed", errors);
     }
-    for (index, (new, old)) in new.iter().zip(old).enumerate() {
-        if !has_only_additions(new, old) {
-            let detail = "only additions are allowed (no mutations or deletions)";
-            invalid(at.item("nodeSelectorTerms", index), printed_term(new), detail);
+    for (term, old) in terms.items().zip(old) {
+        if !has_only_additions(term.value(), old) {
+            term.invalid("only additions are allowed (no mutations or deletions)", errors);
         }
     }
 }
@@ -68,23 +68,4 @@ fn has_only_additions(new: &Value, old: &Value) -> bool {
         let (new, old) = (items(new, kind), items(old, kind));
         new.len() >= old.len() && new.iter().zip(old).all(|(new, old)| equal(Some(new), Some(old)))
     })
-}
-
-/// A term as messages show it, with the names of Go's fields.
-fn printed_term(term: &Value) -> String {
-    let [expressions, fields] =
-        ["/matchExpressions", "/matchFields"].map(|kind| printed_list(items(term, kind), printed_requirement));
-    format!("{{\"MatchExpressions\":{expressions},\"MatchFields\":{fields}}}")
-}
-
-fn printed_requirement(requirement: &Value) -> String {
-    let values = printed_list(items(requirement, "/values"), Value::to_string);
-    format!("{{\"Key\":{},\"Operator\":{},\"Values\":{values}}}", requirement["key"], requirement["operator"])
-}
-
-fn printed_list(list: &[Value], print: fn(&Value) -> String) -> String {
-    match list {
-        [] => "null".to_owned(),
-        list => format!("[{}]", list.iter().map(print).collect::<Vec<_>>().join(",")),
-    }
 }

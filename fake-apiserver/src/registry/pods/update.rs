@@ -6,10 +6,11 @@
 
 use super::gated;
 use super::validate::{self, SPEC};
-use crate::error::{Errors, FieldError, Path};
+use crate::error::{Errors, Path};
 use crate::object::generation::{equal_as, of_field};
 use crate::object::name;
 use crate::object::validate::immutable;
+use crate::registry::cursor::At;
 use crate::registry::types::{active_deadline_seconds, ip, tolerations};
 use crate::registry::{carry_over, items, number, text};
 use crate::schema::{self, TypeRef};
@@ -144,33 +145,26 @@ pub(super) fn status(new: &Value, old: &Value, errors: &mut Errors) {
         }
     }
     errors.extend(immutable(new, old, "status.qosClass"));
-    addresses(at.child("podIPs"), new, errors);
+    addresses(At::object(new, "v1", "Pod").field("status.podIPs"), text(new, "/status/podIP"), errors);
 }
 
-/// Rules for `podIPs` (`validatePodIPs`).
-fn addresses(at: Path<'_>, pod: &Value, errors: &mut Errors) {
-    let addresses: Vec<&str> = items(pod, "/status/podIPs").iter().map(|entry| text(entry, "/ip")).collect();
+/// Rules for `podIPs` (`validatePodIPs`), of which the first is also the pod's `own` address.
+fn addresses(list: At<'_, '_>, own: &str, errors: &mut Errors) {
+    let addresses: Vec<&str> = list.items().map(|entry| text(entry.value(), "/ip")).collect();
     for (index, address) in addresses.iter().enumerate() {
-        ip(at.index(index), address, errors);
+        ip(list.path().index(index), address, errors);
     }
-    let printed = || {
-        let entries: Vec<String> =
-            addresses.iter().map(|address| format!("{{\"IP\":{}}}", Value::from(*address))).collect();
-        if entries.is_empty() { "null".to_owned() } else { format!("[{}]", entries.join(",")) }
-    };
-    let mut invalid = |detail: &str| errors.push(FieldError::invalid_printed(at, printed(), detail));
     let of_both =
         addresses.iter().any(|address| address.contains(':')) && addresses.iter().any(|one| !one.contains(':'));
     if addresses.len() > 2 || addresses.len() == 2 && !of_both {
-        invalid("may specify no more than one IP for each IP family");
+        list.invalid("may specify no more than one IP for each IP family", errors);
     }
-    let own = text(pod, "/status/podIP");
     match addresses.first() {
         first if first.is_some() == own.is_empty() => {
-            invalid("podIP and podIPs must either both be set or both be unset");
+            list.invalid("podIP and podIPs must either both be set or both be unset", errors);
         }
         Some(first) if *first != own => {
-            errors.invalid(at.index(0).child("ip"), *first, "must be equal to `podIP`");
+            errors.invalid(list.path().index(0).child("ip"), *first, "must be equal to `podIP`");
         }
         _ => {}
     }
