@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// The time limit of every wait.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time limit of every wait. Nothing takes this long unless it is broken, also on a machine that is busy with other work.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) const MERGE_PATCH: &str = "application/merge-patch+json";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
