@@ -5,6 +5,7 @@
 
 use super::completeness;
 use super::visit::{entries, is_set, listed, schema_in, word};
+use crate::custom::schema::UNSUPPORTED;
 use crate::error::{Errors, FieldError, Path};
 use kubernetes_cel::go_regex;
 use tree::{Map, Value};
@@ -15,15 +16,6 @@ const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
 /// The error of `NewStructural` for a schema without a structural form. Of several in a map, Go may return any.
 pub(super) fn refusal(schema: &Value) -> Option<String> {
-    const UNSUPPORTED: [(&str, &str); 7] = [
-        ("id", "id"),
-        ("$schema", "schema"),
-        ("$ref", "$ref"),
-        ("patternProperties", "patternProperties"),
-        ("dependencies", "dependencies"),
-        ("additionalItems", "additionalItems"),
-        ("definitions", "definitions"),
-    ];
     for (field, name) in UNSUPPORTED {
         if schema.get(field).is_some_and(|value| value != "") {
             return Some(format!("OpenAPIV3Schema '{name}' is not supported"));

@@ -32,7 +32,7 @@ mod validate;
 mod vectors;
 
 pub use kind::Kind;
-pub use node::{ListType, Node, Others};
+pub use node::{ListType, Node, Others, UNSUPPORTED};
 pub use own_defaults::OwnDefault;
 pub use ratchet::{Compared, Old};
 

@@ -45,6 +45,17 @@ pub struct Node {
     pub default: Option<Value>,
 }
 
+/// Fields of JSON schemas that structural ones do not have, each with its name in Go's errors (`validateUnsupportedFields`).
+pub const UNSUPPORTED: [(&str, &str); 7] = [
+    ("id", "id"),
+    ("$schema", "schema"),
+    ("$ref", "$ref"),
+    ("patternProperties", "patternProperties"),
+    ("dependencies", "dependencies"),
+    ("additionalItems", "additionalItems"),
+    ("definitions", "definitions"),
+];
+
 /// `additionalProperties`.
 #[derive(Debug)]
 pub enum Others {
@@ -294,15 +305,7 @@ impl<'s> Fields<'s> {
             Value::Object(entries) => entries.is_empty(),
             _ => false,
         };
-        for (name, shown) in [
-            ("id", "id"),
-            ("$schema", "schema"),
-            ("$ref", "$ref"),
-            ("patternProperties", "patternProperties"),
-            ("dependencies", "dependencies"),
-            ("additionalItems", "additionalItems"),
-            ("definitions", "definitions"),
-        ] {
+        for (name, shown) in UNSUPPORTED {
             if self.get(name).is_some_and(|value| !is_empty(value)) {
                 return Err(format!("OpenAPIV3Schema '{shown}' is not supported"));
             }
