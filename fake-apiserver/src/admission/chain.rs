@@ -1,6 +1,6 @@
 //! The chain of a server's plugins, and its two phases.
 
-use super::plugin::{Attributes, Plugin};
+use super::plugin::{Attributes, Plugin, Verdict};
 use super::plugins::namespace_lifecycle;
 use crate::auth::Notes;
 use crate::error::ApiResult;
@@ -21,7 +21,10 @@ impl Chain {
     /// The first plugin's refusal.
     pub(crate) async fn mutate(&self, write: &Attributes<'_>, object: &mut Value, notes: &mut Notes) -> ApiResult<()> {
         for (name, plugin) in &self.0 {
-            let verdict = plugin.mutate(write, object, notes).given().await;
+            let verdict = match plugin.mutate(write, object, notes) {
+                Verdict::Now(verdict) => verdict,
+                Verdict::Later(verdict) => verdict.await,
+            };
             verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
         }
         Ok(())
@@ -33,7 +36,10 @@ impl Chain {
     /// The first plugin's refusal.
     pub(crate) async fn validate(&self, write: &Attributes<'_>, object: &Value, notes: &mut Notes) -> ApiResult<()> {
         for (name, plugin) in &self.0 {
-            let verdict = plugin.validate(write, object, notes).given().await;
+            let verdict = match plugin.validate(write, object, notes) {
+                Verdict::Now(verdict) => verdict,
+                Verdict::Later(verdict) => verdict.await,
+            };
             verdict.inspect_err(|refusal| write.log_refusal(name, refusal))?;
         }
         Ok(())

@@ -134,15 +134,6 @@ pub(crate) enum Verdict<'a> {
     Later(BoxFuture<'a, ApiResult<()>>),
 }
 
-impl Verdict<'_> {
-    pub(super) async fn given(self) -> ApiResult<()> {
-        match self {
-            Verdict::Now(verdict) => verdict,
-            Verdict::Later(verdict) => verdict.await,
-        }
-    }
-}
-
 /// A plugin that never waits and has no notes.
 pub(crate) trait Immediate: Send + Sync {
     /// [`Plugin::mutate`].

@@ -124,7 +124,8 @@ impl Server {
         Ok(())
     }
 
-    /// Deletes the objects of [`populate`](Self::populate) and the measurements, as no namespace controller need be there.
+    /// Deletes the objects of [`populate`](Self::populate) and the measurements, whether or not a namespace controller
+    /// does it as well, as this server's own does.
     pub(super) async fn depopulate(&self) -> anyhow::Result<()> {
         let mut connection = self.target.connect().await?;
         for name in self.namespaces() {
@@ -132,7 +133,8 @@ impl Server {
                 connection.exchange(Call::new(Method::DELETE, content, "")).await?;
             }
             let path = format!("{NAMESPACES}/{name}");
-            let namespace = connection.fetch(Call::new(Method::DELETE, &path, "")).await?;
+            connection.exchange(Call::new(Method::DELETE, &path, "")).await?;
+            let Ok(namespace) = connection.fetch(Call::get(&path)).await else { continue };
             let mut namespace: Value = serde_json::from_slice(&namespace)?;
             namespace["spec"]["finalizers"] = json!([]);
             connection.exchange(Call::new(Method::PUT, path + "/finalize", namespace.to_string())).await?;

@@ -19,7 +19,7 @@ use crate::registry::{Served, Version};
 use crate::store::ResourceId;
 use http::Method;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -50,13 +50,13 @@ const APISERVER: &str = "apiserver";
 
 /// The metrics of a server.
 pub(crate) struct Metrics {
-    series: RwLock<HashMap<Labels, Arc<Series>>>,
+    series: RwLock<BTreeMap<Labels, Arc<Series>>>,
     authentications: Mutex<BTreeMap<&'static str, u64>>,
     started: Timestamp,
 }
 
 /// The labels of a series, in a form that is looked up without allocations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Labels {
     /// The resource, the number of its version, and that of the subresource, counted from 1; `None` for other paths.
     target: Option<(ResourceId, u32, usize)>,
