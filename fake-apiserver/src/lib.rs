@@ -77,11 +77,11 @@ mod repeats;
 mod server;
 mod store;
 mod sync;
+mod turns;
 mod user;
 mod version;
 mod view;
 mod webhook;
-mod workers;
 mod x509;
 
 pub use admission::PluginError;

@@ -7,6 +7,7 @@
 
 use super::audit_id::AUDIT_ID;
 use super::body::{self, ReplyBody, RequestBody};
+use super::computation::{Computation, Paced};
 use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
@@ -49,15 +50,17 @@ pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Re
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
     }
+    let computation = Computation::new(replica.cluster.turns.clone(), replica.shutdown.clone());
     if !offload::may_be_long(&parts) {
-        return Box::pin(exchange(replica, certificate, parts, incoming, Offload::default()));
+        let offload = Offload::none(computation.clone());
+        return Box::pin(Paced::new(Box::pin(exchange(replica, certificate, parts, incoming, offload)), computation));
     }
-    let (offload, workers) = (Offload::possible(), replica.cluster.workers.clone());
+    let offload = Offload::possible(computation);
     let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone()));
-    Box::pin(offload::drive(answer, offload, workers))
+    Box::pin(offload::drive(answer, offload))
 }
 
-/// Serves one request, on this thread unless it is offloaded.
+/// Serves one request.
 async fn exchange(
     replica: Arc<Replica>,
     certificate: Certificate,
@@ -73,7 +76,7 @@ async fn exchange(
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
     let answer = answer.map(|response| notes::counted(response, &mut trace, since));
-    let sent = answer.and_then(|response| gzip::sent(response, &parts, &replica.cluster.workers));
+    let sent = answer.and_then(|response| gzip::sent(response, &parts));
     let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
     response = websocket::switched(&parts, exchange.with_common_headers(response));
@@ -113,9 +116,13 @@ impl<'r> Exchange<'r> {
         if limit.is_over() {
             return Ok(exceeded());
         }
+        offload.computation.limit(limit.duration);
         // Pinned, for it is large to move.
         let answer = pin!(self.answer(incoming, trace, offload, Some(limit)));
-        timeout(limit.duration, answer).await.unwrap_or_else(|_| Ok(exceeded()))
+        match timeout(limit.duration, answer).await {
+            Ok(answer) if !offload.computation.is_late() => answer,
+            _ => Ok(exceeded()),
+        }
     }
 
     async fn answer(
@@ -129,6 +136,7 @@ impl<'r> Exchange<'r> {
         // The use of a legacy token is recorded even if it is refused.
         self.replica.cluster.reconcilers.settle(self.now).await;
         let user = self.impersonate(requester?, trace)?;
+        offload.computation.is_for(&user.name);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
@@ -145,9 +153,7 @@ impl<'r> Exchange<'r> {
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));
-            if Catalog::takes_long(self.path) {
-                self.leave(offload, limit).await;
-            }
+            self.leave(offload, limit).await;
             return self.document(&catalog);
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
@@ -178,14 +184,12 @@ impl<'r> Exchange<'r> {
             query: &self.query,
             user_agent: header(self.parts, USER_AGENT),
             body,
-            deadline: offload.deadline.clone(),
+            deadline: offload.computation.deadline(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
             shutdown: &self.replica.shutdown,
         };
-        if api::is_long(&request, self.verb) || output.is_long(self.verb) {
-            self.leave(offload, limit).await;
-        }
+        self.leave(offload, limit).await;
         let result = api::dispatch(&mut request, self.verb).await;
         let rendering =
             Rendering { replica: self.replica, version, subresource, output, query: &self.query, now: self.now };
@@ -198,7 +202,7 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
-    /// Continues on a thread of its own, if the request has a time limit.
+    /// Continues as a task of its own, if the request may, and has a time limit.
     async fn leave(&self, offload: &Offload, limit: Option<TimeLimit>) {
         if let Some(limit) = limit {
             let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));

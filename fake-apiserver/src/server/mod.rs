@@ -9,6 +9,7 @@ mod lifetime;
 mod listener;
 mod refusals;
 mod replica;
+mod threads;
 mod tls;
 
 pub use builder::{Builder, StartError};

@@ -35,7 +35,7 @@ use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
 use crate::store::Store;
-use crate::workers::Workers;
+use crate::turns::Turns;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ impl Builder {
         self
     }
 
-    /// Starts the server on the current tokio runtime. It accepts connections when this returns.
+    /// Starts the server, on threads that all servers of the process share. It accepts connections when this returns.
     ///
     /// # Errors
     /// [`StartError`], before anything is left listening.
@@ -347,7 +347,7 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
-            workers: Arc::new(Workers::new()),
+            turns: Arc::new(Turns::new()),
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),
