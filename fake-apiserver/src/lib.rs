@@ -77,6 +77,7 @@ mod repeats;
 mod server;
 mod store;
 mod sync;
+mod threads;
 mod turns;
 mod user;
 mod version;

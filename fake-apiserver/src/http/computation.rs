@@ -7,6 +7,7 @@
 //! A computation that never checks occupies one thread of many; a short one costs two looks at the clock.
 
 use crate::deadline::{Deadline, Pace};
+use crate::threads::{self, SLICE};
 use crate::turns::{Turn, Turns};
 use std::future::Future;
 use std::pin::Pin;
@@ -17,9 +18,6 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
-
-/// The time for which a computation may keep what else its thread serves waiting.
-const SLICE: Duration = Duration::from_millis(5);
 
 /// The computation of a request.
 pub(super) struct Computation {
@@ -90,9 +88,11 @@ impl Computation {
 
     /// Gives the thread's other tasks away, and waits for a turn unless the present one goes on.
     fn let_others_go_first(&self, now: Instant) {
+        threads::wake_another();
         let mut turn = self.turn();
         if turn.is_none_or(|turn| turn.is_over(now)) {
-            *turn = Some(self.turns.begin(self.user.get().map_or("", String::as_str)));
+            let user = self.user.get().map_or("", String::as_str);
+            *turn = Some(block_in_place(|| self.turns.begin(user)));
         }
     }
 
@@ -116,7 +116,7 @@ impl Pace for Computation {
         }
         // On a runtime with one thread there is nobody else to give its tasks to.
         if Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread) {
-            block_in_place(|| self.let_others_go_first(now));
+            self.let_others_go_first(now);
         }
         let now = Instant::now();
         self.begin_slice(now);
@@ -140,6 +140,7 @@ impl<F: Future + Unpin> Future for Paced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        threads::computing();
         self.computation.begin_slice(Instant::now());
         let computation = self.computation.clone();
         let _end = Polled(&computation);

@@ -3,9 +3,9 @@
 use super::connection;
 use super::gathered::Gathered;
 use super::lifetime::HEAD;
-use super::threads;
 use crate::auth::ClientCertificate;
 use crate::http::{Replica, places, serve};
+use crate::threads;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;

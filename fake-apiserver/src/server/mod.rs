@@ -9,7 +9,6 @@ mod lifetime;
 mod listener;
 mod refusals;
 mod replica;
-mod threads;
 mod tls;
 
 pub use builder::{Builder, StartError};

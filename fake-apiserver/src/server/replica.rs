@@ -8,9 +8,9 @@
 //! ```
 
 use super::listener::{self, Listener};
-use super::threads;
 use crate::clock::OffsetClock;
 use crate::http::Replica;
+use crate::threads;
 use rustls::ServerConfig;
 use std::fmt;
 use std::io;
