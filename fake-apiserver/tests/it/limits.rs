@@ -266,6 +266,26 @@ async fn others_are_answered_meanwhile_on_the_threads_of_a_program() {
     others_are_answered_meanwhile().await;
 }
 
+/// Users take turns: one's many long computations do not keep another's waiting until they end.
+#[tokio::test]
+async fn users_compute_in_turn() {
+    let server = victim().await;
+    let mut other = Client::new(&server).await;
+    other.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &costly_definition()).await.expect(201);
+    let thing = json!({"metadata": {"name": "t"}, "spec": {"list": vec![1; 100]}, "apiVersion": "example.com/v1", "kind": "Thing"});
+    let mut endless = endless();
+    endless.path.push_str("?timeout=20s");
+    let endless = &endless;
+    let attack = async |mut client: Client| send(&mut client, endless).await;
+    let clients = futures::future::join_all((0..8).map(|_| mallory(&server))).await;
+    let attacks = futures::future::select_all(clients.into_iter().map(|client| Box::pin(attack(client))));
+    tokio::select! {
+        biased;
+        (answer, ..) = attacks => panic!("a long computation has ended before a short one: {}", answer.text()),
+        created = other.post("/apis/example.com/v1/namespaces/default/things", &thing) => drop(created.expect(201)),
+    }
+}
+
 /// A computation ends with its request; otherwise the next long request would find no free thread.
 #[tokio::test]
 async fn computations_end_when_their_time_is_up() {
