@@ -31,6 +31,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
 use crate::registry::Served;
 use bytes::Bytes;
+use consequences::Consequences;
 use exchange::{Exchange, Trace, header};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
@@ -49,12 +50,14 @@ pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Re
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
     }
+    let consequences = Arc::new(Consequences::of(&replica.cluster));
     if !offload::may_be_long(&parts) {
-        return Box::pin(exchange(replica, certificate, parts, incoming, Offload::default()));
+        let answer = exchange(replica, certificate, parts, incoming, Offload::default(), consequences.clone());
+        return Box::pin(consequences.before(answer));
     }
     let (offload, workers) = (Offload::possible(), replica.cluster.workers.clone());
-    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone()));
-    Box::pin(offload::drive(answer, offload, workers))
+    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone(), consequences.clone()));
+    Box::pin(consequences.before(offload::drive(answer, offload, workers)))
 }
 
 /// Serves one request, on this thread unless it is offloaded.
@@ -64,11 +67,12 @@ async fn exchange(
     parts: Parts,
     incoming: Incoming,
     offload: Offload,
+    consequences: Arc<Consequences>,
 ) -> Response<ReplyBody> {
     let since = Instant::now();
     let mut incoming = RequestBody::new(&parts.headers, incoming);
     let path = decoded(parts.uri.path());
-    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
+    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref(), &consequences);
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
     body::drain(&mut incoming).await;
@@ -113,6 +117,7 @@ impl<'r> Exchange<'r> {
         if limit.is_over() {
             return Ok(exceeded());
         }
+        self.consequences.limit(limit.duration);
         // Pinned, for it is large to move.
         let answer = pin!(self.answer(incoming, trace, offload, Some(limit)));
         timeout(limit.duration, answer).await.unwrap_or_else(|_| Ok(exceeded()))
@@ -127,7 +132,7 @@ impl<'r> Exchange<'r> {
     ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
-        self.replica.cluster.reconcilers.settle(self.now).await;
+        self.consequences.ticket.done().await;
         let user = self.impersonate(requester?, trace)?;
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
@@ -164,8 +169,11 @@ impl<'r> Exchange<'r> {
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
+        let commits = self.consequences.ticket.commits(&self.replica.cluster.store);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
+            objects: self.objects(),
+            commits: &commits,
             view: &self.replica.view,
             clock: &*self.replica.clock,
             now: self.now,
@@ -238,7 +246,8 @@ impl<'r> Exchange<'r> {
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
-        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
+        cluster.reconcilers.note_due(&self.consequences.ticket);
+        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, &self.objects()) {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);
@@ -317,6 +326,7 @@ impl<'r> Exchange<'r> {
     }
 }
 
+mod consequences;
 mod exchange;
 mod notes;
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
+use super::consequences::Consequences;
 use crate::api::request::Query;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::{ClientCertificate, User};
+use crate::cluster::LiveObjects;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
@@ -32,6 +34,7 @@ pub(super) struct Exchange<'r> {
     pub(super) query: Query<'r>,
     /// The requirements of the field selector of a list, watch or deletecollection.
     pub(super) fields: Vec<(String, String)>,
+    pub(super) consequences: &'r Consequences,
 }
 
 /// The facts about a request that are recorded besides the request itself.
@@ -56,6 +59,7 @@ impl<'r> Exchange<'r> {
         parts: &'r Parts,
         path: &'r str,
         certificate: Option<&'r ClientCertificate>,
+        consequences: &'r Consequences,
     ) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(path) {
@@ -79,7 +83,13 @@ impl<'r> Exchange<'r> {
             verb,
             query,
             fields,
+            consequences,
         }
+    }
+
+    /// The objects that authentication depends on.
+    pub(super) fn objects(&self) -> LiveObjects<'r> {
+        LiveObjects { cluster: &self.replica.cluster, ticket: &self.consequences.ticket }
     }
 
     /// The name for authorizers and auditors: a list or watch of a single object has that object's name.
