@@ -5,7 +5,7 @@
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
 //!     └── some left ──▶ wait ◀── some left ──┘
 //! ```
-//! Upstream it retries after a while; here it runs whenever an object in the namespace was removed, too. A key is a name. Follows
+//! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. A key is a name. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
 use super::pace::Pace;

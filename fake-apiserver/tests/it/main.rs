@@ -18,6 +18,7 @@ mod metrics;
 mod oidc;
 mod protobuf;
 mod public_api;
+mod reconcilers;
 mod replicas;
 mod resources;
 mod robustness;
