@@ -1,6 +1,6 @@
 //! The engine: it turns events into works, and lets the reconcilers do them, in a task of its own.
 
-use super::queue::{Queue, RunEnd, Work};
+use super::queue::{Queue, Run, RunEnd, Work};
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use super::ticket::{Desk, Event, Ticket};
@@ -28,14 +28,14 @@ impl Engine {
                 biased;
                 () = self.queue.stopped() => return,
                 Some(()) = runs.next() => {}
-                (work, end) = self.queue.next() => runs.push(self.perform(work, end)),
+                (work, run) = self.queue.next() => runs.push(self.perform(work, run)),
             }
         }
     }
 
-    async fn perform(self: &Arc<Self>, work: Work, end: RunEnd) {
+    async fn perform(self: &Arc<Self>, work: Work, run: Run) {
         let ticket = Ticket::new(self.clone(), Some(work.reconciler));
-        let context = Context::new(&self.cluster, ticket.clone());
+        let context = Context::new(&self.cluster, ticket.clone(), &run);
         let sync = self.reconcilers[work.reconciler].sync(&work.key, &context);
         let outcome = AssertUnwindSafe(sync).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("it panicked")));
@@ -44,7 +44,7 @@ impl Engine {
         }
         self.queue.end(&work, outcome.is_ok());
         ticket.done().await;
-        end.cancel();
+        run.end.cancel();
     }
 }
 

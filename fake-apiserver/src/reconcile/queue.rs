@@ -29,6 +29,14 @@ pub(super) struct Work {
 /// The end of a run, to wait for: cancelled when the run has ended, and with the queue.
 pub(super) type RunEnd = CancellationToken;
 
+/// A run of a work.
+pub(super) struct Run {
+    /// Cancelled by the run at its end.
+    pub(super) end: RunEnd,
+    /// Cancelled when the work is added again, so that another run has to follow.
+    pub(super) again: CancellationToken,
+}
+
 /// The works of a server that are not done.
 pub(super) struct Queue {
     works: Mutex<Works>,
@@ -51,7 +59,7 @@ impl Queue {
     }
 
     /// The next work to do, which is in progress until it is [ended](Self::end).
-    pub(super) async fn next(&self) -> (Work, RunEnd) {
+    pub(super) async fn next(&self) -> (Work, Run) {
         loop {
             let due = match self.works().take(Instant::now()) {
                 Ok(taken) => return taken,
@@ -90,7 +98,8 @@ struct State {
     wanted: Option<RunEnd>,
     /// The time before which the next run does not begin.
     due: Option<Instant>,
-    running: bool,
+    /// The [`Run::again`] of the run that is in progress.
+    running: Option<CancellationToken>,
     /// The number of failures in succession.
     failures: u32,
 }
@@ -99,18 +108,20 @@ impl Works {
     fn add(&mut self, work: Work, new: impl FnOnce() -> RunEnd) -> RunEnd {
         let state = self.0.entry(work).or_default();
         state.due = None;
+        state.running.iter().for_each(CancellationToken::cancel);
         state.wanted.get_or_insert_with(new).clone()
     }
 
     /// Takes the first work that is ready, or says when the next one will be.
-    fn take(&mut self, now: Instant) -> Result<(Work, RunEnd), Option<Instant>> {
+    fn take(&mut self, now: Instant) -> Result<(Work, Run), Option<Instant>> {
         let mut next: Option<Instant> = None;
-        for (work, state) in self.0.iter_mut().filter(|(_, state)| !state.running) {
+        for (work, state) in self.0.iter_mut().filter(|(_, state)| state.running.is_none()) {
             if let Some(due) = state.due.filter(|due| *due > now) {
                 next = Some(next.map_or(due, |next| next.min(due)));
             } else if let Some(end) = state.wanted.take() {
-                state.running = true;
-                return Ok((work.clone(), end));
+                let again = CancellationToken::new();
+                state.running = Some(again.clone());
+                return Ok((work.clone(), Run { end, again }));
             }
         }
         Err(next)
@@ -118,7 +129,7 @@ impl Works {
 
     fn end(&mut self, work: &Work, succeeded: bool, now: Instant, new: impl FnOnce() -> RunEnd) {
         let Some(state) = self.0.get_mut(work) else { return };
-        state.running = false;
+        state.running = None;
         if succeeded {
             state.failures = 0;
             if state.wanted.is_none() {
@@ -158,8 +169,10 @@ mod tests {
         assert!(works.add(work("b"), RunEnd::new) == end, "the same run does both");
         works.add(work("a"), RunEnd::new);
         assert_eq!(taken(&mut works, now).as_deref(), Some("a"));
-        assert!(works.take(now).is_ok_and(|(work, taken)| &*work.key == "b" && taken == end));
+        let Ok((second, run)) = works.take(now) else { panic!("a work") };
+        assert!(second == work("b") && run.end == end && !run.again.is_cancelled());
         assert!(works.add(work("b"), RunEnd::new) != end);
+        assert!(run.again.is_cancelled());
         assert_eq!(taken(&mut works, now), None, "it is in progress");
         works.end(&work("a"), true, now, RunEnd::new);
         works.end(&work("b"), true, now, RunEnd::new);

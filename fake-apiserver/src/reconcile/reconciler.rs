@@ -1,5 +1,6 @@
 //! A reconciler, and the context in which it works.
 
+use super::queue::Run;
 use super::shared::Shared;
 use super::ticket::{Event, Ticket};
 use crate::allocation::Access;
@@ -9,7 +10,13 @@ use crate::error::ApiResult;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use std::ops::Deref;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// The time from the beginning of a run after which nobody waits for it any more, if it waits for another server.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A built-in controller.
 pub(crate) trait Reconciler: Send + Sync {
@@ -32,16 +39,33 @@ pub(crate) struct Context<'a> {
     /// The time at which the run began.
     pub(super) now: Timestamp,
     ticket: Arc<Ticket>,
+    run: &'a Run,
+    begun: Instant,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(cluster: &'a Shared, ticket: Arc<Ticket>) -> Self {
-        Context { cluster, commits: ticket.commits(&cluster.store), now: cluster.clock.now(), ticket }
+    pub(super) fn new(cluster: &'a Shared, ticket: Arc<Ticket>, run: &'a Run) -> Self {
+        let commits = ticket.commits(&cluster.store);
+        Context { cluster, commits, now: cluster.clock.now(), ticket, run, begun: Instant::now() }
     }
 
     /// Adds another key to be worked on by the same reconciler. Who waits for this run waits for that one, too.
     pub(super) fn add(&self, key: &str) {
         self.ticket.add(key);
+    }
+
+    /// Waits for another server, which may take long: meanwhile the writers that wait for this run are answered. `None` if the key is
+    /// wanted again before: then another run follows this one, which should end.
+    pub(super) async fn elsewhere<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let mut answer = pin!(answer);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Some(answer),
+                () = self.run.again.cancelled() => return None,
+                () = sleep_until(self.begun + PATIENCE), if !self.run.end.is_cancelled() => self.run.end.cancel(),
+            }
+        }
     }
 
     /// The access of allocations to the cluster's state.

@@ -299,7 +299,7 @@ async fn a_definition_that_waits_for_a_silent_webhook_holds_up_nobody() {
     let mut definitions = Client::new(&server).await.watch(&format!("{DEFINITIONS}?watch=true"), &[]).await;
     hook.manner.send_replace(Manner::Silent);
     let before = *hook.asked.borrow();
-    // Its writer waits no longer than its own time.
+    // Its writer waits no longer than its own time, and not as long as the webhook may take.
     client.delete(&format!("{DEFINITION}?timeout=1s")).await.expect(200);
     hook.was_asked(before + 1).await;
     // Others are served, and see the consequences of what they do.
@@ -315,9 +315,24 @@ async fn a_definition_that_waits_for_a_silent_webhook_holds_up_nobody() {
     client.delete(&format!("{DEFINITIONS}/others.example.com")).await.expect(200);
     assert_eq!(client.get("/apis/example.com/v1/others").await.code, 404);
     assert_eq!(*hook.asked.borrow(), before + 1, "all that while it was asked once");
+    // Who changes the definition is not held up either, as long as there is time.
+    client.patch(MERGE_PATCH, DEFINITION, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
+    assert_eq!(*hook.asked.borrow(), before + 2, "it is asked anew");
     hook.manner.send_replace(Manner::Converts);
     is_removed(&mut definitions).await;
     assert_eq!(client.get(V1).await.code, 404);
+}
+
+#[tokio::test]
+async fn a_definition_goes_once_it_asks_its_silent_webhook_no_more() {
+    let hook = Hook::start().await;
+    let (_server, mut client) = start_with_things(&hook).await;
+    store_as_v2(&mut client).await;
+    hook.manner.send_replace(Manner::Silent);
+    client.delete(&format!("{DEFINITION}?timeout=1s")).await.expect(200);
+    let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+    client.patch(MERGE_PATCH, DEFINITION, &none).await.expect(200);
+    client.get(DEFINITION).await.refusal(404);
 }
 
 #[tokio::test]

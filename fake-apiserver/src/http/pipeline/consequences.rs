@@ -23,7 +23,7 @@ impl Consequences {
         self.until.get_or_init(|| Instant::now() + time / 10 * 9);
     }
 
-    /// The answer, after its consequences. This is no computation: it takes place where connections are served.
+    /// The answer, after its consequences. They are waited for where connections are served, not where requests compute.
     pub(super) async fn before<A>(self: Arc<Self>, answer: impl Future<Output = A>) -> A {
         let answer = answer.await;
         let done = self.ticket.done();

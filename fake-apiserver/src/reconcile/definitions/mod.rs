@@ -191,7 +191,7 @@ impl Definitions {
         let done = match served.filter(|_| was_served) {
             Some(resource) => match removal::run(cluster, resource).await? {
                 Removal::Done => condition(false, "InstanceDeletionCompleted", "removed all instances"),
-                Removal::Waiting => return Ok(()),
+                Removal::Waiting | Removal::Outdated => return Ok(()),
                 Removal::Failed(why) => {
                     let failed = condition(true, "InstanceDeletionFailed", &why);
                     stored.change(cluster, |definition| failed.set(definition, &time)).await?;

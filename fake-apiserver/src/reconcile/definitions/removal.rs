@@ -17,6 +17,8 @@ pub(super) enum Removal {
     Waiting,
     /// Some cannot be deleted, for this reason, worded for a condition.
     Failed(String),
+    /// The definition has changed, or another object has been removed, before a webhook answered.
+    Outdated,
 }
 
 /// Deletes all objects of a resource. In a namespace with one that cannot be converted to the storage version, those behind it stay, too.
@@ -32,7 +34,8 @@ pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Remo
         if failures.last().is_some_and(|(failed, _)| failed.namespace() == key.namespace()) {
             continue;
         }
-        if let Some(why) = undecodable(kind, &entry).await {
+        let Some(converted) = cluster.elsewhere(undecodable(kind, &entry)).await else { return Ok(Removal::Outdated) };
+        if let Some(why) = converted {
             failures.push((key.clone(), why));
             continue;
         }
