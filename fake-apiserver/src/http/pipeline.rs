@@ -50,7 +50,7 @@ pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Re
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
     }
-    let consequences = Arc::new(Consequences::of(&replica.cluster));
+    let consequences = Arc::new(Consequences::of(&replica));
     if !offload::may_be_long(&parts) {
         let answer = exchange(replica, certificate, parts, incoming, Offload::default(), consequences.clone());
         return Box::pin(consequences.before(answer));
@@ -85,7 +85,7 @@ async fn exchange(
         series.count(response.status().as_u16(), since.elapsed());
     }
     if replica.cluster.log.is_on() {
-        exchange.record(trace, response.status().as_u16());
+        consequences.record(exchange.record(trace, response.status().as_u16()));
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
