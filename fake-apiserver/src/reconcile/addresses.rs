@@ -1,8 +1,8 @@
 //! The release of the addresses of removed services. A key is an address.
 
+use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::allocation::{Release, addresses_of};
 use crate::error::ApiResult;
 use crate::registry::ids;

@@ -4,10 +4,10 @@
 //! Upstream does that a moment after a role was written; here it is done before the response to the write. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
+use super::event::Event;
 use super::pace::Pace;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;

@@ -1,9 +1,10 @@
 //! The engine: it turns events into works, and lets the reconcilers do them, in a task of its own.
 
+use super::event::{Event, EventSink};
 use super::queue::{Queue, Run, RunEnd, Work};
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::{Desk, Event, Ticket};
+use super::ticket::Ticket;
 use crate::error::ApiError;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -48,7 +49,7 @@ impl Engine {
     }
 }
 
-impl Desk for Engine {
+impl EventSink for Engine {
     fn note(&self, event: &Event<'_>, by: Option<usize>) -> Vec<RunEnd> {
         let mut ends = Vec::new();
         for (reconciler, one) in self.reconcilers.iter().enumerate().filter(|(index, _)| by != Some(*index)) {

@@ -3,9 +3,9 @@
 //! Upstream checks every ten seconds that all of it exists; here it is repaired before the response to the write that changed it.
 //! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
 
+use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::allocation::first_address;
 use crate::clock::format_seconds;
 use crate::commit::server::{self, MANAGER};

@@ -9,9 +9,9 @@
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
 use super::MANAGER;
+use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::clock::{Clock, format_seconds};
 use crate::commit::{Change, draft};
 use crate::deadline::Deadline;

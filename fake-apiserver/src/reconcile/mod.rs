@@ -13,6 +13,7 @@ pub(crate) mod bootstrap;
 mod cluster_roles;
 mod definitions;
 mod engine;
+mod event;
 mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
@@ -24,8 +25,9 @@ mod ticket;
 mod token_uses;
 
 pub(crate) use crate::commit::server::MANAGER;
+pub(crate) use event::Event;
 pub(crate) use shared::{Options, Shared};
-pub(crate) use ticket::{Event, Ticket};
+pub(crate) use ticket::Ticket;
 
 use addresses::Addresses;
 use cluster_roles::ClusterRoles;

@@ -8,10 +8,10 @@
 //! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. A key is a name. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
+use super::event::Event;
 use super::pace::Pace;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key};

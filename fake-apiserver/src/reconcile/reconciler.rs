@@ -1,8 +1,9 @@
 //! A reconciler, and the context in which it works.
 
+use super::event::Event;
 use super::queue::Run;
 use super::shared::Shared;
-use super::ticket::{Event, Ticket};
+use super::ticket::Ticket;
 use crate::allocation::Access;
 use crate::commit::Commits;
 use crate::discovery::Catalog;
@@ -56,7 +57,7 @@ impl<'a> Context<'a> {
 
     /// Waits for another server, which may take long: meanwhile the writers that wait for this run are answered. `None` if the key is
     /// wanted again before: then another run follows this one, which should end.
-    pub(super) async fn elsewhere<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+    pub(super) async fn remotely<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
         let mut answer = pin!(answer);
         loop {
             tokio::select! {

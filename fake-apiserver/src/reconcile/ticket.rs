@@ -1,46 +1,22 @@
 //! Tickets: the consequences of somebody's commits, to wait for.
 
+use super::event::{Event, EventSink};
 use super::queue::{RunEnd, Work};
 use crate::commit::{After, Commits};
 use crate::store::{Entry, Store};
 use std::sync::{Arc, Mutex, MutexGuard};
-use tree::Value;
-
-/// An event that reconcilers react to.
-pub(crate) enum Event<'e> {
-    /// The server starts.
-    Start,
-    /// An object was created or changed.
-    Stored(&'e Entry),
-    /// An object was removed; its last state.
-    Removed(&'e Entry),
-    /// The legacy token in that secret was used on that day.
-    Used(&'e Value, &'e str),
-    /// A work that waited for the cluster's clock is due.
-    Due,
-}
-
-/// The place where events become works.
-pub(super) trait Desk: Send + Sync {
-    /// Adds the works that follow from an event, and returns the ends of their runs. Nothing follows for the reconciler
-    /// `by` which the event comes.
-    fn note(&self, event: &Event<'_>, by: Option<usize>) -> Vec<RunEnd>;
-
-    /// Adds a work, and returns the end of its run.
-    fn add(&self, work: Work) -> RunEnd;
-}
 
 /// The consequences of the commits of a request, or of a reconciler's run.
 pub(crate) struct Ticket {
-    desk: Arc<dyn Desk>,
+    sink: Arc<dyn EventSink>,
     /// The reconciler that commits.
     by: Option<usize>,
     ends: Mutex<Vec<RunEnd>>,
 }
 
 impl Ticket {
-    pub(super) fn new(desk: Arc<dyn Desk>, by: Option<usize>) -> Arc<Self> {
-        Arc::new(Ticket { desk, by, ends: Mutex::default() })
+    pub(super) fn new(sink: Arc<dyn EventSink>, by: Option<usize>) -> Arc<Self> {
+        Arc::new(Ticket { sink, by, ends: Mutex::default() })
     }
 
     /// Commits to `store` whose consequences this ticket covers.
@@ -50,16 +26,13 @@ impl Ticket {
 
     /// Notes an event.
     pub(crate) fn note(&self, event: &Event<'_>) {
-        let ends = self.desk.note(event, self.by);
-        if !ends.is_empty() {
-            ends.into_iter().for_each(|end| self.cover(end));
-        }
+        self.sink.note(event, self.by).into_iter().for_each(|end| self.cover(end));
     }
 
     /// Adds a work of the same reconciler.
     pub(super) fn add(&self, key: &str) {
         if let Some(reconciler) = self.by {
-            self.cover(self.desk.add(Work { reconciler, key: key.into() }));
+            self.cover(self.sink.add(Work { reconciler, key: key.into() }));
         }
     }
 
@@ -71,7 +44,7 @@ impl Ticket {
         }
     }
 
-    /// Completes when the consequences of all commits so far have been dealt with, also with failures, which are tried again later.
+    /// Completes when the consequences of all commits so far have been dealt with. Those that failed are tried again later.
     pub(crate) async fn done(&self) {
         loop {
             let Some(end) = self.ends().pop() else { return };

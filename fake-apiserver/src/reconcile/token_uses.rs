@@ -3,9 +3,9 @@
 //! Upstream does that as it authenticates (`pkg/serviceaccount/legacy.go`, v1.37.1).
 
 use super::MANAGER;
+use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::auth::LAST_USED_LABEL;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};

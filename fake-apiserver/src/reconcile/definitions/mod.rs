@@ -17,9 +17,9 @@ mod removal;
 mod stored;
 mod structure;
 
+use super::event::Event;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::ticket::Event;
 use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
 use crate::error::{ApiError, ApiResult};

@@ -34,7 +34,7 @@ pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Remo
         if failures.last().is_some_and(|(failed, _)| failed.namespace() == key.namespace()) {
             continue;
         }
-        let Some(converted) = cluster.elsewhere(undecodable(kind, &entry)).await else { return Ok(Removal::Outdated) };
+        let Some(converted) = cluster.remotely(undecodable(kind, &entry)).await else { return Ok(Removal::Outdated) };
         if let Some(why) = converted {
             failures.push((key.clone(), why));
             continue;
