@@ -63,3 +63,6 @@ impl EventSink for Engine {
         self.queue.add(work)
     }
 }
+
+#[cfg(test)]
+mod tests;
