@@ -26,6 +26,7 @@ use fake_apiserver::git_version;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Plays the written scenarios against an API server and judges what it saw.
 #[derive(Debug, Parser)]
@@ -120,6 +121,10 @@ struct Run {
     /// Also write a page that shows each scenario as a timeline, with every exchange
     #[arg(long, value_name = "PATH")]
     html: Option<PathBuf>,
+    /// Fail where another client has to wait for longer than that meanwhile; scenarios are played one after the other. For a machine
+    /// that does nothing else
+    #[arg(long, value_name = "MILLISECONDS")]
+    beside: Option<u64>,
     /// Print the scenarios and their subjects, play none
     #[arg(long)]
     list: bool,
@@ -274,7 +279,10 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
         if let Some(entry) = baseline.ledger.unmatched(target.name(), &names).first() {
             bail!("the ledger names {:?}, and there is no such scenario", entry.scenario);
         }
-        runs.push((target.name(), play_on(&*target, &scenarios, &baseline, root).await?));
+        runs.push((
+            target.name(),
+            play_on(&*target, &scenarios, &baseline, run.beside.map(Duration::from_millis), root).await?,
+        ));
     }
     if let Some(path) = &run.junit {
         std::fs::write(path, report::junit(&runs)).with_context(|| path.display().to_string())?;
@@ -296,11 +304,17 @@ async fn run(run: &Run, scenarios: Vec<Scenario>, root: &Path) -> Result<ExitCod
 }
 
 /// Plays on one target and prints its reports.
-async fn play_on(target: &dyn Target, scenarios: &[Scenario], baseline: &Baseline, root: &Path) -> Result<Vec<Report>> {
+async fn play_on(
+    target: &dyn Target,
+    scenarios: &[Scenario],
+    baseline: &Baseline,
+    limit: Option<Duration>,
+    root: &Path,
+) -> Result<Vec<Report>> {
     println!("on {}", target.name());
     let folder = target_folder(root).join("conformance").join(target.name());
     let mut ended = 0;
-    let reports = suite::run(scenarios, target, baseline, |report| {
+    let reports = suite::run(scenarios, target, baseline, limit, |report| {
         ended += 1;
         println!("{}", report::progress(report, ended, scenarios.len()));
     })

@@ -14,7 +14,7 @@ use crate::reconcile::{Event, Reconcilers, Ticket};
 use crate::registry::Description;
 use crate::repeats::Repeats;
 use crate::store::{Key, ResourceId, Store};
-use crate::workers::Workers;
+use crate::turns::Turns;
 use std::sync::Arc;
 use std::time::Duration;
 use tree::Value;
@@ -28,8 +28,8 @@ pub(crate) struct Cluster {
     pub(crate) admission: Chain,
     /// The time limit of requests other than watches; `None` if only clients limit theirs.
     pub(crate) request_timeout: Option<Duration>,
-    /// The threads for long computations.
-    pub(crate) workers: Arc<Workers>,
+    /// The turns of long computations.
+    pub(crate) turns: Arc<Turns>,
     /// Whether containers may be privileged.
     pub(crate) allow_privileged: bool,
     /// The RBAC authorizer, if the mode is on.

@@ -77,11 +77,12 @@ mod repeats;
 mod server;
 mod store;
 mod sync;
+mod threads;
+mod turns;
 mod user;
 mod version;
 mod view;
 mod webhook;
-mod workers;
 mod x509;
 
 pub use admission::PluginError;

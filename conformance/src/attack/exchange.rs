@@ -5,7 +5,7 @@ use super::connect::Stream;
 use super::data::Until;
 use super::frames::{END_STREAM, Script, frame, kind, status};
 use super::pieces::Act;
-use super::vigil::Vigil;
+use crate::vigil::Vigil;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

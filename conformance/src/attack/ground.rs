@@ -3,11 +3,11 @@
 
 use super::connect::{Authorities, Connector};
 use super::pieces::Names;
-use super::vigil::Vigil;
 use super::vitals::Patient;
 use crate::client::Endpoint;
 use crate::credentials::ADMINISTRATOR;
 use crate::subject::{Cluster, Setup, Target};
+use crate::vigil::Vigil;
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};

@@ -5,7 +5,7 @@
 //! coded/ ───────────────────────────────────────────────┘            vigil, vitals ───┘ └▶ report, score
 //! ```
 //!
-//! During an attack a [`vigil`] polls `/readyz` on a thread of its own, and afterwards the [`vitals`] of the process have
+//! During an attack a [`vigil`](crate::vigil) polls the server on a thread of its own, and afterwards the [`vitals`] of the process have
 //! to be back within bounds. The expected answers are those of a real kube-apiserver.
 
 pub mod act;
@@ -25,5 +25,4 @@ pub mod requests;
 pub mod score;
 pub mod suite;
 pub mod verdict;
-pub mod vigil;
 pub mod vitals;

@@ -92,7 +92,11 @@ impl Trial<'_> {
         let mut reports = join_all(entries.iter().map(|entry| self.one(entry))).await;
         // At least one whole round must come after the attack.
         self.ground.vigil.rounds(2).await;
-        let mut harm = if self.strict { self.ground.vigil.complaints() } else { Vec::new() };
+        let mut harm = if self.strict {
+            self.ground.vigil.complaints().iter().map(ToString::to_string).collect()
+        } else {
+            Vec::new()
+        };
         match before {
             Ok(None) => {}
             Ok(Some(before)) => {

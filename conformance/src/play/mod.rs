@@ -5,24 +5,42 @@ mod script;
 
 pub use script::{Command, Script, check};
 
+use crate::credentials::ADMINISTRATOR;
 use crate::recorder::Recorder;
 use crate::stage::Stage;
 use crate::subject::{Setup, Target};
+use crate::vigil::{Complaint, Vigil};
 use anyhow::{Context as _, Result};
 use conformance_judge::dialogue::Played;
 use conformance_judge::history::Event;
 use conformance_judge::observation::Observation;
 use conformance_judge::scenario::Scenario;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Plays `scenario` on a fresh cluster of `target`. A command that cannot be carried out ends the play; the history says so.
 ///
 /// # Errors
 /// If the commands are not understood, or the target does not start or stop.
 pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
+    let (played, _) = play_beside(scenario, target, None).await?;
+    Ok(played)
+}
+
+/// Plays it beside another client, if `limit` is given: the result has its requests that took longer than that, too.
+///
+/// # Errors
+/// Those of [`play`].
+pub async fn play_beside(
+    scenario: &Scenario,
+    target: &dyn Target,
+    limit: Option<Duration>,
+) -> Result<(Played, Vec<Complaint>)> {
     let script = Script::parse(scenario)?;
     let setup = Setup::of(scenario);
     let cluster = target.start(&setup).await.context("starting the target")?;
+    let begin = |limit| Vigil::begin(cluster.endpoints()[0].clone(), cluster.token(ADMINISTRATOR), limit);
+    let vigil = limit.map(begin).transpose()?;
     let recorder = Arc::new(Recorder::begin());
     recorder.record(Event::Started {
         scenario: scenario.name.clone(),
@@ -47,6 +65,9 @@ pub async fn play(scenario: &Scenario, target: &dyn Target) -> Result<Played> {
     }
     let dialogue = std::mem::take(&mut stage.dialogue);
     stage.close().await?;
+    let mut slow = vigil.map(|vigil| vigil.complaints()).unwrap_or_default();
+    // A scenario may stop the server.
+    slow.retain(|complaint| matches!(complaint, Complaint::Slow(_)));
     let server_log = cluster.stop().await.context("stopping the target")?;
-    Ok(Played { history: recorder.history(), dialogue, server_log })
+    Ok((Played { history: recorder.history(), dialogue, server_log }, slow))
 }

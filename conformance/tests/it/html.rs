@@ -71,7 +71,7 @@ async fn a_run() -> String {
     let scenarios = [("skew/skewed-nbf", read.as_str()), ("made-up/wrong", WRONG)];
     let scenarios = scenarios.map(|(name, text)| Scenario::parse(name, text).unwrap());
     let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
-    let played = suite::run(&scenarios, &Embedded, &baseline, |_| {}).await;
+    let played = suite::run(&scenarios, &Embedded, &baseline, None, |_| {}).await;
     let skipped = Report {
         scenario: scenarios[0].name.clone(),
         outcome: Outcome::Skipped { reason: "a stone has no clock".into() },

@@ -13,7 +13,7 @@ use conformance_judge::score::Score;
 async fn the_embedded_server_plays_all_scenarios_and_scores_what_the_readme_says() {
     let scenarios = Scenario::load_all(&fixtures("scenarios")).unwrap();
     let baseline = Baseline::load(&fixtures(""), &scenarios).unwrap();
-    let reports = suite::run(&scenarios, &Embedded, &baseline, |_| {}).await;
+    let reports = suite::run(&scenarios, &Embedded, &baseline, None, |_| {}).await;
     let failed = reports.iter().filter(|report| report.failed());
     let failed: Vec<String> = failed.map(|failed| report::progress(failed, 0, 0)).collect();
     assert!(failed.is_empty(), "{}\n{}", failed.join("\n"), report::table(&reports));

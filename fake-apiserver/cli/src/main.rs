@@ -47,6 +47,6 @@ fn serve(flags: Result<Flags, ExitCode>) -> ExitCode {
         Err(code) => return code,
     };
     logging::start(flags.verbosity);
-    let runtime = runtime::Builder::new_multi_thread().enable_all().build().context("unable to start threads");
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().context("unable to start threads");
     program::exit_code(runtime.and_then(|runtime| runtime.block_on(run::run(&flags))))
 }

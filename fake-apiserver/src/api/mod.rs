@@ -9,7 +9,6 @@ mod create;
 mod delete;
 mod delete_collection;
 mod escalation;
-mod estimate;
 mod get;
 mod last_applied;
 mod list;
@@ -25,7 +24,6 @@ mod watch;
 mod write;
 
 pub(crate) use conversion::Converting;
-pub(crate) use estimate::{LONG_BODY, is_long};
 pub(crate) use list::{Items, Listing};
 pub(crate) use reply::Reply;
 pub(crate) use request::Request;

@@ -56,11 +56,6 @@ impl Catalog {
         BUILT_IN.clone()
     }
 
-    /// Whether the document at a path takes longer to make than others should wait.
-    pub(crate) fn takes_long(path: &str) -> bool {
-        path.starts_with("/openapi/")
-    }
-
     /// The documents of discovery and OpenAPI.
     pub(crate) fn documents(&self) -> &Documents {
         self.documents.get_or_init(|| Documents::of(&self.registry, &self.hashes))

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   response ── short, or no gzip is taken ──▶ as it is
-//!            └─ long ──▶ portions of its body ──▶ compressed by a worker, one after the other ──▶ sent
+//!            └─ long ──▶ portions of its body ──▶ compressed elsewhere, one after the other ──▶ sent
 //! ```
 //! Follows `k8s.io/apiserver/pkg/endpoints/handlers/responsewriters` v0.37.1 (writers.go, compression.go), and for OpenAPI v2 the handler of
 //! `github.com/NYTimes/gziphandler` v1.1.1. Watches are not compressed.
@@ -10,11 +10,9 @@
 use super::body::ReplyBody;
 use super::gzip_body::GzipBody;
 use crate::error::ApiResult;
-use crate::workers::Workers;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderValue, VARY};
 use http::request::Parts;
 use http::{HeaderMap, Response};
-use std::sync::Arc;
 
 /// The length up to which a response is not compressed, in bytes (`defaultGzipThresholdBytes`).
 const LONGEST_PLAIN: usize = 128 * 1024;
@@ -25,11 +23,7 @@ const LONGEST_PLAIN_OPENAPI: usize = 1399;
 ///
 /// # Errors
 /// 500, if the beginning of a list cannot be made.
-pub(super) fn sent(
-    response: Response<ReplyBody>,
-    request: &Parts,
-    workers: &Arc<Workers>,
-) -> ApiResult<Response<ReplyBody>> {
+pub(super) fn sent(response: Response<ReplyBody>, request: &Parts) -> ApiResult<Response<ReplyBody>> {
     let Some(longest_plain) = longest_plain(request) else { return Ok(response) };
     let (mut head, body) = response.into_parts();
     let body = match body {
@@ -51,7 +45,7 @@ pub(super) fn sent(
     if !head.headers.get_all(VARY).iter().any(|name| name == ACCEPT_ENCODING.as_str() || name == "Accept-Encoding") {
         head.headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
     }
-    Ok(Response::from_parts(head, ReplyBody::Gzip(Box::new(GzipBody::new(body, workers.clone())))))
+    Ok(Response::from_parts(head, ReplyBody::Gzip(Box::new(GzipBody::new(body)))))
 }
 
 /// The length up to which the response is not compressed; `None` if it never is.
@@ -96,7 +90,7 @@ mod tests {
         let request = Request::builder().uri(path).header(ACCEPT_ENCODING, accepted);
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let response = Response::builder().header(VARY, "Accept").body(ReplyBody::whole(plain)).unwrap();
-        sent(response, &parts, &Arc::new(Workers::new())).unwrap()
+        sent(response, &parts).unwrap()
     }
 
     /// The decisions of kube-apiserver 1.37.

@@ -1,7 +1,6 @@
-//! The body of a compressed response: portions of another body, compressed by workers.
+//! The body of a compressed response: portions of another body, compressed on threads that serve no connection.
 
 use crate::error::{ApiError, ApiResult};
-use crate::workers::Workers;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,20 +9,19 @@ use std::future::Future;
 use std::io::Write;
 use std::panic::resume_unwind;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// The length from which a portion of a body is compressed, in bytes.
 pub(super) const PORTION: usize = 256 * 1024;
 
 /// A portion in compression: the compressed bytes, and the encoder, unless it was the last portion.
-type Job = Pin<Box<dyn Future<Output = (Bytes, Option<Encoder>)> + Send>>;
+type Job = JoinHandle<(Bytes, Option<Encoder>)>;
 type Encoder = GzEncoder<Vec<u8>>;
 
 /// The body of a compressed response.
 pub(crate) struct GzipBody<B> {
     plain: B,
-    workers: Arc<Workers>,
     /// The pieces of the next portion.
     pieces: Vec<Bytes>,
     state: State,
@@ -36,9 +34,9 @@ enum State {
 }
 
 impl<B: Body<Data = Bytes, Error = ApiError> + Unpin> GzipBody<B> {
-    pub(super) fn new(plain: B, workers: Arc<Workers>) -> Self {
+    pub(super) fn new(plain: B) -> Self {
         let encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        GzipBody { plain, workers, pieces: Vec::new(), state: State::Reading(encoder) }
+        GzipBody { plain, pieces: Vec::new(), state: State::Reading(encoder) }
     }
 
     /// The next part of the compressed body; `None` at the end.
@@ -54,7 +52,8 @@ impl<B: Body<Data = Bytes, Error = ApiError> + Unpin> GzipBody<B> {
                     }
                 },
                 State::Compressing(job) => {
-                    let (bytes, encoder) = ready!(job.as_mut().poll(context));
+                    let compressed = ready!(Pin::new(job).poll(context));
+                    let (bytes, encoder) = compressed.unwrap_or_else(|failed| resume_unwind(failed.into_panic()));
                     self.state = encoder.map_or(State::Ended, State::Reading);
                     if !bytes.is_empty() {
                         return Poll::Ready(Some(Ok(bytes)));
@@ -81,7 +80,7 @@ impl<B: Body<Data = Bytes, Error = ApiError> + Unpin> GzipBody<B> {
 
     fn compress(&mut self, is_last: bool) {
         let State::Reading(mut encoder) = std::mem::replace(&mut self.state, State::Ended) else { return };
-        let (pieces, workers) = (std::mem::take(&mut self.pieces), self.workers.clone());
+        let pieces = std::mem::take(&mut self.pieces);
         let computation = move || {
             const MEMORY: &str = "memory takes every write";
             pieces.iter().try_for_each(|piece| encoder.write_all(piece)).expect(MEMORY);
@@ -90,7 +89,6 @@ impl<B: Body<Data = Bytes, Error = ApiError> + Unpin> GzipBody<B> {
                 false => (std::mem::take(encoder.get_mut()).into(), Some(encoder)),
             }
         };
-        let job = async move { workers.compute(computation).await.unwrap_or_else(|panic| resume_unwind(panic)) };
-        self.state = State::Compressing(Box::pin(job));
+        self.state = State::Compressing(spawn_blocking(computation));
     }
 }

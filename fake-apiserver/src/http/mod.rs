@@ -2,6 +2,7 @@
 
 mod audit_id;
 mod body;
+mod computation;
 mod documents;
 mod gzip;
 mod gzip_body;

@@ -76,11 +76,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Whether the response to `verb` takes long to encode: a list in YAML, which is encoded as a single document.
-    pub(crate) fn is_long(self, verb: &str) -> bool {
-        verb == "list" && self.encoding == Encoding::Yaml
-    }
-
     /// The id by which the store keeps renderings of a version's objects; `None` for tables, whose cells have ages. Metadata
     /// is the same in all versions. YAML is printed from JSON.
     pub(crate) fn id(self, version: &Version) -> Option<FormId> {

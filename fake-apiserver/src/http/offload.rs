@@ -1,19 +1,16 @@
-//! Long computations, moved off the threads that serve connections.
+//! Requests that become tasks of their own, so that the task of their connection sees the client leave, and the time limit pass, while they
+//! compute.
 //!
 //! ```text
-//!   head ── may be long ──▶ body read ── is long ──▶ waits for a worker ──▶ computed there
-//!     │                         │                          │                        │
-//!     └─ is short ──────────────┴──▶ computed where        └── time is up: 504 ─────┘ which then ends at its next check
-//!                                    connections are served
+//!   head ── a plain get, or a small create ──────────▶ computed by the task of the connection
+//!     └─ else ──▶ body read ──▶ a task of its own ──┬─▶ answered
+//!                                                   └── time is up: 504, and it ends at its next check
 //! ```
-//! This works in every tokio runtime, also in one with a single thread. A short request costs nothing more.
 
 use super::body::ReplyBody;
-use crate::api::LONG_BODY;
+use super::computation::{Computation, Paced};
 use crate::api::request::media::{BodyFormat, body_format};
-use crate::deadline::Deadline;
-use crate::workers::Workers;
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Response};
 use std::future::{Future, poll_fn};
@@ -22,22 +19,21 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout_at};
+
+/// The length from which the body of a create is not small, in bytes.
+const SMALL: usize = 64 * 1024;
 
 /// The response to a request, once it is computed.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>;
 
-/// Whether a request may take long, judged by its head. A short body can be slow too: it may patch a large object, or its group may have
-/// expensive validation rules or grant many RBAC rules.
+/// Whether a request may take longer than a client waits, judged by its head. This decides nothing for other clients.
 pub(super) fn may_be_long(parts: &Parts) -> bool {
     let length = |headers: &HeaderMap| headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
     match parts.method {
-        Method::GET | Method::HEAD => {
-            parts.uri.query().is_some() || parts.headers.contains_key(ACCEPT) || !parts.uri.path().starts_with("/api")
-        }
+        Method::GET | Method::HEAD => parts.uri.query().is_some() || !parts.uri.path().starts_with("/api"),
         Method::POST => {
-            length(&parts.headers).is_none_or(|length: usize| length >= LONG_BODY)
+            length(&parts.headers).is_none_or(|length: usize| length >= SMALL)
                 || !parts.uri.path().starts_with("/api/")
                 // Aliases may repeat much.
                 || parts.headers.get(CONTENT_TYPE).is_some_and(|value| is_yaml(value.to_str().unwrap_or_default()))
@@ -50,11 +46,11 @@ fn is_yaml(content_type: &str) -> bool {
     matches!(body_format(content_type), Ok(BodyFormat::Yaml))
 }
 
-/// The means to move a request to a thread of its own, and its deadline.
-#[derive(Clone, Default)]
+/// The computation of a request, and the means to make it a task of its own.
+#[derive(Clone)]
 pub(super) struct Offload {
     way: Option<Arc<Mutex<Option<Late>>>>,
-    pub(super) deadline: Deadline,
+    pub(super) computation: Arc<Computation>,
 }
 
 /// The response to a request whose time limit has passed.
@@ -65,16 +61,21 @@ pub(super) struct Late {
 }
 
 impl Offload {
-    /// The offload of a request that may be long. The default has no way, and no deadline.
-    pub(super) fn possible() -> Offload {
-        Offload { way: Some(Arc::default()), deadline: Deadline::new() }
+    /// Of a request that stays with its connection.
+    pub(super) fn none(computation: Arc<Computation>) -> Offload {
+        Offload { way: None, computation }
     }
 
-    /// Continues on a thread of its own, if there is a way.
+    /// Of a request that may leave.
+    pub(super) fn possible(computation: Arc<Computation>) -> Offload {
+        Offload { way: Some(Arc::default()), computation }
+    }
+
+    /// Continues as a task of its own, if there is a way.
     pub(super) async fn leave(&self, late: impl FnOnce() -> Late) {
         let Some(way) = &self.way else { return };
         *way.lock().expect("no code that runs under this lock panics") = Some(late());
-        // The next poll is made on that thread.
+        // The next poll is made by that task.
         let mut left = false;
         poll_fn(|_| if std::mem::replace(&mut left, true) { Poll::Ready(()) } else { Poll::Pending }).await;
     }
@@ -85,18 +86,19 @@ impl Offload {
 }
 
 /// A guard that ends a computation when its request is dropped.
-struct Waiting(Deadline);
+struct Waiting(Arc<Computation>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.0.expire();
+        self.0.abandon();
     }
 }
 
-/// Runs a request here until it leaves, then on one of the `workers`.
-pub(super) async fn drive(mut request: Answer, offload: Offload, workers: Arc<Workers>) -> Response<ReplyBody> {
+/// Runs a request here until it leaves, then as a task of its own.
+pub(super) async fn drive(request: Answer, offload: Offload) -> Response<ReplyBody> {
     let begin = Instant::now();
-    let here = poll_fn(|context| match request.as_mut().poll(context) {
+    let mut request = Paced::new(request, offload.computation.clone());
+    let here = poll_fn(|context| match Pin::new(&mut request).poll(context) {
         Poll::Ready(response) => Poll::Ready(Ok(response)),
         Poll::Pending => offload.leaving().map_or(Poll::Pending, |late| Poll::Ready(Err(late))),
     });
@@ -104,27 +106,28 @@ pub(super) async fn drive(mut request: Answer, offload: Offload, workers: Arc<Wo
         Ok(response) => return response,
         Err(late) => late,
     };
-    let _waiting = Waiting(offload.deadline);
-    let there = async {
-        let runtime = Handle::current();
-        workers.compute(move || runtime.block_on(request)).await.unwrap_or_else(|panic| resume_unwind(panic))
-    };
-    timeout_at(begin + late.after, there).await.unwrap_or(late.answer)
+    let _waiting = Waiting(offload.computation);
+    match timeout_at(begin + late.after, tokio::spawn(request)).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(failed)) => resume_unwind(failed.into_panic()),
+        Err(_) => late.answer,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use http::Request;
+    use http::header::ACCEPT;
 
     #[test]
     fn a_short_request_is_known_by_its_head() {
-        let long = LONG_BODY.to_string();
+        let long = SMALL.to_string();
         let body = |length: &str| Some((CONTENT_LENGTH, length.to_owned()));
         for (method, target, header, expected) in [
             ("GET", "/api/v1/namespaces/a/configmaps/b", None, false),
             ("GET", "/api/v1/pods?labelSelector=a", None, true),
-            ("GET", "/api", Some((ACCEPT, "application/json".to_owned())), true),
+            ("GET", "/api", Some((ACCEPT, "application/json".to_owned())), false),
             ("GET", "/openapi/v2", None, true),
             ("GET", "/%6fpenapi/v2", None, true),
             ("POST", "/api/v1/namespaces/a/pods", body("10"), false),

@@ -7,6 +7,7 @@
 
 use super::audit_id::AUDIT_ID;
 use super::body::{self, ReplyBody, RequestBody};
+use super::computation::{Computation, Paced};
 use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
@@ -31,7 +32,6 @@ use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
 use crate::registry::Served;
 use bytes::Bytes;
-use consequences::Consequences;
 use exchange::{Exchange, Trace, header};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
@@ -39,7 +39,7 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use std::pin::pin;
 use std::sync::Arc;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// The certificate that a client showed.
 type Certificate = Option<Arc<ClientCertificate>>;
@@ -50,34 +50,38 @@ pub(crate) fn serve(replica: Arc<Replica>, certificate: Certificate, request: Re
     if let Some(answer) = head::answer(&parts) {
         return Box::pin(std::future::ready(answer));
     }
-    let consequences = Arc::new(Consequences::of(&replica));
+    let computation = Computation::new(replica.cluster.turns.clone(), replica.shutdown.clone());
     if !offload::may_be_long(&parts) {
-        let answer = exchange(replica, certificate, parts, incoming, Offload::default(), consequences.clone());
-        return Box::pin(consequences.before(answer));
+        let offload = Offload::none(computation.clone());
+        return Box::pin(Paced::new(Box::pin(exchange(replica, certificate, parts, incoming, offload)), computation));
     }
-    let (offload, workers) = (Offload::possible(), replica.cluster.workers.clone());
-    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone(), consequences.clone()));
-    Box::pin(consequences.before(offload::drive(answer, offload, workers)))
+    let offload = Offload::possible(computation);
+    let answer = Box::pin(exchange(replica, certificate, parts, incoming, offload.clone()));
+    Box::pin(offload::drive(answer, offload))
 }
 
-/// Serves one request, on this thread unless it is offloaded.
+/// Serves one request.
 async fn exchange(
     replica: Arc<Replica>,
     certificate: Certificate,
     parts: Parts,
     incoming: Incoming,
     offload: Offload,
-    consequences: Arc<Consequences>,
 ) -> Response<ReplyBody> {
     let since = Instant::now();
     let mut incoming = RequestBody::new(&parts.headers, incoming);
     let path = decoded(parts.uri.path());
-    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref(), &consequences);
+    let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
+    // Also after an error: a deletecollection may have deleted some objects.
+    if exchange.ticket.covers_any() {
+        // Boxed, for it is rare.
+        Box::pin(exchange.consequences(since)).await;
+    }
     body::drain(&mut incoming).await;
     let answer = answer.map(|response| notes::counted(response, &mut trace, since));
-    let sent = answer.and_then(|response| gzip::sent(response, &parts, &replica.cluster.workers));
+    let sent = answer.and_then(|response| gzip::sent(response, &parts));
     let mut response = sent.unwrap_or_else(|error| exchange.refused(&error, trace.nosniff));
     warnings::add(response.headers_mut(), &trace.warnings);
     response = websocket::switched(&parts, exchange.with_common_headers(response));
@@ -85,7 +89,7 @@ async fn exchange(
         series.count(response.status().as_u16(), since.elapsed());
     }
     if replica.cluster.log.is_on() {
-        consequences.record(exchange.record(trace, response.status().as_u16()));
+        exchange.record(trace, response.status().as_u16());
     }
     if parts.method == Method::HEAD { response.map(ReplyBody::without_content) } else { response }
 }
@@ -98,6 +102,13 @@ impl<'r> Exchange<'r> {
         }
         let writes = self.resource.is_some() && !matches!(self.parts.method, Method::GET | Method::HEAD);
         TimeLimit::of(self.replica.cluster.request_timeout, self.query.get("timeout"), writes).map(Some)
+    }
+
+    /// Waits until the consequences are dealt with, as long as the request has time, which came at `since`.
+    async fn consequences(&self, since: Instant) {
+        if let Ok(Some(limit)) = self.time_limit() {
+            timeout_at(since + limit.of_consequences(), self.ticket.done()).await.ok();
+        }
     }
 
     fn with_common_headers(&self, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
@@ -117,10 +128,13 @@ impl<'r> Exchange<'r> {
         if limit.is_over() {
             return Ok(exceeded());
         }
-        self.consequences.limit(limit.duration);
+        offload.computation.limit(limit.duration);
         // Pinned, for it is large to move.
         let answer = pin!(self.answer(incoming, trace, offload, Some(limit)));
-        timeout(limit.duration, answer).await.unwrap_or_else(|_| Ok(exceeded()))
+        match timeout(limit.duration, answer).await {
+            Ok(answer) if !offload.computation.is_late() => answer,
+            _ => Ok(exceeded()),
+        }
     }
 
     async fn answer(
@@ -132,8 +146,9 @@ impl<'r> Exchange<'r> {
     ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
-        self.consequences.ticket.done().await;
+        self.ticket.done().await;
         let user = self.impersonate(requester?, trace)?;
+        offload.computation.is_for(&user.name);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
@@ -150,9 +165,7 @@ impl<'r> Exchange<'r> {
         let Some(path) = self.resource.as_ref().filter(|_| !self.path.starts_with("//")) else {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));
-            if Catalog::takes_long(self.path) {
-                self.leave(offload, limit).await;
-            }
+            self.leave(offload, limit).await;
             return self.document(&catalog);
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
@@ -169,7 +182,7 @@ impl<'r> Exchange<'r> {
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
-        let commits = self.consequences.ticket.commits(&self.replica.cluster.store);
+        let commits = self.ticket.commits(&self.replica.cluster.store);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
             objects: self.objects(),
@@ -186,14 +199,12 @@ impl<'r> Exchange<'r> {
             query: &self.query,
             user_agent: header(self.parts, USER_AGENT),
             body,
-            deadline: offload.deadline.clone(),
+            deadline: offload.computation.deadline(),
             warnings: std::mem::take(&mut trace.warnings),
             annotations: std::mem::take(&mut trace.annotations),
             shutdown: &self.replica.shutdown,
         };
-        if api::is_long(&request, self.verb) || output.is_long(self.verb) {
-            self.leave(offload, limit).await;
-        }
+        self.leave(offload, limit).await;
         let result = api::dispatch(&mut request, self.verb).await;
         let rendering =
             Rendering { replica: self.replica, version, subresource, output, query: &self.query, now: self.now };
@@ -206,7 +217,7 @@ impl<'r> Exchange<'r> {
         Ok(response)
     }
 
-    /// Continues on a thread of its own, if the request has a time limit.
+    /// Continues as a task of its own, if the request may, and has a time limit.
     async fn leave(&self, offload: &Offload, limit: Option<TimeLimit>) {
         if let Some(limit) = limit {
             let answer = || self.with_common_headers(limit.exceeded(self.preferences().refusal()));
@@ -246,7 +257,7 @@ impl<'r> Exchange<'r> {
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
-        cluster.reconcilers.note_due(&self.consequences.ticket);
+        cluster.reconcilers.note_due(&self.ticket);
         match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, &self.objects()) {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
@@ -326,7 +337,6 @@ impl<'r> Exchange<'r> {
     }
 }
 
-mod consequences;
 mod exchange;
 mod notes;
 #[cfg(test)]

@@ -40,6 +40,7 @@ use queue::Queue;
 use reconciler::Reconciler;
 use std::sync::Arc;
 use token_uses::TokenUses;
+use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -67,17 +68,14 @@ pub(crate) struct Reconcilers {
 }
 
 impl Reconcilers {
-    /// Runs the reconcilers of a cluster on the current tokio runtime, until `stop`.
-    ///
-    /// # Panics
-    /// Outside of a tokio runtime.
-    pub(crate) fn run(cluster: Shared, stop: &CancellationToken) -> Self {
+    /// Runs the reconcilers of a cluster on that runtime, until `stop`.
+    pub(crate) fn run(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
         let stop = stop.child_token();
         let legacy_tokens = Arc::<LegacyTokens>::default();
         let reconcilers = all(&cluster.options, legacy_tokens.clone());
         let engine = Arc::new(Engine { cluster, reconcilers, queue: Queue::new(stop.clone()) });
         let tasks = TaskTracker::new();
-        tasks.spawn(engine.clone().run());
+        tasks.spawn_on(engine.clone().run(), runtime);
         tasks.close();
         Reconcilers { engine, legacy_tokens, tasks, _stop: stop.drop_guard() }
     }

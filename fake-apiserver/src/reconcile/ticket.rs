@@ -44,6 +44,11 @@ impl Ticket {
         }
     }
 
+    /// Whether anything may have followed so far.
+    pub(crate) fn covers_any(&self) -> bool {
+        !self.ends().is_empty()
+    }
+
     /// Completes when the consequences of all commits so far have been dealt with. Those that failed are tried again later.
     pub(crate) async fn done(&self) {
         loop {

@@ -60,13 +60,6 @@ impl Version {
         self.conversion.as_ref().is_some_and(|conversion| conversion.webhook.is_some())
     }
 
-    /// Whether objects of this version are never stored as they are, and a webhook has to be asked.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.conversion
-            .as_ref()
-            .is_some_and(|conversion| conversion.webhook.is_some() && conversion.storage != self.api_version)
-    }
-
     /// Stored objects as readers see them, converted by the webhook; without one they stay as they are.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 use super::items;
 use super::resource::{Resource, Version};
 use crate::custom::compiled::Compiled;
-use crate::custom::rules::{Before, Check, Rules};
+use crate::custom::rules::{Before, Check};
 use crate::custom::schema::{Compared, Old, Structural};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
@@ -131,10 +131,5 @@ impl Version {
         rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
         findings.append(&mut check.errors);
         check.warnings
-    }
-
-    /// Whether writes may take long whatever is written.
-    pub(crate) fn takes_long(&self) -> bool {
-        self.compiled().and_then(|compiled| compiled.rules.as_ref()).is_some_and(Rules::is_long)
     }
 }

@@ -47,8 +47,6 @@ pub struct Rules {
     pub(crate) allocates: Option<Allocator>,
     /// The way its objects grant permissions, which a user who writes them must have.
     pub(crate) grants: Option<Grants>,
-    /// A write may take long, however short the object is.
-    pub(crate) long_writes: bool,
     /// The form in which upstream stores objects, which decides on how large they may be.
     pub(crate) stored_as: Encoding,
     /// The way requests are served.
@@ -210,7 +208,6 @@ impl Rules {
         resets: &[],
         allocates: None,
         grants: None,
-        long_writes: false,
         stored_as: Encoding::Protobuf,
         handler: Handler::Objects,
         deprecation: None,

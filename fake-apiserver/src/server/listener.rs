@@ -5,6 +5,7 @@ use super::gathered::Gathered;
 use super::lifetime::HEAD;
 use crate::auth::ClientCertificate;
 use crate::http::{Replica, places, serve};
+use crate::threads;
 use rustls::ServerConfig;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
@@ -30,8 +31,10 @@ pub(super) struct Listener {
     pub(super) tls: Option<Arc<ServerConfig>>,
 }
 
-/// Binds a port, and listens on it.
+/// Binds a port, and listens on it with the threads that serve connections.
 pub(super) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let runtime = threads::runtime()?;
+    let _within = runtime.enter();
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,

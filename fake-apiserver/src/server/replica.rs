@@ -10,6 +10,7 @@
 use super::listener::{self, Listener};
 use crate::clock::OffsetClock;
 use crate::http::Replica;
+use crate::threads;
 use rustls::ServerConfig;
 use std::fmt;
 use std::io;
@@ -160,7 +161,8 @@ impl Life {
         let life = Life { stop: replica.shutdown.child_token(), tasks: TaskTracker::new() };
         replica.end_watches(life.stop.child_token());
         for listener in listeners.into_iter().flatten() {
-            life.tasks.spawn(listener::accept(listener, replica.clone(), life.stop.clone(), life.tasks.clone()));
+            let accept = listener::accept(listener, replica.clone(), life.stop.clone(), life.tasks.clone());
+            life.tasks.spawn_on(accept, &threads::runtime().expect("binding the port has started them"));
         }
         life.tasks.close();
         life

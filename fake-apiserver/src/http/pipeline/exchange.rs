@@ -1,6 +1,5 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
-use super::consequences::Consequences;
 use crate::api::request::Query;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
@@ -13,6 +12,7 @@ use crate::http::replica::Replica;
 use crate::http::route::{ResourcePath, Route, route, verb};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
+use crate::reconcile::Ticket;
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
@@ -34,7 +34,8 @@ pub(super) struct Exchange<'r> {
     pub(super) query: Query<'r>,
     /// The requirements of the field selector of a list, watch or deletecollection.
     pub(super) fields: Vec<(String, String)>,
-    pub(super) consequences: &'r Consequences,
+    /// The consequences of its writes.
+    pub(super) ticket: Arc<Ticket>,
 }
 
 /// The facts about a request that are recorded besides the request itself.
@@ -59,7 +60,6 @@ impl<'r> Exchange<'r> {
         parts: &'r Parts,
         path: &'r str,
         certificate: Option<&'r ClientCertificate>,
-        consequences: &'r Consequences,
     ) -> Self {
         let query = Query::parse(parts.uri.query().unwrap_or_default());
         let resource = match route(path) {
@@ -83,13 +83,13 @@ impl<'r> Exchange<'r> {
             verb,
             query,
             fields,
-            consequences,
+            ticket: replica.cluster.reconcilers.ticket(),
         }
     }
 
     /// The objects that authentication depends on.
-    pub(super) fn objects(&self) -> LiveObjects<'r> {
-        LiveObjects { cluster: &self.replica.cluster, ticket: &self.consequences.ticket }
+    pub(super) fn objects(&self) -> LiveObjects<'_> {
+        LiveObjects { cluster: &self.replica.cluster, ticket: &self.ticket }
     }
 
     /// The name for authorizers and auditors: a list or watch of a single object has that object's name.

@@ -26,11 +26,11 @@ impl Exchange<'_> {
         Labels::of_resource(target, path, self.verb, self.name(), (&self.parts.method, content_type, &self.query))
     }
 
-    /// The record of the request.
-    pub(super) fn record(&self, trace: Trace, code: u16) -> RequestRecord {
+    /// Adds the request to the record.
+    pub(super) fn record(&self, trace: Trace, code: u16) {
         let path = self.resource.clone().unwrap_or_default();
         let body = readable(header(self.parts, CONTENT_TYPE), &trace.body);
-        RequestRecord {
+        self.replica.cluster.log.add(RequestRecord {
             replica: self.replica.index,
             audit_id: self.audit_id.to_str().unwrap_or_default().into(),
             received: self.now,
@@ -50,6 +50,6 @@ impl Exchange<'_> {
             code,
             authentication_error: trace.authentication_error,
             annotations: trace.annotations,
-        }
+        });
     }
 }

@@ -3,8 +3,8 @@
 use super::*;
 
 /// The size of the future of a function, in bytes.
-fn size<A, B, C, D, E, F, R: Future>(_: fn(A, B, C, D, E, F) -> R) -> usize {
-    size_of::<R>()
+fn size<A, B, C, D, E, F: Future>(_: fn(A, B, C, D, E) -> F) -> usize {
+    size_of::<F>()
 }
 
 /// Rare and large futures, such as that of the webhook client, are boxed where they start.

@@ -47,7 +47,6 @@ pub(super) const RULES: Rules = Rules {
     qualified_finalizers: false,
     owns_generation: true,
     closes: Some(Closes::Definition),
-    long_writes: true,
     stored_as: Encoding::Json,
     subresources: &[(
         "status",

@@ -34,7 +34,8 @@ use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
 use crate::store::Store;
-use crate::workers::Workers;
+use crate::threads;
+use crate::turns::Turns;
 use error::MOST_REPLICAS;
 use pools::Pools;
 use std::collections::BTreeMap;
@@ -240,7 +241,7 @@ impl Builder {
         self
     }
 
-    /// Starts the server on the current tokio runtime. It accepts connections when this returns.
+    /// Starts the server, on threads that all servers of the process share. It accepts connections when this returns.
     ///
     /// # Errors
     /// [`StartError`], before anything is left listening.
@@ -338,6 +339,7 @@ impl Builder {
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(Catalogs::new());
+        let runtime = threads::runtime().expect("binding the ports has started them");
         let shared = reconcile::Shared {
             options,
             store: store.clone(),
@@ -349,7 +351,7 @@ impl Builder {
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
-            reconcilers: Reconcilers::run(shared, shutdown),
+            reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
             store,
             ids,
@@ -357,7 +359,7 @@ impl Builder {
             admission: admission_chain::chain(&self.admission)?,
             allow_privileged: self.allow_privileged,
             request_timeout: (!self.patient).then_some(self.request_timeout),
-            workers: Arc::new(Workers::new()),
+            turns: Arc::new(Turns::new()),
             faults: Faults::default(),
             log,
             parsed: ParsedObjects::default(),

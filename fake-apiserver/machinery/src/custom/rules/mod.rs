@@ -26,14 +26,10 @@ use crate::error::Path;
 use ::tree::Value;
 use kubernetes_cel::Schema;
 
-/// The most that one evaluation may be estimated to cost if it is to hold up others. It takes about a millisecond.
-const LONG: u64 = 20_000;
-
 /// The rules of a schema.
 #[derive(Debug)]
 pub struct Rules {
     root: tree::Node,
-    is_long: bool,
 }
 
 impl Rules {
@@ -44,12 +40,7 @@ impl Rules {
         }
         let declared = Schema::from_json(schema).declare(is_root);
         let root = tree::Node::compile(schema, is_root, declared.as_ref())?;
-        Some(Rules { is_long: root.max_cost() > LONG, root })
-    }
-
-    /// Whether evaluating them may take long even for a short object.
-    pub fn is_long(&self) -> bool {
-        self.is_long
+        Some(Rules { root })
     }
 
     /// Checks a value with that schema, which is at `at`.

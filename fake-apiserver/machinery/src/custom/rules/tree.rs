@@ -50,8 +50,6 @@ pub(super) struct Rule {
     /// The path of the field that it is about, from its value on; "" for the value.
     pub(super) field_path: String,
     pub(super) optional_old_self: bool,
-    /// The most that its expressions can cost together.
-    max_cost: u64,
     /// `None` if it is empty.
     pub(super) compiled: Option<Compiled>,
     /// The text of `messageExpression`.
@@ -149,13 +147,6 @@ impl Node {
             self.schema = self.schema.with_object_meta();
         }
     }
-
-    /// The most that one evaluation of a rule here or below may cost.
-    pub(super) fn max_cost(&self) -> u64 {
-        let below = self.items.iter().chain(&self.others).map(|node| &**node).chain(self.properties.values());
-        let own = self.rules.iter().map(|rule| rule.max_cost).max().unwrap_or(0);
-        below.map(Node::max_cost).fold(own, u64::max)
-    }
 }
 
 impl Rule {
@@ -166,9 +157,7 @@ impl Rule {
         let path = text("fieldPath");
         let found = if path.is_empty() { None } else { field_path::find(path, schema, true).ok() };
         let compiled = scope.compile(rule, |_, _| Stage::Stored);
-        let codes = compiled.iter().flat_map(Compiled::codes);
         Rule {
-            max_cost: codes.map(|code| scope.max_cost(code)).fold(0, u64::saturating_add),
             text: shown.to_owned(),
             message: if message.is_empty() { format!("failed rule: {shown}") } else { shown.to_owned() },
             reason: text("reason").to_owned(),

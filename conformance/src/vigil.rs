@@ -1,9 +1,10 @@
-//! The vigil: it polls the server's `/readyz` on a thread of its own during attacks.
+//! The vigil: it polls the server on a thread of its own, while others send it scenarios or attacks.
 
 use crate::client::Endpoint;
 use anyhow::{Result, ensure};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,12 +15,24 @@ const GONE: Duration = Duration::from_secs(10);
 /// The pause between two requests.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A vigil, which polls `/readyz`, each time over a new connection, until it is dropped.
+/// The paths that it polls in turn: the server's health, and a get of an object that every cluster has.
+const PATHS: [&str; 2] = ["/readyz", "/api/v1/namespaces/default"];
+
+/// A vigil, which polls the server, each time over a new connection, until it is dropped.
 pub struct Vigil {
     rounds: watch::Receiver<u64>,
-    complaints: Arc<Mutex<Vec<String>>>,
+    complaints: Arc<Mutex<Vec<Complaint>>>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// A failure that a vigil has seen.
+#[derive(Debug)]
+pub enum Complaint {
+    /// The server answered later than a healthy one does.
+    Slow(String),
+    /// The server did not answer, or refused.
+    Failed(String),
 }
 
 impl Vigil {
@@ -30,18 +43,21 @@ impl Vigil {
     pub fn begin(endpoint: Endpoint, token: Option<String>, limit: Duration) -> Result<Vigil> {
         let (count, rounds) = watch::channel(0);
         let (stop, mut stopped) = watch::channel(false);
-        let complaints = Arc::<Mutex<Vec<String>>>::default();
+        let complaints = Arc::<Mutex<Vec<Complaint>>>::default();
         let shared = complaints.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let watching = async move {
-            while !*stopped.borrow() {
+            for path in PATHS.into_iter().cycle() {
+                if *stopped.borrow() {
+                    return;
+                }
                 let begin = Instant::now();
-                let asked = tokio::time::timeout(GONE, ask(&endpoint, token.as_deref())).await;
+                let asked = tokio::time::timeout(GONE, ask(&endpoint, path, token.as_deref())).await;
                 let took = begin.elapsed();
                 let complaint = match asked {
-                    Err(_) => Some(format!("/readyz was not answered within {GONE:?}")),
-                    Ok(Err(error)) => Some(format!("/readyz: {error:#}")),
-                    Ok(Ok(())) if took > limit => Some(format!("/readyz took {took:.1?}")),
+                    Err(_) => Some(Complaint::Slow(format!("{path} was not answered within {GONE:?}"))),
+                    Ok(Err(error)) => Some(Complaint::Failed(format!("{path}: {error:#}"))),
+                    Ok(Ok(())) if took > limit => Some(Complaint::Slow(format!("{path} took {took:.1?}"))),
                     Ok(Ok(())) => None,
                 };
                 shared.lock().unwrap_or_else(PoisonError::into_inner).extend(complaint);
@@ -62,8 +78,15 @@ impl Vigil {
     }
 
     /// The failures since the last call.
-    pub fn complaints(&self) -> Vec<String> {
+    pub fn complaints(&self) -> Vec<Complaint> {
         std::mem::take(&mut self.complaints.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Complaint::Slow(text) | Complaint::Failed(text)) = self;
+        f.write_str(text)
     }
 }
 
@@ -76,8 +99,8 @@ impl Drop for Vigil {
     }
 }
 
-async fn ask(endpoint: &Endpoint, token: Option<&str>) -> Result<()> {
-    let mut request = http::Request::get("/readyz");
+async fn ask(endpoint: &Endpoint, path: &str, token: Option<&str>) -> Result<()> {
+    let mut request = http::Request::get(path);
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }

@@ -1,0 +1,92 @@
+//! The threads that serve connections, shared by all servers of the process.
+//!
+//! ```text
+//!   thread ──▶ polls a request, which computes ──┬─ checks its deadline every now and then: wakes another thread for the rest
+//!                                                └─ does not: the overseer wakes another thread for the rest
+//! ```
+//! They are not those of the runtime in which a server is started: a test that blocks its thread holds up no server, and no server holds up
+//! a test. There are more of them than processors, so that a computation that keeps its thread to itself keeps it from nobody. But tokio's
+//! threads sleep until one of them has something for another, and one that computes looks neither at sockets nor at timers; so a sleeping
+//! one has to be woken.
+
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::{self, Thread, available_parallelism};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// The number of threads besides one for each processor.
+const SPARE: usize = 8;
+/// The limit of further threads, which computations that wait for their turn keep: more than there are requests at once.
+const WAITING: usize = 2048;
+/// The time for which a computation may keep what else its thread serves waiting.
+pub(crate) const SLICE: Duration = Duration::from_millis(2);
+/// The time without requests after which the overseer sleeps until the next one.
+const QUIET: Duration = Duration::from_secs(1);
+
+static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+static OVERSEER: OnceLock<Thread> = OnceLock::new();
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+
+/// The runtime of these threads, which start now if they have not yet. They stay until the process ends.
+///
+/// # Errors
+/// If the system has no more threads or descriptors.
+pub(crate) fn runtime() -> io::Result<Handle> {
+    let mut runtime = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(runtime) = &*runtime {
+        return Ok(runtime.handle().clone());
+    }
+    let threads = available_parallelism().map_or(1, NonZero::get) + SPARE;
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads).max_blocking_threads(WAITING).thread_name("serving").enable_all();
+    let runtime = runtime.insert(builder.build()?).handle().clone();
+    let overseen = runtime.clone();
+    let overseer = thread::Builder::new().name("overseer".into()).spawn(move || oversee(&overseen))?;
+    OVERSEER.get_or_init(|| overseer.thread().clone());
+    Ok(runtime)
+}
+
+/// Tells that a request is about to compute on one of the threads.
+pub(crate) fn computing() {
+    if ASLEEP.load(Ordering::Relaxed)
+        && let Some(overseer) = OVERSEER.get()
+    {
+        overseer.unpark();
+    }
+}
+
+/// Wakes a sleeping thread, if there is one, for everything that waits for this one; for a computation on one of the threads.
+pub(crate) fn wake_another() {
+    // It also takes the one place whose task no other thread takes.
+    tokio::spawn(async {});
+}
+
+/// Wakes a thread whenever another one has computed for a slice.
+fn oversee(runtime: &Handle) {
+    let metrics = runtime.metrics();
+    // A thread is asleep while its number is odd.
+    let counts =
+        || (0..metrics.num_workers()).map(|worker| metrics.worker_park_unpark_count(worker)).collect::<Vec<_>>();
+    let (mut before, mut last_change) = (counts(), Instant::now());
+    loop {
+        thread::park_timeout(SLICE);
+        let now = counts();
+        let mut of_threads = now.iter().zip(&before);
+        if of_threads.any(|(now, before)| now == before && now % 2 == 0) {
+            runtime.spawn(async {});
+        } else if now != before {
+            last_change = Instant::now();
+        } else if last_change.elapsed() > QUIET {
+            ASLEEP.store(true, Ordering::SeqCst);
+            if counts() == now {
+                thread::park();
+            }
+            ASLEEP.store(false, Ordering::SeqCst);
+            last_change = Instant::now();
+        }
+        before = now;
+    }
+}
