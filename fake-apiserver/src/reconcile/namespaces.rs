@@ -245,3 +245,6 @@ async fn change(
     });
     changed.await.map(drop)
 }
+
+#[cfg(test)]
+mod tests;

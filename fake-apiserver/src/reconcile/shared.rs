@@ -36,3 +36,19 @@ impl Shared {
         self.catalogs.load()
     }
 }
+
+#[cfg(test)]
+impl Shared {
+    /// A cluster without objects.
+    pub(super) fn empty() -> Shared {
+        let store = Store::new(10);
+        Shared {
+            options: Options { namespaces: true, cluster_roles: true, advertised: ([127, 0, 0, 1], 443).into() },
+            ids: Ids::seeded(1).into(),
+            catalogs: Catalogs::new().into(),
+            allocations: Allocations::new(&store, Vec::new(), 30_000..=32_767).into(),
+            clock: Arc::new(crate::clock::SystemClock),
+            store,
+        }
+    }
+}

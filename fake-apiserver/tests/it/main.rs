@@ -18,7 +18,6 @@ mod metrics;
 mod oidc;
 mod protobuf;
 mod public_api;
-mod reconcilers;
 mod replicas;
 mod resources;
 mod robustness;

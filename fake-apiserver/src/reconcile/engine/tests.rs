@@ -1,15 +1,8 @@
 //! The engine with reconcilers of its own. The runtime's time passes at once when nothing else can.
 
 use super::*;
-use crate::allocation::Allocations;
-use crate::clock::SystemClock;
-use crate::discovery::Catalogs;
 use crate::error::ApiResult;
-use crate::ids::Ids;
-use crate::reconcile::Options;
-use crate::store::Store;
 use futures::future::{BoxFuture, pending};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
 use std::time::Duration;
 use tokio::time::advance;
@@ -54,20 +47,11 @@ impl Reconciler for Obedient {
 
 /// An engine with such reconcilers, and the means to stop it.
 fn engine(wants: &[&'static [&'static str]]) -> (Arc<Engine>, Done, CancellationToken) {
-    let (store, done, stop) = (Store::new(10), Done::default(), CancellationToken::new());
-    let advertised = SocketAddr::from((Ipv4Addr::LOCALHOST, 443));
-    let cluster = Shared {
-        options: Options { namespaces: false, cluster_roles: false, advertised },
-        ids: Ids::seeded(1).into(),
-        catalogs: Catalogs::new().into(),
-        allocations: Allocations::new(&store, Vec::new(), 30_000..=32_767).into(),
-        clock: Arc::new(SystemClock),
-        store,
-    };
+    let (done, stop) = (Done::default(), CancellationToken::new());
     let obedient =
         |wants: &&'static [&'static str]| -> Arc<dyn Reconciler> { Arc::new(Obedient { wants, done: done.clone() }) };
     let reconcilers = wants.iter().map(obedient).collect();
-    let engine = Arc::new(Engine { cluster, reconcilers, queue: Queue::new(stop.clone()) });
+    let engine = Arc::new(Engine { cluster: Shared::empty(), reconcilers, queue: Queue::new(stop.clone()) });
     tokio::spawn(engine.clone().run());
     (engine, done, stop)
 }
