@@ -7,6 +7,7 @@
 pub(crate) mod bare;
 mod beside;
 mod client;
+mod crowd;
 mod custom;
 mod kubelet;
 mod load;
@@ -198,6 +199,7 @@ impl Bench<'_> {
             self.deliveries(audience).await?;
         }
         self.gets_beside_the_worst(programs).await?;
+        self.crowds(programs).await?;
         self.creates_while_watched().await?;
         self.ratios().await?;
         self.memory_of_owners(programs).await?;

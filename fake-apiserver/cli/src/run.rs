@@ -4,14 +4,14 @@ use anyhow::Context;
 use controller::program;
 use fake_apiserver::FakeApiServer;
 use fake_apiserver_cli::Flags;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use tokio::sync::oneshot;
 use tracing::warn;
 
 /// Serves until a stop signal.
 ///
 /// # Errors
-/// If the server cannot start.
+/// If the server cannot start, or cannot say that it has.
 pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
     let stop = stop_signals(flags.exit_with_stdin)?;
     let server = flags.start().await?;
@@ -19,8 +19,10 @@ pub(crate) async fn run(flags: &Flags) -> anyhow::Result<()> {
         let failed = || format!("unable to write --write-kubeconfig {}", path.display());
         server.write_kubeconfig(path).with_context(failed)?;
     }
-    if let Err(error) = writeln!(io::stdout(), "{}", ready_line(&server)) {
-        warn!(%error, "unable to say that the server is ready");
+    match writeln!(io::stdout(), "{}", ready_line(&server)) {
+        // Without a reader it serves all the same: clients may know the address.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => warn!(%error, "unable to say that the server is ready"),
+        said => said.context("unable to say that the server is ready")?,
     }
     if flags.write_kubeconfig.is_none() && !flags.is_bare() {
         let (url, token) = (server.url(), server.admin_token());

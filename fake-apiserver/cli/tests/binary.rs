@@ -183,7 +183,8 @@ fn without_a_standard_error_it_serves() {
 #[cfg(target_os = "linux")]
 #[test]
 fn refusals_that_cannot_be_said_have_their_code() {
-    for (arguments, code) in [(&["--foo"][..], 1), (&["--replicas=0"], 1), (&["--help"], 0)] {
+    for (arguments, code) in [(&["--foo"][..], 1), (&["--replicas=0"], 1), (&["--help"], 0), (&["--secure-port=0"], 1)]
+    {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fake-apiserver"));
         let status = command.args(arguments).stdout(full()).stderr(full()).status().expect("the program starts");
         assert_eq!(status.code(), Some(code), "{arguments:?}");

@@ -329,6 +329,15 @@ mod tests {
         let etag = header(&document, ETAG);
         assert_eq!(get(current, &[(IF_NONE_MATCH, etag)]).status(), 304);
         assert_eq!(get("/openapi/v3/api/v1", &[(IF_NONE_MATCH, etag)]).status(), 304);
+        for (tags, expected) in [
+            ("*".to_owned(), 304),
+            (format!("\"a,b\" ,, W/{etag}"), 304),
+            (format!("\"a b\", {etag}"), 200),
+            (format!("a, {etag}"), 200),
+            ("\"".to_owned(), 200),
+        ] {
+            assert_eq!(get("/openapi/v3/api/v1", &[(IF_NONE_MATCH, &tags)]).status(), expected, "{tags}");
+        }
         assert_eq!(header(&get("/openapi/v3/api/v1", &[]), CACHE_CONTROL), "");
         let moved = get("/openapi/v3/api/v1?hash=AB", &[]);
         assert_eq!((moved.status().as_u16(), header(&moved, LOCATION)), (301, current));

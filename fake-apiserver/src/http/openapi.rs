@@ -77,7 +77,7 @@ fn answer(
     request: &OpenApiRequest<'_>,
 ) -> Response<Bytes> {
     let response = response.header(ETAG, tag(&document));
-    if request.if_none_match == tag(&document) {
+    if is_among(&tag(&document), request.if_none_match) {
         return empty(response.status(StatusCode::NOT_MODIFIED));
     }
     let body = match content_type == V2[0] {
@@ -91,6 +91,25 @@ fn answer(
         },
     };
     response.header(CONTENT_TYPE, content_type).header(ACCEPT_RANGES, RANGES).body(body).expect("headers in ASCII")
+}
+
+/// Whether a tag is one of those in an `If-None-Match` (`checkIfNoneMatch` of Go's net/http), weak or not.
+fn is_among(tag: &str, tags: &str) -> bool {
+    let mut rest = tags;
+    loop {
+        rest = rest.trim_start_matches([',', ' ', '\t']);
+        if rest.starts_with('*') {
+            return true;
+        }
+        let opaque = rest.strip_prefix("W/").unwrap_or(rest);
+        let is_tag = |end: &usize| opaque[1..*end].bytes().all(|byte| byte > b' ' && byte != 0x7f);
+        let end = opaque.strip_prefix('"').and_then(|text| Some(text.find('"')? + 1)).filter(is_tag);
+        let Some(end) = end else { return false };
+        if &opaque[..=end] == tag {
+            return true;
+        }
+        rest = &opaque[end + 1..];
+    }
 }
 
 fn tag(document: &Hashed<'_>) -> String {

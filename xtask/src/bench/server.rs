@@ -114,6 +114,11 @@ impl Server {
         bare.keep(path, body).await
     }
 
+    /// The path of the namespace of the objects that are listed.
+    pub(super) fn path_of_lists(&self) -> String {
+        format!("{NAMESPACES}/{}", self.list_namespace)
+    }
+
     /// Gives a bare server the `frame` to send to its watches.
     pub(super) async fn keep_frame(&self, frame: Bytes) -> anyhow::Result<()> {
         self.keep(config_maps(&self.namespace), frame).await

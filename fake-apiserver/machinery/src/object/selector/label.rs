@@ -39,6 +39,8 @@ impl LabelSelector {
     /// # Errors
     /// 400, with the position of the error.
     pub fn parse(text: &str) -> ApiResult<Self> {
+        // To upstream's lexer a NUL is the end.
+        let text = text.split('\0').next().unwrap_or_default();
         Parser::new(text).selector().map_err(ApiError::bad_request).map(LabelSelector::of)
     }
 
