@@ -6,12 +6,11 @@ use crate::audit::RequestLog;
 use crate::auth::authorizer::Authorizer;
 use crate::auth::rbac::Rbac;
 use crate::auth::{Authenticator, Objects, ParsedObjects};
-use crate::commit::Commits;
 use crate::discovery::{Catalog, Catalogs};
 use crate::fault::Faults;
 use crate::forms::Forms;
 use crate::ids::Ids;
-use crate::reconcile::Reconcilers;
+use crate::reconcile::{Event, Reconcilers, Ticket};
 use crate::registry::Description;
 use crate::repeats::Repeats;
 use crate::store::{Key, ResourceId, Store};
@@ -21,9 +20,8 @@ use std::time::Duration;
 use tree::Value;
 
 pub(crate) struct Cluster {
-    /// The store, for reads; writes go through `commits`.
+    /// The store, for reads; writes go through the commits of a [`Ticket`].
     pub(crate) store: Store,
-    pub(crate) commits: Commits,
     pub(crate) ids: Arc<Ids>,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Box<dyn Authorizer>,
@@ -39,7 +37,7 @@ pub(crate) struct Cluster {
     /// The pools of addresses and ports.
     pub(crate) allocations: Arc<Allocations>,
     /// The reconcilers, which react to writes.
-    pub(crate) reconcilers: Arc<Reconcilers>,
+    pub(crate) reconcilers: Reconcilers,
     /// The objects that authentication depends on.
     pub(crate) parsed: ParsedObjects,
     /// Objects that webhooks have converted for readers.
@@ -64,24 +62,33 @@ impl Cluster {
     }
 
     /// Stops serving an added resource: it is removed from paths and documents, its objects are removed, finalizers or not, and
-    /// its watches end. The reconcilers react to the removals before the next request is answered.
+    /// its watches end. The reconcilers have reacted to the removals when this returns.
     ///
     /// # Panics
     /// If the resource is built in.
     pub(crate) async fn remove_resource(&self, id: ResourceId) {
         self.catalogs.remove(id);
-        self.commits.close(id).await;
+        let ticket = self.reconcilers.ticket();
+        ticket.commits(&self.store).close(id).await;
+        ticket.done().await;
     }
 }
 
-impl Objects for Cluster {
+/// The live objects as authentication sees them for a request. The use of a token is a consequence of that request.
+#[derive(Clone, Copy)]
+pub(crate) struct LiveObjects<'c> {
+    pub(crate) cluster: &'c Cluster,
+    pub(crate) ticket: &'c Ticket,
+}
+
+impl Objects for LiveObjects<'_> {
     fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let id = self.catalog().registry.path("", "v1", resource)?.resource.id;
-        let entry = self.store.get(&Key::new(id, namespace, name))?;
-        Some(self.parsed.object(&entry))
+        let id = self.cluster.catalog().registry.path("", "v1", resource)?.resource.id;
+        let entry = self.cluster.store.get(&Key::new(id, namespace, name))?;
+        Some(self.cluster.parsed.object(&entry))
     }
 
     fn record_use(&self, secret: &Value, day: &str) {
-        self.reconcilers.token_used(secret, day);
+        self.ticket.note(&Event::Used(secret, day));
     }
 }

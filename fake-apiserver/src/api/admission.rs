@@ -94,7 +94,7 @@ fn attributes<'a>(
 ) -> Attributes<'a> {
     let cluster = request.cluster;
     Attributes {
-        objects: cluster,
+        objects: &request.objects,
         store: &cluster.store,
         ids: &cluster.ids,
         authorizer: &*cluster.authorizer,

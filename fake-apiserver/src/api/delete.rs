@@ -37,7 +37,7 @@ pub(super) async fn delete_key(
         if let Some(old) = &plan.old {
             admission::delete(request, options, old).await?;
         }
-        if let Ok(entry) = request.cluster.commits.commit(&current, plan.change).await {
+        if let Ok(entry) = request.commits.commit(&current, plan.change).await {
             let line = plan.shown.unwrap_or_else(|| entry.line().clone());
             return Ok(Some(Deletion { entry, line, removed: plan.removes }));
         }

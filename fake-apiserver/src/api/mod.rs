@@ -36,10 +36,7 @@ use special::{binding, component_statuses, eviction, reviews, scale, token};
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
     request.warnings.extend(request.version.deprecation.clone());
-    let reply = serve(request, verb).await;
-    // Also after an error: a deletecollection may have deleted some objects.
-    request.cluster.reconcilers.settle(request.now).await;
-    reply
+    serve(request, verb).await
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {

@@ -39,7 +39,7 @@ use http::{Method, Request, Response};
 use hyper::body::Incoming;
 use std::pin::pin;
 use std::sync::Arc;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// The certificate that a client showed.
 type Certificate = Option<Arc<ClientCertificate>>;
@@ -74,6 +74,11 @@ async fn exchange(
     let exchange = Exchange::new(&replica, &parts, &path, certificate.as_deref());
     let mut trace = Trace::default();
     let answer = exchange.answer_in_time(&mut incoming, &mut trace, &offload).await;
+    // Also after an error: a deletecollection may have deleted some objects.
+    if exchange.ticket.covers_any() {
+        // Boxed, for it is rare.
+        Box::pin(exchange.consequences(since)).await;
+    }
     body::drain(&mut incoming).await;
     let answer = answer.map(|response| notes::counted(response, &mut trace, since));
     let sent = answer.and_then(|response| gzip::sent(response, &parts));
@@ -97,6 +102,13 @@ impl<'r> Exchange<'r> {
         }
         let writes = self.resource.is_some() && !matches!(self.parts.method, Method::GET | Method::HEAD);
         TimeLimit::of(self.replica.cluster.request_timeout, self.query.get("timeout"), writes).map(Some)
+    }
+
+    /// Waits until the consequences are dealt with, as long as the request has time, which came at `since`.
+    async fn consequences(&self, since: Instant) {
+        if let Ok(Some(limit)) = self.time_limit() {
+            timeout_at(since + limit.of_consequences(), self.ticket.done()).await.ok();
+        }
     }
 
     fn with_common_headers(&self, mut response: Response<ReplyBody>) -> Response<ReplyBody> {
@@ -134,7 +146,7 @@ impl<'r> Exchange<'r> {
     ) -> ApiResult<Response<ReplyBody>> {
         let requester = self.authenticate(trace);
         // The use of a legacy token is recorded even if it is refused.
-        self.replica.cluster.reconcilers.settle(self.now).await;
+        self.ticket.done().await;
         let user = self.impersonate(requester?, trace)?;
         offload.computation.is_for(&user.name);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
@@ -170,8 +182,11 @@ impl<'r> Exchange<'r> {
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
+        let commits = self.ticket.commits(&self.replica.cluster.store);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
+            objects: self.objects(),
+            commits: &commits,
             view: &self.replica.view,
             clock: &*self.replica.clock,
             now: self.now,
@@ -242,7 +257,8 @@ impl<'r> Exchange<'r> {
 
     fn authenticate(&self, trace: &mut Trace) -> ApiResult<Arc<User>> {
         let cluster = &*self.replica.cluster;
-        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, cluster) {
+        cluster.reconcilers.note_due(&self.ticket);
+        match cluster.authenticator.request(&self.parts.headers, self.certificate, self.now, &self.objects()) {
             Ok(authentication) => {
                 self.replica.metrics.authenticated("success");
                 trace.warnings.clone_from(&authentication.notes.warnings);

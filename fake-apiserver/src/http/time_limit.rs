@@ -56,6 +56,11 @@ impl TimeLimit {
         self.duration < SHORTEST
     }
 
+    /// The time from when it came until it is answered even if its consequences are not dealt with: the rest is for the response.
+    pub(super) fn of_consequences(self) -> Duration {
+        self.duration / 10 * 9
+    }
+
     /// The response to a request that took longer.
     pub(super) fn exceeded(self, encoding: Encoding) -> Response<ReplyBody> {
         if self.of_handler {

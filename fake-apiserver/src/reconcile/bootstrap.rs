@@ -4,8 +4,7 @@
 //! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, and `systemnamespaces` of
 //! `pkg/controlplane/controller`.
 
-use super::Reconcilers;
-use super::shared::Shared;
+use super::{Event, Reconcilers, Shared};
 use crate::auth::rbac::Rule;
 use crate::clock::format_seconds;
 use crate::commit::server::{self, MANAGER};
@@ -42,12 +41,15 @@ const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-no
 ///
 /// # Errors
 /// If the store is not empty.
-pub(crate) async fn create(reconcilers: &Reconcilers, commits: &Commits, rbac: bool, now: Timestamp) -> ApiResult<()> {
-    namespaces(&reconcilers.shared, commits, now).await?;
+pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool) -> ApiResult<()> {
+    let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
+    let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
+    namespaces(cluster, &commits, now).await?;
     if rbac {
-        policy(&reconcilers.shared, commits, now).await?;
+        policy(cluster, &commits, now).await?;
     }
-    reconcilers.begin(now).await;
+    ticket.note(&Event::Start);
+    ticket.done().await;
     Ok(())
 }
 

@@ -4,6 +4,9 @@
 //! Upstream does that a moment after a role was written; here it is done before the response to the write. Follows
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
+use super::event::Event;
+use super::pace::Pace;
+use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
@@ -14,7 +17,8 @@ use crate::object::selector::LabelSelector;
 use crate::registry::managers::{self, Writer};
 use crate::registry::{Resource, ids};
 use crate::store::{Entry, Scope};
-use jiff::Timestamp;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tree::Value;
@@ -24,9 +28,25 @@ const MANAGER: &str = "clusterrole-aggregation-controller";
 /// Maximal length of a chain of roles that aggregate each other. Roles that do so in a circle may never settle.
 const LONGEST_CHAIN: usize = 100;
 
+pub(super) struct ClusterRoles;
+
+impl Reconciler for ClusterRoles {
+    /// One key stands for all roles.
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        match event {
+            Event::Stored(role) | Event::Removed(role) if role.key.resource == ids::CLUSTER_ROLES => vec!["".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        aggregate(context).boxed()
+    }
+}
+
 /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
-pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
-    let now = format_seconds(now);
+async fn aggregate(cluster: &Context<'_>) -> ApiResult<()> {
+    let (now, mut pace) = (format_seconds(cluster.now), Pace::default());
     let catalog = cluster.catalog();
     let resource = catalog.registry.known(ids::CLUSTER_ROLES);
     let scope = Scope::all(resource.id);
@@ -36,6 +56,7 @@ pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()>
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
             changed |= fill(cluster, resource, entry, &all, &now).await?;
+            pace.step().await;
         }
         if !changed {
             break;
@@ -45,7 +66,13 @@ pub(super) async fn aggregate(cluster: &Shared, now: Timestamp) -> ApiResult<()>
 }
 
 /// Sets the aggregated rules of a role; true if it had others.
-async fn fill(cluster: &Shared, resource: &Resource, entry: &Entry, all: &[Arc<Entry>], now: &str) -> ApiResult<bool> {
+async fn fill(
+    cluster: &Context<'_>,
+    resource: &Resource,
+    entry: &Entry,
+    all: &[Arc<Entry>],
+    now: &str,
+) -> ApiResult<bool> {
     let changed = cluster.commits.change(&entry.key, |current| {
         let old = current.object();
         let mut role = old.clone();

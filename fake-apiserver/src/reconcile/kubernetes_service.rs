@@ -3,6 +3,8 @@
 //! Upstream checks every ten seconds that all of it exists; here it is repaired before the response to the write that changed it.
 //! Follows `pkg/controlplane/controller/{kubernetesservice,defaultservicecidr}` and `pkg/controlplane/reconcilers` (v1.37.1).
 
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
 use crate::allocation::first_address;
 use crate::clock::format_seconds;
@@ -13,7 +15,8 @@ use crate::object::meta;
 use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids, items, text};
 use crate::store::{CreateError, Key, ResourceId};
-use jiff::Timestamp;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tree::{Value, json};
 
@@ -25,7 +28,7 @@ const SKIP_MIRROR: &str = "endpointslice.kubernetes.io/skip-mirror";
 const RANGE_CONTROLLER: &str = "kubernetes-service-cidr-controller";
 
 /// Whether an object belongs to that service.
-pub(super) fn is_about(key: &Key) -> bool {
+fn is_about(key: &Key) -> bool {
     match key.resource {
         ids::SERVICE_CIDRS => key.name() == NAME,
         ids::SERVICES | ids::ENDPOINTS | ids::ENDPOINT_SLICES => key.name() == NAME && key.namespace() == NAMESPACE,
@@ -33,12 +36,29 @@ pub(super) fn is_about(key: &Key) -> bool {
     }
 }
 
+pub(super) struct KubernetesService;
+
+impl Reconciler for KubernetesService {
+    /// One key stands for all objects.
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        match event {
+            Event::Start => vec!["".into()],
+            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        sync(context).boxed()
+    }
+}
+
 /// Creates missing objects, and repairs wrong ones.
-pub(super) async fn sync(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
+async fn sync(cluster: &Context<'_>) -> ApiResult<()> {
     let catalog = cluster.catalog();
-    let sync = Sync { cluster, registry: &catalog.registry, now };
+    let sync = Sync { cluster, registry: &catalog.registry };
     sync.range().await?;
-    let access = cluster.access(&catalog, now);
+    let access = cluster.access(&catalog);
     if sync.get(ids::SERVICES).is_none() {
         let mut service = sync.service();
         let begun = cluster.allocations.begin(access, &mut service, None).await?;
@@ -51,9 +71,8 @@ pub(super) async fn sync(cluster: &Shared, now: Timestamp) -> ApiResult<()> {
 }
 
 struct Sync<'a> {
-    cluster: &'a Shared,
+    cluster: &'a Context<'a>,
     registry: &'a Registry,
-    now: Timestamp,
 }
 
 impl Sync<'_> {
@@ -71,7 +90,7 @@ impl Sync<'_> {
 
     /// Completes and stores a new object.
     async fn create(&self, id: ResourceId, mut object: Value) -> ApiResult<()> {
-        server::complete(self.resource(id), &mut object, &self.cluster.store, &self.cluster.ids, self.now);
+        server::complete(self.resource(id), &mut object, &self.cluster.store, &self.cluster.ids, self.cluster.now);
         self.store_created(id, &object).await
     }
 
@@ -85,7 +104,7 @@ impl Sync<'_> {
 
     /// Applies `wanted` to a stored object, and writes the result if it differs.
     async fn change(&self, id: ResourceId, wanted: impl Fn(&mut Value)) -> ApiResult<()> {
-        let (resource, time) = (self.resource(id), format_seconds(self.now));
+        let (resource, time) = (self.resource(id), format_seconds(self.cluster.now));
         let key = Self::key(id);
         let changed = self.cluster.commits.change(&key, |entry| {
             let old = entry.object();
@@ -125,10 +144,10 @@ impl Sync<'_> {
                 "apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
                 "metadata": {"name": NAME}, "spec": {"cidrs": ranges},
             });
-            server::complete(resource, &mut object, &self.cluster.store, &self.cluster.ids, self.now);
+            server::complete(resource, &mut object, &self.cluster.store, &self.cluster.ids, self.cluster.now);
             object
         });
-        let time = format_seconds(self.now);
+        let time = format_seconds(self.cluster.now);
         let ready = |old: &Value| -> ApiResult<Value> {
             let mut object = old.clone();
             object["status"] = json!({"conditions": [{
@@ -174,7 +193,13 @@ impl Sync<'_> {
                 "clusterIP": ip, "ipFamilyPolicy": "SingleStack", "sessionAffinity": "None", "type": "ClusterIP",
             },
         });
-        server::complete(self.resource(ids::SERVICES), &mut service, &self.cluster.store, &self.cluster.ids, self.now);
+        server::complete(
+            self.resource(ids::SERVICES),
+            &mut service,
+            &self.cluster.store,
+            &self.cluster.ids,
+            self.cluster.now,
+        );
         service
     }
 

@@ -1,5 +1,4 @@
-//! The tracking of legacy tokens: the day of a token's last use, as a label of its secret; and the day since when that is
-//! tracked, in a ConfigMap that the server creates at start and repairs.
+//! The day since when the use of legacy tokens is tracked, in a ConfigMap that the server creates at start and repairs.
 //!
 //! ```text
 //!   valid ──────▶ left alone
@@ -10,17 +9,18 @@
 //! Here it runs right after each change, and before the next request once a delayed creation is due. All replicas share it.
 
 use super::MANAGER;
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::work::Use;
-use crate::auth::LAST_USED_LABEL;
-use crate::clock::format_seconds;
+use crate::clock::{Clock, format_seconds};
 use crate::commit::{Change, draft};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
-use crate::object::meta;
 use crate::registry::managers::Writer;
-use crate::registry::{Context, Resource, child, ids, text};
+use crate::registry::{self, Resource, child, ids, text};
 use crate::store::{CreateError, Key};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -85,19 +85,36 @@ fn today(now: Timestamp) -> Value {
     now.to_zoned(TimeZone::UTC).date().to_string().into()
 }
 
-/// Whether the ConfigMap with that key is the one of the tracking.
-pub(super) fn is_tracking(key: &Key) -> bool {
-    key.namespace() == NAMESPACE && key.name() == NAME
+/// Whether the key is that of the ConfigMap.
+fn is_tracking(key: &Key) -> bool {
+    key.resource == ids::CONFIG_MAPS && key.namespace() == NAMESPACE && key.name() == NAME
+}
+
+impl Reconciler for LegacyTokens {
+    /// One key stands for the ConfigMap.
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        match event {
+            Event::Start | Event::Due => vec!["".into()],
+            Event::Stored(entry) | Event::Removed(entry) if is_tracking(&entry.key) => vec!["".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        self.track(context).boxed()
+    }
 }
 
 impl LegacyTokens {
     /// Whether a delayed creation is due.
-    pub(super) fn is_due(&self, now: Timestamp) -> bool {
-        now.as_second() >= self.due.load(Ordering::Relaxed)
+    pub(super) fn is_due(&self, clock: &dyn Clock) -> bool {
+        let due = self.due.load(Ordering::Relaxed);
+        due != NEVER && clock.now().as_second() >= due
     }
 
     /// Creates or repairs the ConfigMap if necessary.
-    pub(super) async fn sync(&self, cluster: &Shared, now: Timestamp) -> ApiResult<()> {
+    async fn track(&self, cluster: &Context<'_>) -> ApiResult<()> {
+        let now = cluster.now;
         let catalog = cluster.catalog();
         let resource = catalog.registry.known(ids::CONFIG_MAPS);
         let key = Key::new(resource.id, NAMESPACE, NAME);
@@ -114,16 +131,17 @@ impl LegacyTokens {
                 Ok(())
             }
             Step::Create => {
-                create(cluster, resource, now).await?;
+                create(cluster, resource).await?;
                 self.created.store(now.as_second(), Ordering::Relaxed);
                 Ok(())
             }
-            Step::Repair => repair(cluster, resource, &key, now).await,
+            Step::Repair => repair(cluster, resource, &key).await,
         }
     }
 }
 
-async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp) -> ApiResult<()> {
+async fn repair(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiResult<()> {
+    let now = cluster.now;
     let repaired = cluster.commits.change(key, |entry| {
         let old = entry.object();
         if step(Some(&old), None, now) != Step::Repair {
@@ -132,7 +150,7 @@ async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let context = Context::of_server(&resource.storage().api_version, &cluster.store, now);
+        let context = registry::Context::of_server(&resource.storage().api_version, &cluster.store, now);
         let errors = resource.validate(&context, &new, Some(&old), &Deadline::default()).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
@@ -143,7 +161,8 @@ async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp
     repaired.await.map(drop)
 }
 
-async fn create(cluster: &Shared, resource: &Resource, now: Timestamp) -> ApiResult<()> {
+async fn create(cluster: &Context<'_>, resource: &Resource) -> ApiResult<()> {
+    let now = cluster.now;
     let mut object = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {
@@ -163,24 +182,6 @@ async fn create(cluster: &Shared, resource: &Resource, now: Timestamp) -> ApiRes
 /// The writer of all this.
 fn writer(now: &str) -> Writer<'_> {
     Writer { manager: MANAGER, subresource: "", now }
-}
-
-/// Labels the secret of a legacy token with the day of its last use, unless that secret was replaced meanwhile.
-pub(super) async fn record(cluster: &Shared, Use { namespace, name, uid, day }: &Use, now: Timestamp) -> ApiResult<()> {
-    let catalog = cluster.catalog();
-    let resource = catalog.registry.known(ids::SECRETS);
-    let key = Key::new(resource.id, namespace, name);
-    let recorded = cluster.commits.change(&key, |entry| {
-        if entry.meta.uid != *uid {
-            return Ok((Change::Leave, ()));
-        }
-        let old = entry.object();
-        let mut object = old.clone();
-        meta::set_label(&mut object, LAST_USED_LABEL, day);
-        resource.track(writer(&format_seconds(now)), Some(&old), &mut object);
-        Ok((Change::Put(draft(resource, &object)?), ()))
-    });
-    recorded.await.map(drop)
 }
 
 #[cfg(test)]

@@ -1,173 +1,104 @@
 //! The reconcilers: built-in controllers that react to writes, because clients take them for granted.
 //!
 //! ```text
-//!   commit ── After ──▶ noted ── settle, before the writer is answered ──▶ done, or an error in the log
+//!   commit ──▶ Event ── wants ──▶ queue ──▶ sync, in the engine's task ── done, or failed: tried again later
+//!     └──▶ Ticket ◀────────────────────────────┘ the writer is answered
 //! ```
-//! A stored write has succeeded: errors here are logged, and do not change the response. The reconcilers' own writes are not
-//! noted, so that settling ends.
+//! A stored write has succeeded: errors here are logged, and do not change the response. Its writer is answered when the reconcilers
+//! have dealt with it, once, unless its time is up before; readers wait for nothing. To add a reconciler is to write one file, a type
+//! with [`Reconciler`], and to list it in [`all`].
 
+mod addresses;
 pub(crate) mod bootstrap;
 mod cluster_roles;
 mod definitions;
+mod engine;
+mod event;
 mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
+mod pace;
+mod queue;
+mod reconciler;
 mod shared;
-mod work;
+mod ticket;
+mod token_uses;
 
 pub(crate) use crate::commit::server::MANAGER;
-pub(crate) use shared::Options;
+pub(crate) use event::Event;
+pub(crate) use shared::{Options, Shared};
+pub(crate) use ticket::Ticket;
 
-use crate::allocation::{Allocations, Release, addresses_of};
-use crate::commit::{After, Commits, namespace};
-use crate::discovery::Catalogs;
-use crate::error::ApiResult;
-use crate::ids::Ids;
-use crate::object::meta;
-use crate::registry::{ids, is_added};
-use crate::store::{Entry, Key, Store};
+use addresses::Addresses;
+use cluster_roles::ClusterRoles;
 use definitions::Definitions;
-use jiff::Timestamp;
+use engine::Engine;
+use kubernetes_service::KubernetesService;
 use legacy_tokens::LegacyTokens;
-use shared::Shared;
+use namespaces::Namespaces;
+use queue::Queue;
+use reconciler::Reconciler;
 use std::sync::Arc;
-use tree::Value;
-use work::{Noted, Use, Work};
+use token_uses::TokenUses;
+use tokio::runtime::Handle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
-/// The reconcilers of a cluster, with their outstanding work.
-pub(crate) struct Reconcilers {
-    shared: Shared,
-    /// The lock of the one worker, with state that only the worker uses.
-    worker: tokio::sync::Mutex<Worker>,
-    legacy_tokens: LegacyTokens,
+/// All reconcilers that are on, in the order in which they work when several have to.
+fn all(options: &Options, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Reconciler>> {
+    let mut all: Vec<Arc<dyn Reconciler>> = vec![legacy_tokens, Arc::new(TokenUses)];
+    if options.cluster_roles {
+        all.push(Arc::new(ClusterRoles));
+    }
+    all.push(Arc::<Definitions>::default());
+    if options.namespaces {
+        all.push(Arc::<Namespaces>::default());
+    }
+    all.push(Arc::new(Addresses));
+    all.push(Arc::new(KubernetesService));
+    all
 }
 
-/// The state that only the worker uses.
-#[derive(Default)]
-struct Worker {
-    definitions: Definitions,
+/// The running reconcilers of a cluster. They end when this is dropped.
+pub(crate) struct Reconcilers {
+    engine: Arc<Engine>,
+    legacy_tokens: Arc<LegacyTokens>,
+    tasks: TaskTracker,
+    _stop: DropGuard,
 }
 
 impl Reconcilers {
-    /// Reconcilers of the objects in `store`.
-    pub(crate) fn new(
-        store: Store,
-        ids: Arc<Ids>,
-        catalogs: Arc<Catalogs>,
-        allocations: Arc<Allocations>,
-        options: Options,
-    ) -> Self {
-        Reconcilers {
-            shared: Shared {
-                options,
-                commits: Commits::new(store.clone(), None),
-                store,
-                ids,
-                catalogs,
-                allocations,
-                noted: Noted::default(),
-            },
-            worker: tokio::sync::Mutex::default(),
-            legacy_tokens: LegacyTokens::default(),
+    /// Runs the reconcilers of a cluster on that runtime, until `stop`.
+    pub(crate) fn run(cluster: Shared, stop: &CancellationToken, runtime: &Handle) -> Self {
+        let stop = stop.child_token();
+        let legacy_tokens = Arc::<LegacyTokens>::default();
+        let reconcilers = all(&cluster.options, legacy_tokens.clone());
+        let engine = Arc::new(Engine { cluster, reconcilers, queue: Queue::new(stop.clone()) });
+        let tasks = TaskTracker::new();
+        tasks.spawn_on(engine.clone().run(), runtime);
+        tasks.close();
+        Reconcilers { engine, legacy_tokens, tasks, _stop: stop.drop_guard() }
+    }
+
+    /// A ticket for the consequences of a request.
+    pub(crate) fn ticket(&self) -> Arc<Ticket> {
+        Ticket::new(self.engine.clone(), None)
+    }
+
+    /// The cluster.
+    fn cluster(&self) -> &Shared {
+        &self.engine.cluster
+    }
+
+    /// Notes the works that have become due by the cluster's clock.
+    pub(crate) fn note_due(&self, ticket: &Ticket) {
+        if self.legacy_tokens.is_due(&*self.cluster().clock) {
+            ticket.note(&Event::Due);
         }
     }
 
-    /// Does the work of a new cluster.
-    async fn begin(&self, now: Timestamp) {
-        self.shared.note(Work::TokenTracking);
-        self.shared.note(Work::KubernetesService);
-        self.settle(now).await;
-    }
-
-    /// Notes that the legacy token in that secret was used on that day.
-    pub(crate) fn token_used(&self, secret: &Value, day: &str) {
-        self.shared.note(Work::TokenUse(Use {
-            namespace: meta::namespace(secret).into(),
-            name: meta::name(secret).into(),
-            uid: meta::uid(secret).into(),
-            day: day.into(),
-        }));
-    }
-
-    /// Does all work noted so far, also by other requests, and returns when it is done.
-    pub(crate) async fn settle(&self, now: Timestamp) {
-        if self.legacy_tokens.is_due(now) {
-            self.shared.note(Work::TokenTracking);
-        }
-        if self.shared.noted.is_empty() {
-            return;
-        }
-        // Boxed, for it is rare and large.
-        Box::pin(self.work(now)).await;
-    }
-
-    async fn work(&self, now: Timestamp) {
-        let mut worker = self.worker.lock().await;
-        while let Some(work) = self.shared.noted.next() {
-            if let Err(error) = self.perform(&work, &mut worker, now).await {
-                tracing::error!(?work, %error, "Reconciling failed");
-            }
-            self.shared.noted.done();
-        }
-    }
-
-    async fn perform(&self, work: &Work, worker: &mut Worker, now: Timestamp) -> ApiResult<()> {
-        let shared = &self.shared;
-        match work {
-            Work::TokenTracking => self.legacy_tokens.sync(shared, now).await,
-            Work::TokenUse(token_use) => legacy_tokens::record(shared, token_use, now).await,
-            Work::ClusterRoles => cluster_roles::aggregate(shared, now).await,
-            Work::Definition(name) => worker.definitions.sync(shared, name, now).await,
-            Work::LeaveDefinition(id) => worker.definitions.leave(shared, *id, now).await,
-            Work::CloseNamespace(name) => namespaces::close(shared, name, now).await,
-            Work::LeaveNamespace(name) => namespaces::leave(shared, name, now).await,
-            Work::ReleaseAddress(address) => {
-                Release::new(shared.access(&shared.catalog(), now)).all(&[address.to_string()]).await;
-                Ok(())
-            }
-            Work::KubernetesService => kubernetes_service::sync(shared, now).await,
-        }
-    }
-
-    /// Queues the work that follows from a change of any kind.
-    fn changed(&self, key: &Key) {
-        let resource = key.resource;
-        if resource == ids::CLUSTER_ROLES && self.shared.options.cluster_roles {
-            self.shared.note(Work::ClusterRoles);
-        }
-        if resource == ids::CUSTOM_RESOURCE_DEFINITIONS {
-            self.shared.note(Work::Definition(key.name().into()));
-        }
-        if resource == ids::CONFIG_MAPS && legacy_tokens::is_tracking(key) {
-            self.shared.note(Work::TokenTracking);
-        }
-        if kubernetes_service::is_about(key) {
-            self.shared.note(Work::KubernetesService);
-        }
-    }
-}
-
-impl After for Reconcilers {
-    fn stored(&self, entry: &Entry) {
-        let (key, resource) = (&entry.key, entry.key.resource);
-        if self.shared.options.namespaces && resource == ids::NAMESPACES && namespace::is_terminating(entry) {
-            self.shared.note(Work::CloseNamespace(key.name().into()));
-        }
-        self.changed(key);
-    }
-
-    fn removed(&self, entry: &Entry) {
-        let (key, resource) = (&entry.key, entry.key.resource);
-        if resource == ids::SERVICES {
-            let addresses = addresses_of(&entry.object());
-            addresses.into_iter().for_each(|address| self.shared.note(Work::ReleaseAddress(address.into())));
-        }
-        if self.shared.options.namespaces && !key.namespace().is_empty() {
-            self.shared.note(Work::LeaveNamespace(key.namespace().into()));
-        }
-        if is_added(resource) {
-            self.shared.note(Work::LeaveDefinition(resource));
-        }
-        self.changed(key);
+    /// Completes when the reconcilers have ended.
+    pub(crate) async fn ended(&self) {
+        self.tasks.wait().await;
     }
 }

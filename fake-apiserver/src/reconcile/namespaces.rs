@@ -5,11 +5,13 @@
 //!   pods ── all gone ──▶ everything else ── all gone ──▶ spec.finalizers without "kubernetes"
 //!     └── some left ──▶ wait ◀── some left ──┘
 //! ```
-//! Upstream it retries after a while; here it runs whenever an object in the namespace was removed. Follows
+//! Upstream it looks again after a while; here it does whenever an object in the namespace was removed. A key is a name. Follows
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
+use super::event::Event;
+use super::pace::Pace;
+use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use crate::allocation::{Release, addresses_of};
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
@@ -18,9 +20,11 @@ use crate::error::ApiResult;
 use crate::object::meta;
 use crate::registry::managers::Writer;
 use crate::registry::{Registry, Resource, ids};
-use crate::store::{Key, ResourceId, Scope};
-use jiff::Timestamp;
+use crate::store::{Entry, Key, ResourceId, Scope};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
 use tree::{Value, json};
 
 /// `corev1.FinalizerKubernetes`, in `spec.finalizers`.
@@ -50,37 +54,69 @@ struct Remaining {
     finalizers: BTreeMap<String, usize>,
 }
 
-/// Deletes the content of a namespace that began to terminate.
-pub(super) async fn close(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    if !terminates(cluster, namespace) {
-        return Ok(());
-    }
-    let catalog = cluster.catalog();
-    empty(cluster, namespace, catalog.registry.known(ids::PODS), now, &mut Remaining::default()).await?;
-    leave(cluster, namespace, now).await
+/// The state of the controller.
+#[derive(Default)]
+pub(super) struct Namespaces {
+    /// The uids of terminating namespaces, by name, whose pods are all being deleted: it need not be tried again.
+    closed: Mutex<BTreeMap<Box<str>, Box<str>>>,
 }
 
-/// Continues with a terminating namespace after an object in it was removed. While there are pods, which are all being deleted
-/// since the namespace was closed, the cost does not depend on their number.
-pub(super) async fn leave(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    if !terminates(cluster, namespace) {
-        return Ok(());
+impl Reconciler for Namespaces {
+    fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
+        let name = match event {
+            Event::Stored(entry) if entry.key.resource == ids::NAMESPACES && is_terminating(entry) => entry.key.name(),
+            Event::Removed(entry) if terminating(cluster, entry.key.namespace()).is_some() => entry.key.namespace(),
+            _ => return Vec::new(),
+        };
+        vec![name.into()]
     }
-    if remains(cluster, namespace, ids::PODS) {
-        // Upstream does not count them: it reports that nothing remains.
-        return write_conditions(cluster, namespace, &Remaining::default(), now).await;
+
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        self.empty_and_finalize(context, key).boxed()
     }
-    let mut remaining = Remaining::default();
-    let catalog = cluster.catalog();
-    for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
-        empty(cluster, namespace, resource, now, &mut remaining).await?;
-    }
-    write_conditions(cluster, namespace, &remaining, now).await?;
-    if remaining.resources.is_empty() { finalize(cluster, namespace, now).await } else { Ok(()) }
 }
 
-fn terminates(cluster: &Shared, namespace: &str) -> bool {
-    cluster.store.get(&key(namespace)).is_some_and(|entry| is_terminating(&entry))
+impl Namespaces {
+    /// Deletes the content of a terminating namespace and, when nothing is left, the namespace.
+    async fn empty_and_finalize(&self, cluster: &Context<'_>, namespace: &str) -> ApiResult<()> {
+        let Some(entry) = terminating(cluster, namespace) else {
+            self.closed().remove(namespace);
+            return Ok(());
+        };
+        let catalog = cluster.catalog();
+        if self.closed().get(namespace) != Some(&entry.meta.uid) {
+            empty(cluster, namespace, catalog.registry.known(ids::PODS), &mut Remaining::default()).await?;
+            self.closed().insert(namespace.into(), entry.meta.uid.clone());
+        }
+        // The cost of waiting for pods does not depend on their number.
+        if remains(cluster, namespace, ids::PODS) {
+            // Upstream does not count them: it reports that nothing remains.
+            return write_conditions(cluster, namespace, &Remaining::default()).await;
+        }
+        let mut remaining = Remaining::default();
+        for resource in content(&catalog.registry).filter(|resource| resource.id != ids::PODS) {
+            empty(cluster, namespace, resource, &mut remaining).await?;
+        }
+        write_conditions(cluster, namespace, &remaining).await?;
+        if !remaining.resources.is_empty() {
+            return Ok(());
+        }
+        finalize(cluster, namespace).await?;
+        self.closed().remove(namespace);
+        Ok(())
+    }
+
+    fn closed(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Box<str>>> {
+        self.closed.lock().expect("no code that runs under this lock panics")
+    }
+}
+
+/// The namespace of that name, if it is terminating.
+fn terminating(cluster: &Shared, name: &str) -> Option<Arc<Entry>> {
+    if name.is_empty() {
+        return None;
+    }
+    cluster.store.get(&key(name)).filter(|entry| is_terminating(entry))
 }
 
 /// The resources whose objects live in namespaces.
@@ -99,28 +135,24 @@ fn remains(cluster: &Shared, namespace: &str, id: ResourceId) -> bool {
 
 /// Deletes all objects of that kind, and counts those that remain.
 async fn empty(
-    cluster: &Shared,
+    cluster: &Context<'_>,
     namespace: &str,
     resource: &Resource,
-    now: Timestamp,
     remaining: &mut Remaining,
 ) -> ApiResult<()> {
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let snapshot = cluster.store.snapshot();
     let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
+    let mut pace = Pace::default();
     for key in keys {
         let deletion = cluster.commits.change(&key, |entry| {
-            let plan = deletion::plan(resource, entry, &options, now)?;
+            let plan = deletion::plan(resource, entry, &options, cluster.now)?;
             Ok((plan.change, plan.removes))
         });
-        match deletion.await? {
-            Some((entry, false)) => remaining.count(resource, &entry.object()),
-            Some((entry, true)) if resource.id == ids::SERVICES => {
-                let catalog = cluster.catalog();
-                Release::new(cluster.access(&catalog, now)).all(&addresses_of(&entry.object())).await;
-            }
-            _ => {}
+        if let Some((entry, false)) = deletion.await? {
+            remaining.count(resource, &entry.object());
         }
+        pace.step().await;
     }
     Ok(())
 }
@@ -154,8 +186,8 @@ impl Remaining {
 }
 
 /// `updateConditions`: unchanged conditions keep their transition time.
-async fn write_conditions(cluster: &Shared, namespace: &str, remaining: &Remaining, now: Timestamp) -> ApiResult<()> {
-    let now = format_seconds(now);
+async fn write_conditions(cluster: &Context<'_>, namespace: &str, remaining: &Remaining) -> ApiResult<()> {
+    let now = format_seconds(cluster.now);
     let writer = Writer { manager: MANAGER, subresource: "status", now: &now };
     let change = change(cluster, namespace, writer, |object| {
         let mut conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -181,8 +213,8 @@ async fn write_conditions(cluster: &Shared, namespace: &str, remaining: &Remaini
 }
 
 /// Removes the finalizer, and the namespace unless it has other finalizers.
-async fn finalize(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResult<()> {
-    let now = format_seconds(now);
+async fn finalize(cluster: &Context<'_>, namespace: &str) -> ApiResult<()> {
+    let now = format_seconds(cluster.now);
     let writer = Writer { manager: MANAGER, subresource: "finalize", now: &now };
     let change = change(cluster, namespace, writer, |object| {
         if let Some(finalizers) = object["spec"]["finalizers"].as_array_mut() {
@@ -193,7 +225,12 @@ async fn finalize(cluster: &Shared, namespace: &str, now: Timestamp) -> ApiResul
 }
 
 /// Changes the namespace, if it exists; it is removed when it has no finalizers left.
-async fn change(cluster: &Shared, namespace: &str, writer: Writer<'_>, change: impl Fn(&mut Value)) -> ApiResult<()> {
+async fn change(
+    cluster: &Context<'_>,
+    namespace: &str,
+    writer: Writer<'_>,
+    change: impl Fn(&mut Value),
+) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let resource = catalog.registry.known(ids::NAMESPACES);
     let key = key(namespace);
@@ -208,3 +245,6 @@ async fn change(cluster: &Shared, namespace: &str, writer: Writer<'_>, change: i
     });
     changed.await.map(drop)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,10 @@
-//! The cluster as all reconcilers see it, with their options and the works that are noted.
+//! The cluster as all reconcilers see it, with their options.
 
-use super::work::{Noted, Work};
-use crate::allocation::{Access, Allocations};
-use crate::commit::Commits;
+use crate::allocation::Allocations;
+use crate::clock::Clock;
 use crate::discovery::{Catalog, Catalogs};
 use crate::ids::Ids;
 use crate::store::Store;
-use jiff::Timestamp;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -22,14 +20,14 @@ pub(crate) struct Options {
 }
 
 /// The state that all reconcilers share.
-pub(super) struct Shared {
-    pub(super) options: Options,
-    pub(super) store: Store,
-    pub(super) commits: Commits,
-    pub(super) ids: Arc<Ids>,
-    pub(super) catalogs: Arc<Catalogs>,
-    pub(super) allocations: Arc<Allocations>,
-    pub(super) noted: Noted,
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) store: Store,
+    pub(crate) ids: Arc<Ids>,
+    pub(crate) catalogs: Arc<Catalogs>,
+    pub(crate) allocations: Arc<Allocations>,
+    /// The clock of the cluster, which replicas may be ahead of or behind.
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Shared {
@@ -37,21 +35,20 @@ impl Shared {
     pub(super) fn catalog(&self) -> Arc<Catalog> {
         self.catalogs.load()
     }
+}
 
-    /// The access of allocations to the cluster's state.
-    pub(super) fn access<'a>(&'a self, catalog: &'a Catalog, now: Timestamp) -> Access<'a> {
-        Access {
-            store: &self.store,
-            commits: &self.commits,
-            ids: &self.ids,
-            registry: &catalog.registry,
-            now,
-            dry_run: false,
+#[cfg(test)]
+impl Shared {
+    /// A cluster without objects.
+    pub(super) fn empty() -> Shared {
+        let store = Store::new(10);
+        Shared {
+            options: Options { namespaces: true, cluster_roles: true, advertised: ([127, 0, 0, 1], 443).into() },
+            ids: Ids::seeded(1).into(),
+            catalogs: Catalogs::new().into(),
+            allocations: Allocations::new(&store, Vec::new(), 30_000..=32_767).into(),
+            clock: Arc::new(crate::clock::SystemClock),
+            store,
         }
-    }
-
-    /// Notes a work to be done.
-    pub(super) fn note(&self, work: Work) {
-        self.noted.add(work);
     }
 }

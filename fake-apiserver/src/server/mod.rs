@@ -136,6 +136,7 @@ impl FakeApiServer {
         for replica in &self.replicas {
             replica.ended().await;
         }
+        self.cluster.reconcilers.ended().await;
     }
 }
 

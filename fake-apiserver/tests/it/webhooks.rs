@@ -26,6 +26,8 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com";
+const NAMESPACES: &str = "/api/v1/namespaces";
 const V1: &str = "/apis/example.com/v1/namespaces/default/things";
 const V2: &str = "/apis/example.com/v2/namespaces/default/things";
 /// How many ask a webhook at the same time.
@@ -138,31 +140,36 @@ fn thing(version: &str, name: &str) -> Value {
     json!({"apiVersion": format!("example.com/{version}"), "kind": "Thing", "metadata": {"name": name}, "spec": {"a": 1}})
 }
 
-/// A server with things, of which `a` is one, stored as `v1`.
-async fn start_with_things(hook: &Hook) -> (FakeApiServer, Client) {
-    let server = start().await;
-    let mut client = Client::new(&server).await;
+/// The definition of a resource in two versions, stored as `v1`, which the webhook converts.
+fn definition(plural: &str, hook: &Hook) -> Value {
     let version = |name: &str| {
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
         json!({"name": name, "served": true, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}})
     };
+    let kind = if plural == "things" { "Thing" } else { "Other" };
     let webhook = json!({
         "clientConfig": {"url": hook.url, "caBundle": hook.ca_bundle},
         "conversionReviewVersions": ["v1"],
     });
-    let definition = json!({
+    json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": "things.example.com"},
+        "metadata": {"name": format!("{plural}.example.com")},
         "spec": {
             "group": "example.com",
             "scope": "Namespaced",
-            "names": {"plural": "things", "kind": "Thing"},
+            "names": {"plural": plural, "kind": kind},
             "versions": [version("v1"), version("v2")],
             "conversion": {"strategy": "Webhook", "webhook": webhook},
         },
-    });
-    client.post(DEFINITIONS, &definition).await.expect(201);
+    })
+}
+
+/// A server with things, of which `a` is one, stored as `v1`.
+async fn start_with_things(hook: &Hook) -> (FakeApiServer, Client) {
+    let server = start().await;
+    let mut client = Client::new(&server).await;
+    client.post(DEFINITIONS, &definition("things", hook)).await.expect(201);
     client.post(V1, &thing("v1", "a")).await.expect(201);
     (server, client)
 }
@@ -265,4 +272,84 @@ async fn a_list_is_converted_by_one_review() {
     assert_eq!(page["items"].as_array().map(Vec::len), Some(10));
     assert_eq!(page["metadata"]["remainingItemCount"], MANY + 1 - 10);
     assert!(!asked.has_changed().expect("it runs"));
+}
+
+/// Makes `v2` the stored version, so that the webhook has to convert what is stored before it can be deleted.
+async fn store_as_v2(client: &mut Client) {
+    let storage = |index: usize, storage: bool| json!({"op": "replace", "path": format!("/spec/versions/{index}/storage"), "value": storage});
+    let patch = json!([storage(0, false), storage(1, true)]);
+    client.patch(JSON_PATCH, DEFINITION, &patch).await.expect(200);
+}
+
+/// Waits until the definition of the things is removed.
+async fn is_removed(definitions: &mut Events) {
+    loop {
+        let (change, name, _) = definitions.next_short().await;
+        if (&*change, &*name) == ("DELETED", "things.example.com") {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_definition_that_waits_for_a_silent_webhook_holds_up_nobody() {
+    let mut hook = Hook::start().await;
+    let (server, mut client) = start_with_things(&hook).await;
+    store_as_v2(&mut client).await;
+    let mut definitions = Client::new(&server).await.watch(&format!("{DEFINITIONS}?watch=true"), &[]).await;
+    hook.manner.send_replace(Manner::Silent);
+    let before = *hook.asked.borrow();
+    // Its writer waits no longer than its own time, and not as long as the webhook may take.
+    client.delete(&format!("{DEFINITION}?timeout=1s")).await.expect(200);
+    hook.was_asked(before + 1).await;
+    // Others are served, and see the consequences of what they do.
+    client.get(DEFINITION).await.expect(200);
+    client.post(NAMESPACES, &named("other")).await.expect(201);
+    client.post("/api/v1/namespaces/other/configmaps", &named("a")).await.expect(201);
+    client.delete("/api/v1/namespaces/other").await.expect(200);
+    client.get("/api/v1/namespaces/other").await.refusal(404);
+    let mut other = definition("others", &hook);
+    other["spec"]["conversion"] = json!({"strategy": "None"});
+    client.post(DEFINITIONS, &other).await.expect(201);
+    client.get("/apis/example.com/v1/others").await.expect(200);
+    client.delete(&format!("{DEFINITIONS}/others.example.com")).await.expect(200);
+    assert_eq!(client.get("/apis/example.com/v1/others").await.code, 404);
+    assert_eq!(*hook.asked.borrow(), before + 1, "all that while it was asked once");
+    // Who changes the definition is not held up either, as long as there is time.
+    client.patch(MERGE_PATCH, DEFINITION, &json!({"metadata": {"labels": {"a": "b"}}})).await.expect(200);
+    assert_eq!(*hook.asked.borrow(), before + 2, "it is asked anew");
+    hook.manner.send_replace(Manner::Converts);
+    is_removed(&mut definitions).await;
+    assert_eq!(client.get(V1).await.code, 404);
+}
+
+#[tokio::test]
+async fn a_definition_goes_once_it_asks_its_silent_webhook_no_more() {
+    let hook = Hook::start().await;
+    let (_server, mut client) = start_with_things(&hook).await;
+    store_as_v2(&mut client).await;
+    hook.manner.send_replace(Manner::Silent);
+    client.delete(&format!("{DEFINITION}?timeout=1s")).await.expect(200);
+    let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+    client.patch(MERGE_PATCH, DEFINITION, &none).await.expect(200);
+    client.get(DEFINITION).await.refusal(404);
+}
+
+#[tokio::test]
+async fn a_definition_is_removed_when_its_webhook_answers_again() {
+    let hook = Hook::start().await;
+    let (server, mut client) = start_with_things(&hook).await;
+    store_as_v2(&mut client).await;
+    hook.manner.send_replace(Manner::Endless);
+    let mut definitions = Client::new(&server).await.watch(&format!("{DEFINITIONS}?watch=true"), &[]).await;
+    client.delete(DEFINITION).await.expect(200);
+    let status = &client.get(DEFINITION).await.expect(200)["status"];
+    let reasons: Vec<&str> =
+        status["conditions"].as_array().into_iter().flatten().map(|one| text(one, "/reason")).collect();
+    assert!(reasons.iter().any(|reason| reason.starts_with("InstanceDeletion")), "{reasons:?}");
+    client.get(&format!("{V1}/a")).await.expect(200);
+    hook.manner.send_replace(Manner::Converts);
+    // Nobody writes anything.
+    is_removed(&mut definitions).await;
+    assert_eq!(client.get(V1).await.code, 404);
 }

@@ -11,7 +11,8 @@ pub(crate) use query::Query;
 
 use crate::auth::User;
 use crate::clock::Clock;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, LiveObjects};
+use crate::commit::Commits;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::registry::{Resource, Subresource, Version};
@@ -32,6 +33,10 @@ pub(crate) struct Body<'r> {
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
+    /// The objects that authentication depends on.
+    pub(crate) objects: LiveObjects<'r>,
+    /// Its writes to the store.
+    pub(crate) commits: &'r Commits,
     /// The view of the replica.
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.

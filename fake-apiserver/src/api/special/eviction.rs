@@ -93,7 +93,7 @@ async fn count(request: &Request<'_>, budget: &Key, dry_run: bool) -> ApiResult<
     let catalog = request.cluster.catalog();
     let resource = catalog.registry.known(ids::POD_DISRUPTION_BUDGETS);
     let now = format_seconds(request.now);
-    let counted = request.cluster.commits.change(budget, |entry| {
+    let counted = request.commits.change(budget, |entry| {
         let old = entry.object();
         let mut new = disrupted(&old, request.name, request.now)?;
         if dry_run {
@@ -196,7 +196,7 @@ async fn evict(request: &Request<'_>, options: &WriteOptions, mut deletion: Dele
     }
     while let Some(current) = request.cluster.store.get(&request.key()) {
         let plan = deletion::plan(request.resource, &current, &deletion, request.now)?;
-        if request.cluster.commits.commit(&current, plan.change).await.is_ok() {
+        if request.commits.commit(&current, plan.change).await.is_ok() {
             return Ok(());
         }
     }

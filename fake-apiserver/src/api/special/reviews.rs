@@ -20,7 +20,7 @@ fn answer(request: &Request<'_>, review: Review, body: Value) -> ApiResult<Value
     let (cluster, user) = (request.cluster, &*request.user);
     let authorizer = &*cluster.authorizer;
     match review {
-        Review::Token => token::review(&cluster.authenticator, body, request.now, cluster),
+        Review::Token => token::review(&cluster.authenticator, body, request.now, &request.objects),
         Review::SelfSubject => Ok(own::subject(user, request.now)),
         Review::SubjectAccess => access::subject(authorizer, body),
         Review::LocalSubjectAccess => access::local(authorizer, request.namespace, body),

@@ -19,7 +19,7 @@ pub(crate) async fn create(request: &mut Request<'_>) -> ApiResult<Reply> {
         request.name,
         body,
         request.now,
-        cluster,
+        &request.objects,
         &cluster.ids,
     )?;
     request.warnings.extend(outcome.notes.warnings);

@@ -34,7 +34,7 @@ impl Allocators {
         let cluster: &'r Cluster = write.request.cluster;
         let access = Access {
             store: &cluster.store,
-            commits: &cluster.commits,
+            commits: write.request.commits,
             ids: &cluster.ids,
             registry: &catalog.registry,
             now: write.request.now,

@@ -99,7 +99,7 @@ async fn store_new(write: &mut Write<'_, '_>, object: &mut Value) -> ApiResult<R
     }
     let needs_namespace = request.resource.meta.namespaced && request.cluster.admission.needs_namespaces();
     let parent = if needs_namespace { namespace::parent(request.namespace) } else { None };
-    match request.cluster.commits.create(draft, parent.as_ref()).await {
+    match request.commits.create(draft, parent.as_ref()).await {
         Ok(entry) => Ok(Ok(Reply::object(201, request.line_in_version(entry.line().clone()).await?, complete_under))),
         Err(CreateError::Exists(existing)) => Ok(Err(existing)),
         Err(CreateError::ParentClosed) => {
@@ -189,7 +189,7 @@ async fn store_changed(write: &mut Write<'_, '_>, entry: &Arc<Entry>, new: &mut 
         () if removes => Change::Remove,
         () => Change::Put(draft),
     };
-    let Ok(entry) = request.cluster.commits.commit(entry, change).await else { return Ok(None) };
+    let Ok(entry) = request.commits.commit(entry, change).await else { return Ok(None) };
     let line = match removed {
         Some(line) => line,
         None => request.line_in_version(shown.unwrap_or_else(|| entry.line().clone())).await?,
@@ -204,7 +204,7 @@ pub(super) async fn rewrite(
     mut change: impl FnMut(&Request<'_>, &Entry, &mut Value) -> ApiResult<()>,
 ) -> ApiResult<()> {
     let key = request.key();
-    let stored = request.cluster.commits.change(&key, |entry| {
+    let stored = request.commits.change(&key, |entry| {
         let mut object = entry.object();
         change(request, entry, &mut object)?;
         if options.dry_run {

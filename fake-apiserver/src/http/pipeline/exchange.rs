@@ -4,6 +4,7 @@ use crate::api::request::Query;
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::{ClientCertificate, User};
+use crate::cluster::LiveObjects;
 use crate::http::audit_id;
 use crate::http::metrics::Series;
 use crate::http::negotiate::Preferences;
@@ -11,6 +12,7 @@ use crate::http::replica::Replica;
 use crate::http::route::{ResourcePath, Route, route, verb};
 use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
+use crate::reconcile::Ticket;
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
@@ -32,6 +34,8 @@ pub(super) struct Exchange<'r> {
     pub(super) query: Query<'r>,
     /// The requirements of the field selector of a list, watch or deletecollection.
     pub(super) fields: Vec<(String, String)>,
+    /// The consequences of its writes.
+    pub(super) ticket: Arc<Ticket>,
 }
 
 /// The facts about a request that are recorded besides the request itself.
@@ -79,7 +83,13 @@ impl<'r> Exchange<'r> {
             verb,
             query,
             fields,
+            ticket: replica.cluster.reconcilers.ticket(),
         }
+    }
+
+    /// The objects that authentication depends on.
+    pub(super) fn objects(&self) -> LiveObjects<'_> {
+        LiveObjects { cluster: &self.replica.cluster, ticket: &self.ticket }
     }
 
     /// The name for authorizers and auditors: a list or watch of a single object has that object's name.

@@ -6,12 +6,11 @@ use super::stored::Stored;
 use crate::clock::format_seconds;
 use crate::commit::definition::Condition;
 use crate::error::ApiResult;
-use crate::reconcile::shared::Shared;
+use crate::reconcile::reconciler::Context;
 use crate::registry::{Approval, approval_of};
-use jiff::Timestamp;
 
 /// Writes the condition, if the group is one of those and it is not there yet.
-pub(super) async fn settle(cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+pub(super) async fn settle(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {
     let Some((approval, message)) = approval_of(&stored.definition) else { return Ok(()) };
     let reason = match approval {
         Approval::Approved => "ApprovedAnnotation",
@@ -28,5 +27,5 @@ pub(super) async fn settle(cluster: &Shared, stored: &mut Stored, now: Timestamp
     if condition.is_in(&stored.definition) {
         return Ok(());
     }
-    stored.change(cluster, now, |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, |definition| condition.set(definition, &format_seconds(cluster.now))).await
 }

@@ -6,8 +6,9 @@
 //! ```
 //! Upstream's controllers do that a moment later; here it is done before the response to the write. Follows
 //! `pkg/controller/{status,establish,finalizer,apiapproval,nonstructuralschema}` of k8s.io/apiextensions-apiserver (v0.37.1). A deletion
-//! that a webhook prevents is tried again when the definition is written or one of its objects removed; upstream does so after a pause, too. The
-//! reason `InstanceDeletionCheck`, which upstream gives for some milliseconds of each minute that it waits for finalizers, is not given.
+//! that a webhook prevents is tried again after a pause, and when the definition is written or one of its objects removed. The reason
+//! `InstanceDeletionCheck`, which upstream gives for some milliseconds of each minute that it waits for finalizers, is not given. A key is
+//! a name.
 
 mod approval;
 mod description;
@@ -16,18 +17,22 @@ mod removal;
 mod stored;
 mod structure;
 
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
-use super::work::Work;
 use crate::clock::format_seconds;
 use crate::commit::definition::{CLEANUP, Condition, find, is_true};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
+use crate::registry::{ids, is_added};
 use crate::schema::OwnedType;
-use crate::store::ResourceId;
-use jiff::Timestamp;
+use crate::store::{Key, ResourceId};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use names::{AllNames, Naming};
 use removal::Removal;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
 use stored::{Stored, key};
 use tree::Value;
 
@@ -39,8 +44,9 @@ const TERMINATING: &str = "Terminating";
 #[derive(Default)]
 pub(super) struct Definitions {
     /// The served definitions by name.
-    served: BTreeMap<Box<str>, Served>,
-    names: AllNames,
+    served: Mutex<BTreeMap<Box<str>, Served>>,
+    /// Locked while names are accepted, so that no two definitions get the same one.
+    names: tokio::sync::Mutex<AllNames>,
     structure: structure::Seen,
 }
 
@@ -75,100 +81,126 @@ impl Sources {
     }
 }
 
+impl Reconciler for Definitions {
+    fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>> {
+        match event {
+            Event::Stored(entry) if is_definition(&entry.key) => vec![entry.key.name().into()],
+            Event::Removed(entry) if is_definition(&entry.key) => vec![entry.key.name().into()],
+            Event::Removed(entry) => terminating(cluster, entry.key.resource).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        self.reconcile(context, key).boxed()
+    }
+}
+
+fn is_definition(key: &Key) -> bool {
+    key.resource == ids::CUSTOM_RESOURCE_DEFINITIONS
+}
+
+/// The definition of a resource that waits for its objects to go.
+fn terminating(cluster: &Shared, resource: ResourceId) -> Option<Box<str>> {
+    let catalog = is_added(resource).then(|| cluster.catalog())?;
+    let resource = catalog.registry.get(resource).filter(|resource| resource.terminating)?;
+    Some([&*resource.plural, &*resource.group].join(".").into())
+}
+
 impl Definitions {
     /// Reconciles the definition.
-    pub(super) async fn sync(&mut self, cluster: &Shared, name: &str, now: Timestamp) -> ApiResult<()> {
+    async fn reconcile(&self, cluster: &Context<'_>, name: &str) -> ApiResult<()> {
         let found = Stored::read(cluster, name);
         let uid = found.as_ref().map_or("", |stored| meta::uid(&stored.definition));
-        if self.served.get(name).is_some_and(|served| served.made_of.uid != uid) {
+        if self.served().get(name).is_some_and(|served| served.made_of.uid != uid) {
             self.retire(cluster, name).await;
         }
         let Some(mut stored) = found else {
-            self.forget(cluster, name);
+            self.forget(cluster, name).await;
             return Ok(());
         };
-        approval::settle(cluster, &mut stored, now).await?;
-        self.structure.settle(cluster, &mut stored, now).await?;
-        self.accept_names(cluster, name, &mut stored, now).await?;
-        establish(cluster, &mut stored, now).await?;
+        approval::settle(cluster, &mut stored).await?;
+        self.structure.settle(cluster, &mut stored).await?;
+        self.accept_names(cluster, name, &mut stored).await?;
+        establish(cluster, &mut stored).await?;
         if cluster.store.get(&key(name)).is_some() {
             self.serve(cluster, name, &stored);
-            self.finalize(cluster, name, stored, now).await?;
+            self.finalize(cluster, name, stored).await?;
         }
         Ok(())
     }
 
-    /// Reconciles the definition of a resource of which an object was removed.
-    pub(super) async fn leave(&mut self, cluster: &Shared, resource: ResourceId, now: Timestamp) -> ApiResult<()> {
-        let name = self.served.iter().find(|(_, served)| served.resource == resource).map(|(name, _)| name.clone());
-        match name {
-            Some(name) => self.sync(cluster, &name, now).await,
-            None => Ok(()),
-        }
+    fn served(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Served>> {
+        self.served.lock().expect("no code that runs under this lock panics")
     }
 
     /// Serves the resource, unless it is already served with the same description.
-    fn serve(&mut self, cluster: &Shared, name: &str, Stored { entry, definition }: &Stored) {
+    fn serve(&self, cluster: &Context<'_>, name: &str, Stored { entry, definition }: &Stored) {
         if !is_true(definition, NAMES_ACCEPTED) && !is_true(definition, ESTABLISHED) {
             return;
         }
         let made_of = Sources::of(definition);
-        if self.served.get(name).is_some_and(|served| served.made_of == made_of) {
+        let mut all = self.served();
+        let before = all.get(name);
+        if before.is_some_and(|served| served.made_of == made_of) {
             return;
         }
         let description = match description::of(definition, entry.line(), &OwnedType::custom_resource()) {
             Ok(description) => description,
             Err(error) => return tracing::error!(name, error, "A custom resource cannot be served"),
         };
-        let id = match self.served.get(name) {
+        let id = match before {
             Some(served) => cluster.catalogs.put(served.resource, description).then_some(served.resource),
             None => cluster.catalogs.add(description),
         };
         match id {
             Some(resource) => {
                 // As upstream, which makes another storage for another spec or other names, with a watch cache of its own.
-                if self.served.get(name).is_none_or(|served| served.made_of.differs(&made_of)) {
+                if before.is_none_or(|served| served.made_of.differs(&made_of)) {
                     cluster.store.begin(resource);
                 }
-                self.served.insert(name.into(), Served { resource, made_of });
+                all.insert(name.into(), Served { resource, made_of });
             }
             None => tracing::warn!(name, "A custom resource is not served: another resource has its paths or its kind"),
         }
     }
 
     /// Stops serving the resource of a deleted definition.
-    async fn retire(&mut self, cluster: &Shared, name: &str) {
-        if let Some(Served { resource, .. }) = self.served.remove(name) {
+    async fn retire(&self, cluster: &Context<'_>, name: &str) {
+        let served = self.served().remove(name);
+        if let Some(Served { resource, .. }) = served {
             cluster.catalogs.remove(resource);
             cluster.commits.close(resource).await;
         }
     }
 
     /// Removes the objects of a definition that is being deleted and, when none are left, its finalizer.
-    async fn finalize(&mut self, cluster: &Shared, name: &str, mut stored: Stored, now: Timestamp) -> ApiResult<()> {
+    async fn finalize(&self, cluster: &Context<'_>, name: &str, mut stored: Stored) -> ApiResult<()> {
         let definition = &stored.definition;
         if meta::deletion_timestamp(definition).is_none() || meta::finalizers(definition).all(|one| one != CLEANUP) {
             return Ok(());
         }
         let was_served = is_true(definition, ESTABLISHED);
-        let time = format_seconds(now);
+        let time = format_seconds(cluster.now);
         fn condition<'c>(status: bool, reason: &'c str, message: &'c str) -> Condition<'c> {
             Condition { type_: TERMINATING, status, reason, message }
         }
         let progress = condition(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
-        stored.change(cluster, now, |definition| progress.set(definition, &time)).await?;
-        let done = match self.served.get(name) {
-            Some(served) if was_served => match removal::run(cluster, served.resource, now).await? {
+        stored.change(cluster, |definition| progress.set(definition, &time)).await?;
+        let served = self.served().get(name).map(|served| served.resource);
+        let done = match served.filter(|_| was_served) {
+            Some(resource) => match removal::run(cluster, resource).await? {
                 Removal::Done => condition(false, "InstanceDeletionCompleted", "removed all instances"),
-                Removal::Waiting => return Ok(()),
+                Removal::Waiting | Removal::Outdated => return Ok(()),
                 Removal::Failed(why) => {
                     let failed = condition(true, "InstanceDeletionFailed", &why);
-                    return stored.change(cluster, now, |definition| failed.set(definition, &time)).await;
+                    stored.change(cluster, |definition| failed.set(definition, &time)).await?;
+                    return Err(ApiError::internal(why));
                 }
             },
-            _ => condition(false, "NeverEstablished", "resource was never established"),
+            None => condition(false, "NeverEstablished", "resource was never established"),
         };
-        let finished = stored.change(cluster, now, |definition| {
+        let finished = stored.change(cluster, |definition| {
             done.set(definition, &time);
             let others = meta::finalizers(definition).filter(|one| *one != CLEANUP).map(Into::into).collect();
             meta::set_finalizers(definition, others);
@@ -176,38 +208,28 @@ impl Definitions {
         finished.await?;
         if cluster.store.get(&key(name)).is_none() {
             self.retire(cluster, name).await;
-            self.forget(cluster, name);
+            self.forget(cluster, name).await;
         }
         Ok(())
     }
 
     /// Forgets a definition, which was removed.
-    fn forget(&mut self, cluster: &Shared, name: &str) {
+    async fn forget(&self, cluster: &Context<'_>, name: &str) {
         self.structure.forget(name);
-        self.names.forget(name);
-        self.release_names(cluster, name);
+        let mut names = self.names.lock().await;
+        names.forget(name);
+        // Names may have become free.
+        names.misnamed_beside(name).for_each(|other| cluster.add(other));
     }
 
-    /// Enqueues the other definitions of the group that lack names.
-    fn release_names(&self, cluster: &Shared, name: &str) {
-        for other in self.names.misnamed_beside(name) {
-            cluster.note(Work::Definition(other.into()));
-        }
-    }
-
-    async fn accept_names(
-        &mut self,
-        cluster: &Shared,
-        name: &str,
-        stored: &mut Stored,
-        now: Timestamp,
-    ) -> ApiResult<()> {
+    async fn accept_names(&self, cluster: &Context<'_>, name: &str, stored: &mut Stored) -> ApiResult<()> {
         let definition = &stored.definition;
-        self.names.set(name, definition);
+        let mut names = self.names.lock().await;
+        names.set(name, definition);
         if !names::is_misnamed(definition) {
             return Ok(());
         }
-        let Naming { accepted, conflict } = Naming::of(definition, &self.names.taken_beside(name));
+        let Naming { accepted, conflict } = Naming::of(definition, &names.taken_beside(name));
         let named = match &conflict {
             None => {
                 Condition { type_: NAMES_ACCEPTED, status: true, reason: "NoConflicts", message: "no conflicts found" }
@@ -223,8 +245,8 @@ impl Definitions {
             (Some(_), false) => None,
             (None, false) => Some(("NotAccepted", "not all names are accepted")),
         };
-        let time = format_seconds(now);
-        let changed = stored.change(cluster, now, |definition| {
+        let time = format_seconds(cluster.now);
+        let changed = stored.change(cluster, |definition| {
             definition["status"]["acceptedNames"] = accepted.clone();
             named.set(definition, &time);
             if let Some((reason, message)) = established {
@@ -232,18 +254,18 @@ impl Definitions {
             }
         });
         changed.await?;
-        self.names.set(name, &stored.definition);
+        names.set(name, &stored.definition);
         // Names may have become free.
-        self.release_names(cluster, name);
+        names.misnamed_beside(name).for_each(|other| cluster.add(other));
         Ok(())
     }
 }
 
-async fn establish(cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+async fn establish(cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {
     if !is_true(&stored.definition, NAMES_ACCEPTED) || is_true(&stored.definition, ESTABLISHED) {
         return Ok(());
     }
     let message = "the initial names have been accepted";
     let condition = Condition { type_: ESTABLISHED, status: true, reason: "InitialNamesAccepted", message };
-    stored.change(cluster, now, |definition| condition.set(definition, &format_seconds(now))).await
+    stored.change(cluster, |definition| condition.set(definition, &format_seconds(cluster.now))).await
 }

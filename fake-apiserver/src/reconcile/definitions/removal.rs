@@ -4,10 +4,10 @@
 
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::error::{ApiError, ApiResult, aggregate};
-use crate::reconcile::shared::Shared;
+use crate::reconcile::pace::Pace;
+use crate::reconcile::reconciler::Context;
 use crate::registry::{Resource, Undecodable};
 use crate::store::{Entry, Key, ResourceId, Scope};
-use jiff::Timestamp;
 
 /// The outcome of deleting the objects.
 pub(super) enum Removal {
@@ -17,26 +17,30 @@ pub(super) enum Removal {
     Waiting,
     /// Some cannot be deleted, for this reason, worded for a condition.
     Failed(String),
+    /// The definition has changed, or another object has been removed, before a webhook answered.
+    Outdated,
 }
 
 /// Deletes all objects of a resource. In a namespace with one that cannot be converted to the storage version, those behind it stay, too.
-pub(super) async fn run(cluster: &Shared, id: ResourceId, now: Timestamp) -> ApiResult<Removal> {
+pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Removal> {
     let catalog = cluster.catalog();
     let Some(kind) = catalog.registry.get(id) else { return Ok(Removal::Done) };
     let entries: Vec<_> = cluster.store.snapshot().range(&Scope::all(id), "").cloned().collect();
     let mut failures: Vec<(Key, ApiError)> = Vec::new();
-    let mut gone = true;
+    let (mut gone, mut pace) = (true, Pace::default());
     for entry in entries {
+        pace.step().await;
         let key = &entry.key;
         if failures.last().is_some_and(|(failed, _)| failed.namespace() == key.namespace()) {
             continue;
         }
-        if let Some(why) = undecodable(kind, &entry).await {
+        let Some(converted) = cluster.remotely(undecodable(kind, &entry)).await else { return Ok(Removal::Outdated) };
+        if let Some(why) = converted {
             failures.push((key.clone(), why));
             continue;
         }
         let deletion = cluster.commits.change(key, |entry| {
-            let plan = deletion::plan(kind, entry, &DeleteOptions::default(), now)?;
+            let plan = deletion::plan(kind, entry, &DeleteOptions::default(), cluster.now)?;
             Ok((plan.change, plan.removes))
         });
         gone &= deletion.await?.is_none_or(|(_, removed)| removed);

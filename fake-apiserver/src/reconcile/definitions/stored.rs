@@ -5,11 +5,10 @@ use crate::commit::{Change, draft};
 use crate::error::ApiResult;
 use crate::object::meta;
 use crate::reconcile::MANAGER;
-use crate::reconcile::shared::Shared;
+use crate::reconcile::reconciler::Context;
 use crate::registry::ids;
 use crate::registry::managers::Writer;
 use crate::store::{Entry, Key};
-use jiff::Timestamp;
 use std::sync::Arc;
 use tree::Value;
 
@@ -21,22 +20,17 @@ pub(super) struct Stored {
 
 impl Stored {
     /// The definition of that name.
-    pub(super) fn read(cluster: &Shared, name: &str) -> Option<Stored> {
+    pub(super) fn read(cluster: &Context<'_>, name: &str) -> Option<Stored> {
         let entry = cluster.store.get(&key(name))?;
         Some(Stored { definition: entry.object(), entry })
     }
 
     /// Changes the definition, if it still exists; one that is being deleted is removed once it has no finalizers.
-    pub(super) async fn change(
-        &mut self,
-        cluster: &Shared,
-        now: Timestamp,
-        change: impl Fn(&mut Value),
-    ) -> ApiResult<()> {
+    pub(super) async fn change(&mut self, cluster: &Context<'_>, change: impl Fn(&mut Value)) -> ApiResult<()> {
         let catalog = cluster.catalog();
         let resource = catalog.registry.known(ids::CUSTOM_RESOURCE_DEFINITIONS);
         let Stored { entry: known, definition } = self;
-        let now = format_seconds(now);
+        let now = format_seconds(cluster.now);
         let changed = cluster.commits.change(&known.key, |entry| {
             if entry.revision != known.revision {
                 *definition = entry.object();

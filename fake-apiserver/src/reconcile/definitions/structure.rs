@@ -7,34 +7,38 @@ use super::stored::Stored;
 use crate::commit::definition::{find, remove};
 use crate::error::ApiResult;
 use crate::object::meta;
-use crate::reconcile::shared::Shared;
-use jiff::Timestamp;
+use crate::reconcile::reconciler::Context;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
 
 const NON_STRUCTURAL_SCHEMA: &str = "NonStructuralSchema";
 
 /// The generations in which the condition was removed, by name of the definition.
 #[derive(Default)]
-pub(super) struct Seen(BTreeMap<Box<str>, i64>);
+pub(super) struct Seen(Mutex<BTreeMap<Box<str>, i64>>);
 
 impl Seen {
     /// Removes the condition.
-    pub(super) async fn settle(&mut self, cluster: &Shared, stored: &mut Stored, now: Timestamp) -> ApiResult<()> {
+    pub(super) async fn settle(&self, cluster: &Context<'_>, stored: &mut Stored) -> ApiResult<()> {
         let definition = &stored.definition;
         let name = meta::name(definition).into();
         let generation = definition["metadata"]["generation"].as_i64().unwrap_or_default();
         if find(definition, NON_STRUCTURAL_SCHEMA).is_none()
-            || self.0.get(&name).is_some_and(|seen| generation <= *seen)
+            || self.seen().get(&name).is_some_and(|seen| generation <= *seen)
         {
             return Ok(());
         }
-        stored.change(cluster, now, |definition| remove(definition, NON_STRUCTURAL_SCHEMA)).await?;
-        self.0.insert(name, generation);
+        stored.change(cluster, |definition| remove(definition, NON_STRUCTURAL_SCHEMA)).await?;
+        self.seen().insert(name, generation);
         Ok(())
     }
 
     /// Forgets a definition, which was removed.
-    pub(super) fn forget(&mut self, name: &str) {
-        self.0.remove(name);
+    pub(super) fn forget(&self, name: &str) {
+        self.seen().remove(name);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<Box<str>, i64>> {
+        self.0.lock().expect("no code that runs under this lock panics")
     }
 }

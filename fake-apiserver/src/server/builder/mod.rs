@@ -25,7 +25,6 @@ use crate::auth::modes::{self, AuthorizationMode, SYSTEM_PRIVILEGED_GROUP};
 use crate::auth::{self, Authenticator, ParsedObjects};
 use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
-use crate::commit::Commits;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
 use crate::discovery::Catalogs;
@@ -35,6 +34,7 @@ use crate::ids::Ids;
 use crate::reconcile::{self, Reconcilers, bootstrap};
 use crate::repeats::Repeats;
 use crate::store::Store;
+use crate::threads;
 use crate::turns::Turns;
 use error::MOST_REPLICAS;
 use pools::Pools;
@@ -261,13 +261,14 @@ impl Builder {
         }
         let identity = self.secure_port.map(|_| self.identity()).transpose()?;
         let bound = self.bind()?;
-        let cluster = self.cluster(ids, &bound).await?;
+        let shutdown = CancellationToken::new();
+        let cluster = self.cluster(ids, &bound, &shutdown).await?;
         let mut server = FakeApiServer {
             cluster,
             replicas: Vec::new(),
             ca_pem: identity.as_ref().map(|identity| identity.authority_pem().to_string()),
             admin_token,
-            shutdown: CancellationToken::new(),
+            shutdown,
             #[cfg(feature = "controllers")]
             controllers: None,
         };
@@ -319,7 +320,12 @@ impl Builder {
     }
 
     /// The state that all replicas share, with the objects of every new cluster.
-    async fn cluster(&mut self, ids: Ids, bound: &[Bound]) -> Result<Arc<Cluster>, StartError> {
+    async fn cluster(
+        &mut self,
+        ids: Ids,
+        bound: &[Bound],
+        shutdown: &CancellationToken,
+    ) -> Result<Arc<Cluster>, StartError> {
         let authentication = std::mem::replace(&mut self.authentication, auth::Config::new(DEFAULT_ISSUER));
         let log = RequestLog::new(self.record_requests, self.audit_log.as_deref())
             .map_err(|source| StartError::AuditLog { path: self.audit_log.clone().unwrap_or_default(), source })?;
@@ -333,13 +339,19 @@ impl Builder {
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(Catalogs::new());
-        let reconcilers = Reconcilers::new(store.clone(), ids.clone(), catalogs.clone(), allocations.clone(), options);
-        let reconcilers = Arc::new(reconcilers);
+        let runtime = threads::runtime().expect("binding the ports has started them");
+        let shared = reconcile::Shared {
+            options,
+            store: store.clone(),
+            ids: ids.clone(),
+            catalogs: catalogs.clone(),
+            allocations: allocations.clone(),
+            clock: self.clock.clone(),
+        };
         let cluster = Arc::new(Cluster {
             authorizer,
             rbac,
-            commits: Commits::new(store.clone(), Some(reconcilers.clone())),
-            reconcilers,
+            reconcilers: Reconcilers::run(shared, shutdown, &runtime),
             allocations,
             store,
             ids,
@@ -355,8 +367,7 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        let created =
-            bootstrap::create(&cluster.reconcilers, &cluster.commits, cluster.rbac.is_some(), self.clock.now());
+        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some());
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
     }

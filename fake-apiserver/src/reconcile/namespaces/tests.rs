@@ -1,0 +1,52 @@
+//! The pace at which a namespace is emptied. All else is in the scenarios.
+
+use super::*;
+use crate::commit::server;
+use crate::commit::{Commits, draft};
+use crate::reconcile::engine::Engine;
+use crate::reconcile::queue::Queue;
+use crate::reconcile::ticket::Ticket;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use tokio::task::yield_now;
+use tokio_util::sync::CancellationToken;
+
+const OBJECTS: usize = 1000;
+
+/// On one thread, others see the state in between only if the work lets them.
+#[tokio::test]
+async fn a_large_namespace_is_emptied_in_portions() {
+    let cluster = Shared::empty();
+    let (store, catalog, commits) =
+        (cluster.store.clone(), cluster.catalog(), Commits::new(cluster.store.clone(), None));
+    let complete = |id, object: &mut Value| {
+        server::complete(catalog.registry.known(id), object, &cluster.store, &cluster.ids, Timestamp::UNIX_EPOCH);
+    };
+    let mut namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "large"}});
+    complete(ids::NAMESPACES, &mut namespace);
+    namespace["status"]["phase"] = "Terminating".into();
+    let mut all = vec![(ids::NAMESPACES, namespace)];
+    for index in 0..OBJECTS {
+        let metadata = json!({"name": format!("a{index}"), "namespace": "large"});
+        let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+        complete(ids::CONFIG_MAPS, &mut object);
+        all.push((ids::CONFIG_MAPS, object));
+    }
+    for (id, object) in &all {
+        let draft = draft(catalog.registry.known(*id), object).expect("it is sound");
+        assert!(commits.create(draft, None).await.is_ok());
+    }
+    let queue = Queue::new(CancellationToken::new());
+    let engine = Arc::new(Engine { cluster, reconcilers: vec![Arc::<Namespaces>::default()], queue });
+    tokio::spawn(engine.clone().run());
+    let ticket = Ticket::new(engine, None);
+    ticket.note(&Event::Stored(&store.get(&key("large")).expect("it is there")));
+    let emptied = tokio::spawn(async move { ticket.done().await });
+    let mut seen = BTreeSet::new();
+    while !emptied.is_finished() {
+        seen.insert(store.snapshot().range(&scope("large", ids::CONFIG_MAPS), "").count());
+        yield_now().await;
+    }
+    assert!(store.get(&key("large")).is_none());
+    assert!(seen.iter().any(|left| (1..OBJECTS).contains(left)), "{seen:?}");
+}

@@ -1,0 +1,91 @@
+//! A reconciler, and the context in which it works.
+
+use super::event::Event;
+use super::queue::Run;
+use super::shared::Shared;
+use super::ticket::Ticket;
+use crate::allocation::Access;
+use crate::commit::Commits;
+use crate::discovery::Catalog;
+use crate::error::ApiResult;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use std::ops::Deref;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+
+/// The time from the beginning of a run after which nobody waits for it any more, if it waits for another server.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A built-in controller.
+pub(crate) trait Reconciler: Send + Sync {
+    /// The keys to work on after an event; none for most events. It runs within each write, so it must be quick.
+    fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>>;
+
+    /// Makes the cluster what it should be, as far as `key` is concerned: whatever has happened, and however often this was done
+    /// before. The same key is not worked on twice at once. Loops over objects have a [`Pace`](super::pace::Pace).
+    ///
+    /// # Errors
+    /// If something is left to do: it is logged, and tried again after a while.
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>>;
+}
+
+/// The context of a run: the cluster, and the means to change it.
+pub(crate) struct Context<'a> {
+    cluster: &'a Shared,
+    /// The commits of this run. Other reconcilers react to them, and who waits for this run waits for them, too.
+    pub(super) commits: Commits,
+    /// The time at which the run began.
+    pub(super) now: Timestamp,
+    ticket: Arc<Ticket>,
+    run: &'a Run,
+    begun: Instant,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(cluster: &'a Shared, ticket: Arc<Ticket>, run: &'a Run) -> Self {
+        let commits = ticket.commits(&cluster.store);
+        Context { cluster, commits, now: cluster.clock.now(), ticket, run, begun: Instant::now() }
+    }
+
+    /// Adds another key to be worked on by the same reconciler. Who waits for this run waits for that one, too.
+    pub(super) fn add(&self, key: &str) {
+        self.ticket.add(key);
+    }
+
+    /// Waits for another server, which may take long: meanwhile the writers that wait for this run are answered. `None` if the key is
+    /// wanted again before: then another run follows this one, which should end.
+    pub(super) async fn remotely<T>(&self, answer: impl Future<Output = T>) -> Option<T> {
+        let mut answer = pin!(answer);
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Some(answer),
+                () = self.run.again.cancelled() => return None,
+                () = sleep_until(self.begun + PATIENCE), if !self.run.end.is_cancelled() => self.run.end.cancel(),
+            }
+        }
+    }
+
+    /// The access of allocations to the cluster's state.
+    pub(super) fn access<'s>(&'s self, catalog: &'s Catalog) -> Access<'s> {
+        Access {
+            store: &self.store,
+            commits: &self.commits,
+            ids: &self.ids,
+            registry: &catalog.registry,
+            now: self.now,
+            dry_run: false,
+        }
+    }
+}
+
+impl Deref for Context<'_> {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        self.cluster
+    }
+}

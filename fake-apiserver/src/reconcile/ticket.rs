@@ -1,0 +1,73 @@
+//! Tickets: the consequences of somebody's commits, to wait for.
+
+use super::event::{Event, EventSink};
+use super::queue::{RunEnd, Work};
+use crate::commit::{After, Commits};
+use crate::store::{Entry, Store};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The consequences of the commits of a request, or of a reconciler's run.
+pub(crate) struct Ticket {
+    sink: Arc<dyn EventSink>,
+    /// The reconciler that commits.
+    by: Option<usize>,
+    ends: Mutex<Vec<RunEnd>>,
+}
+
+impl Ticket {
+    pub(super) fn new(sink: Arc<dyn EventSink>, by: Option<usize>) -> Arc<Self> {
+        Arc::new(Ticket { sink, by, ends: Mutex::default() })
+    }
+
+    /// Commits to `store` whose consequences this ticket covers.
+    pub(crate) fn commits(self: &Arc<Self>, store: &Store) -> Commits {
+        Commits::new(store.clone(), Some(self.clone()))
+    }
+
+    /// Notes an event.
+    pub(crate) fn note(&self, event: &Event<'_>) {
+        self.sink.note(event, self.by).into_iter().for_each(|end| self.cover(end));
+    }
+
+    /// Adds a work of the same reconciler.
+    pub(super) fn add(&self, key: &str) {
+        if let Some(reconciler) = self.by {
+            self.cover(self.sink.add(Work { reconciler, key: key.into() }));
+        }
+    }
+
+    fn cover(&self, end: RunEnd) {
+        let mut ends = self.ends();
+        // Many commits in succession often have the same consequence.
+        if ends.last() != Some(&end) {
+            ends.push(end);
+        }
+    }
+
+    /// Whether anything may have followed so far.
+    pub(crate) fn covers_any(&self) -> bool {
+        !self.ends().is_empty()
+    }
+
+    /// Completes when the consequences of all commits so far have been dealt with. Those that failed are tried again later.
+    pub(crate) async fn done(&self) {
+        loop {
+            let Some(end) = self.ends().pop() else { return };
+            end.cancelled().await;
+        }
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Vec<RunEnd>> {
+        self.ends.lock().expect("no code that runs under this lock panics")
+    }
+}
+
+impl After for Ticket {
+    fn stored(&self, entry: &Entry) {
+        self.note(&Event::Stored(entry));
+    }
+
+    fn removed(&self, entry: &Entry) {
+        self.note(&Event::Removed(entry));
+    }
+}

@@ -1,0 +1,53 @@
+//! The day of a legacy token's last use, as a label of its secret. A key is `namespace/name/uid/day`.
+//!
+//! Upstream does that as it authenticates (`pkg/serviceaccount/legacy.go`, v1.37.1).
+
+use super::MANAGER;
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
+use super::shared::Shared;
+use crate::auth::LAST_USED_LABEL;
+use crate::clock::format_seconds;
+use crate::commit::{Change, draft};
+use crate::error::{ApiError, ApiResult};
+use crate::object::meta;
+use crate::registry::ids;
+use crate::registry::managers::Writer;
+use crate::store::Key;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+pub(super) struct TokenUses;
+
+impl Reconciler for TokenUses {
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        let Event::Used(secret, day) = event else { return Vec::new() };
+        vec![[meta::namespace(secret), meta::name(secret), meta::uid(secret), day].join("/").into()]
+    }
+
+    fn sync<'a>(&'a self, key: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        record(context, key).boxed()
+    }
+}
+
+/// Labels the secret, unless it was replaced meanwhile.
+async fn record(cluster: &Context<'_>, key: &str) -> ApiResult<()> {
+    let [namespace, name, uid, day] = key.splitn(4, '/').collect::<Vec<_>>()[..] else {
+        return Err(ApiError::internal("no use of a token"));
+    };
+    let catalog = cluster.catalog();
+    let resource = catalog.registry.known(ids::SECRETS);
+    let now = format_seconds(cluster.now);
+    let key = Key::new(resource.id, namespace, name);
+    let recorded = cluster.commits.change(&key, |entry| {
+        if *entry.meta.uid != *uid {
+            return Ok((Change::Leave, ()));
+        }
+        let old = entry.object();
+        let mut object = old.clone();
+        meta::set_label(&mut object, LAST_USED_LABEL, day);
+        resource.track(Writer { manager: MANAGER, subresource: "", now: &now }, Some(&old), &mut object);
+        Ok((Change::Put(draft(resource, &object)?), ()))
+    });
+    recorded.await.map(drop)
+}
