@@ -4,6 +4,7 @@ use super::document::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
 use crate::schema::{MAX_DEPTH, print_float, quote};
+use std::collections::HashSet;
 use tree::{Map, Number, Text, Value};
 
 /// The most bytes of text that aliases may repeat. Go has no such limit; it shares the text until it writes JSON.
@@ -43,7 +44,7 @@ struct Decoder<'n> {
 #[derive(Default)]
 struct Fields {
     fields: Map,
-    odd: Vec<String>,
+    odd: HashSet<Text>,
 }
 
 impl Decoder<'_> {
@@ -147,12 +148,12 @@ impl Decoder<'_> {
                 return;
             }
         };
-        if into.fields.contains_key(&name) && is_text != into.odd.iter().any(|odd| name == odd) {
+        if into.fields.contains_key(&name) && is_text != into.odd.contains(&name) {
             let shown = if is_text { quote(&name) } else { name.to_string() };
             let line = self.nodes.0[at].line;
             self.repeated.push(format!("line {line}: key {shown} already set in map"));
         } else if !is_text {
-            into.odd.push(name.to_string());
+            into.odd.insert(name.clone());
         }
         into.fields.insert(name, value);
     }
