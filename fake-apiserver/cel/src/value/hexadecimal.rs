@@ -16,8 +16,7 @@ pub(super) fn without_underscores(unsigned: &str) -> Option<Cow<'_, str>> {
         Some(b'a'..=b'f' | b'A'..=b'F') => is_hexadecimal,
         _ => false,
     };
-    let is_between =
-        |at: usize| is_digit(at + 1) && (has_prefix && at == 2 || at.checked_sub(1).is_some_and(is_digit));
+    let is_between = |at: usize| is_digit(at + 1) && (has_prefix && at == 2 || at.checked_sub(1).is_some_and(is_digit));
     let fits = bytes.iter().enumerate().all(|(at, byte)| *byte != b'_' || is_between(at));
     fits.then(|| Cow::Owned(unsigned.replace('_', "")))
 }
