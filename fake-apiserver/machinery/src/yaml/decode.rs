@@ -7,6 +7,8 @@ use crate::schema::{MAX_DEPTH, print_float, quote};
 use std::collections::HashSet;
 use tree::{Map, Number, Text, Value};
 
+/// The tag of the key whose value is merged into the object.
+const MERGE: &str = "tag:yaml.org,2002:merge";
 /// The most bytes of text that aliases may repeat. Go has no such limit; it shares the text until it writes JSON.
 const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 
@@ -14,7 +16,7 @@ const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 ///
 /// # Errors
 /// If Go refuses it as YAML, or as JSON.
-pub(super) fn decode(nodes: &Nodes<'_>) -> Result<Document, String> {
+pub(super) fn decode(nodes: &Nodes) -> Result<Document, String> {
     let mut decoder =
         Decoder { nodes, decoded: 0, aliased: 0, bytes: 0, open: Vec::new(), repeated: Vec::new(), not_json: None };
     if nodes.0.is_empty() {
@@ -28,7 +30,7 @@ pub(super) fn decode(nodes: &Nodes<'_>) -> Result<Document, String> {
 }
 
 struct Decoder<'n> {
-    nodes: &'n Nodes<'n>,
+    nodes: &'n Nodes,
     /// How many nodes were decoded, and how many of them, and bytes, for aliases.
     decoded: usize,
     aliased: usize,
@@ -40,11 +42,19 @@ struct Decoder<'n> {
     not_json: Option<String>,
 }
 
-/// The fields of an object, with the names of those whose keys are not strings.
+/// The fields of an object, with all keys: those of different types differ, even if their names in JSON are the same.
 #[derive(Default)]
 struct Fields {
     fields: Map,
-    odd: HashSet<Text>,
+    keys: HashSet<(KeyType, Text)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum KeyType {
+    Text,
+    Bool,
+    Integer,
+    Float,
 }
 
 impl Decoder<'_> {
@@ -135,12 +145,14 @@ impl Decoder<'_> {
     }
 
     fn set(&mut self, at: usize, key: Value, value: Value, into: &mut Fields) {
-        let is_text = key.is_string();
-        let name = match key {
-            Value::String(name) => name,
-            Value::Bool(on) => if on { "true" } else { "false" }.into(),
+        let (ty, name) = match key {
+            Value::String(name) => (KeyType::Text, name),
+            Value::Bool(on) => (KeyType::Bool, if on { "true" } else { "false" }.into()),
             // Go prints it with the digits of a float32.
-            Value::Number(number) => printed(&number).into(),
+            Value::Number(number) => {
+                let ty = if number.is_f64() { KeyType::Float } else { KeyType::Integer };
+                (ty, printed(&number).into())
+            }
             _ => {
                 let text = "unsupported map key of type: %!s(<nil>), key: <nil>, value: ";
                 let shown = if value.is_null() { "<nil>".to_owned() } else { go_syntax(&value) };
@@ -148,19 +160,19 @@ impl Decoder<'_> {
                 return;
             }
         };
-        if into.fields.contains_key(&name) && is_text != into.odd.contains(&name) {
+        let is_text = ty == KeyType::Text;
+        if !into.keys.insert((ty, name.clone())) {
             let shown = if is_text { quote(&name) } else { name.to_string() };
             let line = self.nodes.0[at].line;
             self.repeated.push(format!("line {line}: key {shown} already set in map"));
-        } else if !is_text {
-            into.odd.insert(name.clone());
         }
         into.fields.insert(name, value);
     }
 
     /// Whether a key is `<<`.
     fn merges(&self, at: usize) -> bool {
-        matches!(&self.nodes.0[at].kind, Kind::Scalar { text, plain: true, tag: None } if text == "<<")
+        matches!(&self.nodes.0[at].kind, Kind::Scalar { text, plain, tag }
+            if text == "<<" && (*plain || tag.as_deref() == Some(MERGE)))
     }
 
     /// Merges an object, or a list of objects, the first of which takes precedence.
@@ -179,12 +191,12 @@ impl Decoder<'_> {
     fn merge_one(&mut self, at: usize, depth: usize, into: &mut Fields) -> Result<(), String> {
         const NO_OBJECT: &str = "map merge requires map or sequence of maps as the value";
         self.count()?;
-        match self.nodes.0[at].kind {
+        match &self.nodes.0[at].kind {
             Kind::Object(_) => self.fill(at, depth, into),
-            Kind::Alias(target, name) if matches!(self.nodes.0[target].kind, Kind::Object(_)) => {
+            Kind::Alias(target, name) if matches!(self.nodes.0[*target].kind, Kind::Object(_)) => {
                 self.enter(at, name)?;
                 self.count()?;
-                self.fill(target, depth, into)?;
+                self.fill(*target, depth, into)?;
                 self.open.pop();
                 Ok(())
             }
