@@ -330,9 +330,10 @@ impl<'t> Scanner<'t> {
         let level = self.keys.len() - 1;
         if self.is_key(level)? {
             let key = self.keys[level];
-            let at = key.token - self.taken;
-            self.tokens.insert(at, Token { line: key.line, kind: Kind::Key });
-            self.roll(key.column, at, key.line, Kind::BlockObjectStart)?;
+            // As in Go, if the token was taken already, these are put at the end.
+            let at = key.token.checked_sub(self.taken);
+            self.tokens.insert(at.unwrap_or(self.tokens.len()), Token { line: key.line, kind: Kind::Key });
+            self.roll(key.column, at.unwrap_or(self.tokens.len()), key.line, Kind::BlockObjectStart)?;
             self.keys[level].is_possible = false;
             self.levels.remove(&key.token);
             self.may_begin_key = false;
