@@ -3,6 +3,7 @@
 //! Ports `pkg/apiserver/conversion/webhook_converter.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), errors included.
 
 use crate::error::aggregate;
+use crate::json;
 use crate::object::patch::type_name;
 use crate::object::{meta, validate};
 use crate::schema::{self, json_type};
@@ -121,7 +122,7 @@ impl Review<'_> {
     fn response(&self, document: &[u8]) -> Result<Map, String> {
         let document = match document.trim_ascii_start().starts_with(b"{") {
             true => Cow::Borrowed(document),
-            false => Cow::Owned(schema::encode_any(&yaml::parse(document)?.value).into_bytes()),
+            false => Cow::Owned(json::encode(&yaml::parse(document)?.value)),
         };
         let (api_version, kind) = schema::interpret(&document).map_err(|why| why.to_string())?;
         let mut review: Value = serde_json::from_slice(&document).map_err(|why| why.to_string())?;

@@ -1,11 +1,12 @@
 //! Decoding of nodes into a tree: `decoder` of go.yaml.in/yaml/v2 v2.4.4 (decode.go), and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
 
+use super::deep;
 use super::document::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
-use crate::schema::{MAX_DEPTH, print_float, quote};
+use crate::schema::{MAX_DEPTH, quote};
 use std::collections::HashSet;
-use tree::{Map, Number, Text, Value};
+use tree::{Map, Text, Value};
 
 /// The tag of the key whose value is merged into the object.
 const MERGE: &str = "tag:yaml.org,2002:merge";
@@ -72,18 +73,14 @@ impl Decoder<'_> {
 
     fn value(&mut self, at: usize, depth: usize) -> Result<Value, String> {
         self.count()?;
-        if depth > MAX_DEPTH {
-            return Err(format!("exceeded max depth of {MAX_DEPTH}"));
-        }
         match &self.nodes.0[at].kind {
+            Kind::List(_) | Kind::Object(_) if depth >= MAX_DEPTH => {
+                let text = deep::json(self.nodes, at);
+                text.map(|text| Value::Raw(text.into())).ok_or_else(|| format!("exceeded max depth of {MAX_DEPTH}"))
+            }
             Kind::Scalar { text, plain, tag } => {
                 self.bytes += if self.open.is_empty() { 0 } else { text.len() };
-                let scalar = match tag {
-                    Some(tag) => scalar::tagged(text, tag)?,
-                    None if *plain => scalar::plain(text),
-                    None => Value::from(&**text).into(),
-                };
-                Ok(match scalar {
+                Ok(match scalar::value(text, *plain, tag.as_deref())? {
                     Scalar::Value(value) => value,
                     Scalar::Infinite(name) => {
                         self.not_json.get_or_insert_with(|| format!("json: unsupported value: {name}"));
@@ -151,7 +148,7 @@ impl Decoder<'_> {
             // Go prints it with the digits of a float32.
             Value::Number(number) => {
                 let ty = if number.is_f64() { KeyType::Float } else { KeyType::Integer };
-                (ty, printed(&number).into())
+                (ty, scalar::printed(&number).into())
             }
             _ => {
                 let text = "unsupported map key of type: %!s(<nil>), key: <nil>, value: ";
@@ -212,20 +209,13 @@ fn allowed_ratio(decoded: usize) -> f64 {
     0.99 - 0.89 * ((decoded as f64 - LOW) / (HIGH - LOW)).clamp(0.0, 1.0)
 }
 
-fn printed(number: &Number) -> String {
-    match number.as_f64().filter(|_| number.is_f64()) {
-        Some(float) => print_float(float),
-        None => number.to_string(),
-    }
-}
-
 /// A value as `%#v` of fmt prints it.
 fn go_syntax(value: &Value) -> String {
     let all = |parts: Vec<String>| parts.join(", ");
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
         Value::Bool(on) => on.to_string(),
-        Value::Number(number) => printed(number),
+        Value::Number(number) => scalar::printed(number),
         Value::String(text) => quote(text),
         Value::Array(items) => format!("[]interface {{}}{{{}}}", all(items.iter().map(go_syntax).collect())),
         Value::Raw(_) => go_syntax(&value.parsed()),

@@ -12,6 +12,7 @@
 
 mod cursor;
 mod decode;
+mod deep;
 mod document;
 mod events;
 mod nodes;

@@ -3,7 +3,6 @@
 use super::events::{Parser, Properties, What};
 use super::scan::Scanner;
 use super::source::Source;
-use crate::schema::MAX_DEPTH;
 use std::collections::HashMap;
 
 /// The nodes of a document. The first is its root.
@@ -43,7 +42,7 @@ impl Nodes {
 /// Reads the first document; no nodes if there is none.
 ///
 /// # Errors
-/// If it is not YAML, or too deep.
+/// If it is not YAML.
 pub(super) fn read(source: &Source<'_>) -> Result<Nodes, String> {
     let (mut nodes, mut open, mut anchors) = (Vec::new(), Vec::new(), HashMap::new());
     let mut parser = Parser::new(Scanner::new(&source.text, source.bad));
@@ -76,9 +75,6 @@ pub(super) fn read(source: &Source<'_>) -> Result<Nodes, String> {
         }
         if matches!(kind, Kind::List(_) | Kind::Object(_)) {
             open.push(at);
-            if open.len() > MAX_DEPTH {
-                return Err(format!("exceeded max depth of {MAX_DEPTH}"));
-            }
         }
         nodes.push(Node { line: event.line + 1, kind });
     }

@@ -10,12 +10,14 @@ mod tag;
 
 use super::cursor::{Cursor, Problem};
 use super::source::Bad;
-use crate::schema::MAX_DEPTH;
 use std::collections::{HashMap, VecDeque};
 use tag::Directive;
 
 /// How many characters may be between the beginning of a key and its `:`.
 const LONGEST_KEY: usize = 1024;
+
+/// How deep flow collections may be nested, and blocks.
+const MAX_DEPTH: usize = 10_000;
 
 /// A token.
 pub(super) struct Token {
