@@ -14,7 +14,7 @@ pub(super) const OVERLOADS: Table = &[
         Ok(quantity) => Ok(Value::Opaque(Opaque::Quantity(Arc::new(quantity), false))),
         Err(error) => fail(error),
     }),
-    ("is_quantity_string", |args| Ok(Value::Bool(Quantity::parse(text(&args[0])?).is_ok()))),
+    ("is_quantity_string", |args| Ok(Value::Bool(Quantity::is_valid(text(&args[0])?)))),
     ("quantity_sign", |args| Ok(Value::Int(quantity(&args[0])?.sign()))),
     ("quantity_is_greater_than", |args| Ok(Value::Bool(order(args)?.is_gt()))),
     ("quantity_is_less_than", |args| Ok(Value::Bool(order(args)?.is_lt()))),
@@ -132,15 +132,13 @@ impl Quantity {
         Self::Long(a - b, power)
     }
 
+    /// Whether a text is a quantity. That of many digits is not computed.
+    fn is_valid(text: &str) -> bool {
+        Parts::of(text).is_ok_and(|(parts, ..)| parts.has_digits || Self::parse(text).is_ok())
+    }
+
     fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err(FORMAT_WRONG);
-        }
-        let parts = Parts::split(text)?;
-        let (base, exponent) = interpret(parts.suffix).ok_or(SUFFIX)?;
-        if exponent.unsigned_abs() > MAX_EXPONENT {
-            return Err(NUMERIC);
-        }
+        let (parts, base, exponent) = Parts::of(text)?;
         let decimals = parts.denominator.len() as i32;
         let digits = parts.numerator.len() as i32 + decimals;
         let (precision, power, factor) = match base {
@@ -236,6 +234,16 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// The parts of a text, with the base and the exponent of its suffix.
+    fn of(text: &'a str) -> Result<(Self, u32, i32), &'static str> {
+        if text.is_empty() {
+            return Err(FORMAT_WRONG);
+        }
+        let parts = Self::split(text)?;
+        let (base, exponent) = interpret(parts.suffix).ok_or(SUFFIX)?;
+        if exponent.unsigned_abs() > MAX_EXPONENT { Err(NUMERIC) } else { Ok((parts, base, exponent)) }
+    }
+
     fn split(text: &'a str) -> Result<Self, &'static str> {
         let negative = text.starts_with('-');
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -124,8 +124,13 @@ impl Review<'_> {
             true => Cow::Borrowed(document),
             false => Cow::Owned(json::encode(&yaml::parse(document)?.value)),
         };
-        let (api_version, kind) = schema::interpret(&document).map_err(|why| why.to_string())?;
-        let mut review: Value = serde_json::from_slice(&document).map_err(|why| why.to_string())?;
+        let parsed = serde_json::from_slice::<Value>(&document);
+        // Go's words for what is wrong take a second look at the text.
+        let (api_version, kind) = match parsed.as_ref().ok().and_then(type_of) {
+            Some(found) => found,
+            None => schema::interpret(&document).map_err(|why| why.to_string())?,
+        };
+        let mut review = parsed.map_err(|why| why.to_string())?;
         self.check_type(&api_version, &kind)?;
         let is_v1 = self.version == ReviewVersion::V1;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -168,6 +173,21 @@ impl Review<'_> {
         restore_metadata(original, &mut object).map_err(|why| refused("metadata", why))?;
         Ok(object)
     }
+}
+
+/// The `apiVersion` and `kind` of a document; `None`, if they are not as they should be.
+fn type_of(document: &Value) -> Option<(String, String)> {
+    let (mut api_version, mut kind) = ("", "");
+    for (name, value) in document.as_object()? {
+        match name.as_str() {
+            "apiVersion" => api_version = value.as_str()?,
+            "kind" => kind = value.as_str()?,
+            // Go ignores the case.
+            name if ["apiVersion", "kind"].iter().any(|other| name.eq_ignore_ascii_case(other)) => return None,
+            _ => {}
+        }
+    }
+    (api_version.matches('/').count() <= 1).then(|| (api_version.to_owned(), kind.to_owned()))
 }
 
 fn text<'o>(object: &'o Value, field: &str) -> &'o str {
