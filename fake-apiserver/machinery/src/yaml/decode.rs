@@ -75,8 +75,9 @@ impl Decoder<'_> {
         self.count()?;
         match &self.nodes.0[at].kind {
             Kind::List(_) | Kind::Object(_) if depth >= MAX_DEPTH => {
-                let text = deep::json(self.nodes, at);
-                text.map(|text| Value::Raw(text.into())).ok_or_else(|| format!("exceeded max depth of {MAX_DEPTH}"))
+                let text = deep::json(self.nodes, at).ok_or_else(too_deep)?;
+                self.bytes += if self.open.is_empty() { 0 } else { text.len() };
+                Ok(Value::Raw(text.into()))
             }
             Kind::Scalar { text, plain, tag } => {
                 self.bytes += if self.open.is_empty() { 0 } else { text.len() };
@@ -115,7 +116,7 @@ impl Decoder<'_> {
             return Err(format!("anchor '{name}' value contains itself"));
         }
         if self.open.len() > MAX_DEPTH {
-            return Err(format!("exceeded max depth of {MAX_DEPTH}"));
+            return Err(too_deep());
         }
         self.open.push(at);
         Ok(())
@@ -123,6 +124,9 @@ impl Decoder<'_> {
 
     /// Adds the fields of an object node.
     fn fill(&mut self, at: usize, depth: usize, into: &mut Fields) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
         let (mut next, end) = (at + 1, self.nodes.behind(at));
         while next < end {
             let value = self.nodes.behind(next);
@@ -189,11 +193,11 @@ impl Decoder<'_> {
         const NO_OBJECT: &str = "map merge requires map or sequence of maps as the value";
         self.count()?;
         match &self.nodes.0[at].kind {
-            Kind::Object(_) => self.fill(at, depth, into),
+            Kind::Object(_) => self.fill(at, depth + 1, into),
             Kind::Alias(target, name) if matches!(self.nodes.0[*target].kind, Kind::Object(_)) => {
                 self.enter(at, name)?;
                 self.count()?;
-                self.fill(*target, depth, into)?;
+                self.fill(*target, depth + 1, into)?;
                 self.open.pop();
                 Ok(())
             }
@@ -207,6 +211,10 @@ fn allowed_ratio(decoded: usize) -> f64 {
     const LOW: f64 = 400_000.0;
     const HIGH: f64 = 4_000_000.0;
     0.99 - 0.89 * ((decoded as f64 - LOW) / (HIGH - LOW)).clamp(0.0, 1.0)
+}
+
+fn too_deep() -> String {
+    format!("exceeded max depth of {MAX_DEPTH}")
 }
 
 /// A value as `%#v` of fmt prints it.

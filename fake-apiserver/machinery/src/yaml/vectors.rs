@@ -89,6 +89,8 @@ fn what_would_take_much_is_refused() {
         ("- ".repeat(3 << 19), "depth"),
         ("{a: ".repeat(1 << 18), "depth"),
         ("? ".repeat(1 << 18), "depth"),
+        ("{<<: ".repeat(5000) + &"}".repeat(5000), "depth"),
+        ("a: &a b\nc: ".to_owned() + &"[".repeat(5000) + "*a" + &"]".repeat(5000), "depth"),
         ("a: &a [x]\n".to_owned() + &laughs, "excessive aliasing"),
         (format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), vec!["*a"; 1 << 18].join(",")), "excessive aliasing"),
         ("- &a0 x\n".to_owned() + &chain, "depth"),
@@ -96,4 +98,13 @@ fn what_would_take_much_is_refused() {
         let why = parse(text.as_bytes()).expect_err("it is refused");
         assert!(why.contains(expected), "{why}");
     }
+}
+
+#[test]
+fn deep_values_are_kept_as_text() {
+    let words = "{a: 1, b: [yes, \"no\", ~], 2: {}}";
+    let text = "[".repeat(5000) + words + &"]".repeat(5000);
+    let json = "[".repeat(5000) + r#"{"a":1,"b":[true,"no",null],"2":{}}"# + &"]".repeat(5000);
+    let document = parse(text.as_bytes()).expect("it is YAML");
+    assert_eq!(crate::json::encode(&document.value), json.into_bytes());
 }
