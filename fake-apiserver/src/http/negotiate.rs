@@ -134,7 +134,8 @@ pub(crate) struct Preferences<'a> {
 impl<'a> Preferences<'a> {
     /// The preferences of a request.
     pub(crate) fn of(headers: &'a HeaderMap, query: &'a Query<'_>) -> Self {
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let header =
+            |name| headers.get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok()).unwrap_or_default();
         Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
     }
 
