@@ -21,7 +21,7 @@ pub(super) fn without_underscores(unsigned: &str) -> Option<Cow<'_, str>> {
     fits.then(|| Cow::Owned(unsigned.replace('_', "")))
 }
 
-/// The number after `0x`: a mantissa and a power of two. `None` if it is no number, or too large.
+/// The number after `0x`: a mantissa and a power of two. `None` if they are malformed, or the number is too large.
 pub(super) fn parse(text: &str) -> Option<f64> {
     // As many digits as fit; of the others only matters whether one is not zero.
     const KEPT: u32 = 30;

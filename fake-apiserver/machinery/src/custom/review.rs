@@ -122,7 +122,7 @@ impl Review<'_> {
     fn response(&self, document: &[u8]) -> Result<Map, String> {
         let document = match document.trim_ascii_start().starts_with(b"{") {
             true => Cow::Borrowed(document),
-            false => Cow::Owned(json::encode(&yaml::parse(document)?.value)),
+            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document)?.value)),
         };
         let parsed = serde_json::from_slice::<Value>(&document);
         // Go's words for what is wrong take a second look at the text.

@@ -29,11 +29,23 @@ pub use document::warnings;
 pub use print::in_line;
 pub use print::print;
 
+use crate::schema;
+
 /// Reads the first document.
 ///
 /// # Errors
-/// If it is not YAML, or cannot be JSON.
+/// If it is not YAML, cannot be JSON, or is nested more than 120 deep.
 pub fn parse(text: &[u8]) -> Result<Document, String> {
+    let document = parse_unpruned(text)?;
+    schema::check_depth(&document.value).map_err(|why| format!("yaml: {why}"))?;
+    Ok(document)
+}
+
+/// Reads the first document, but keeps what is nested too deeply as text in JSON: pruning may remove it.
+///
+/// # Errors
+/// If it is not YAML, or cannot be JSON.
+pub fn parse_unpruned(text: &[u8]) -> Result<Document, String> {
     if let Some(value) = plain::parse(text) {
         debug_assert_eq!(parse_yaml(text), Ok(Document { value: value.clone(), repeated: Vec::new() }));
         return Ok(Document { value, repeated: Vec::new() });

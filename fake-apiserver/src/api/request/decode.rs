@@ -256,7 +256,7 @@ impl<'b> Sent<'b> {
         if format != BodyFormat::Yaml {
             return Ok(Sent { format, bytes, json: bytes.into(), finding: None });
         }
-        let document = yaml::parse(bytes)?;
+        let document = yaml::parse_unpruned(bytes)?;
         Ok(Sent { format, bytes, json: crate::json::encode(&document.value).into(), finding: document.finding() })
     }
 }

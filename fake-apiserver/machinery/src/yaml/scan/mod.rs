@@ -237,7 +237,7 @@ impl<'t> Scanner<'t> {
             if self.cursor.index() == 0 && self.cursor.sees("\u{FEFF}") {
                 self.cursor.skip();
             }
-            // A tab is no indentation.
+            // Tabs do not indent.
             let takes_tabs = self.flow > 0 || !self.may_begin_key;
             while self.cursor.byte(0) == b' ' || takes_tabs && self.cursor.byte(0) == b'\t' {
                 self.cursor.skip();
