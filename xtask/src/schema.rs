@@ -7,12 +7,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// The Go programs, each with its module and its outputs.
-const PROGRAMS: [(&str, &str, &[&str]); 12] = [
+const PROGRAMS: [(&str, &str, &[&str]); 13] = [
     ("xtask/schema", ".", &["fake-apiserver/machinery/src/schema/types.txt"]),
     ("xtask/schema", "./vectors", &["fixtures/schema"]),
     ("xtask/schema", "./cel", &["fixtures/cel", "fake-apiserver/cel/src/functions.txt"]),
     ("conformance/control-plane", "./internals", &["fake-apiserver/machinery/src/schema/internals.txt"]),
     ("conformance/control-plane", "./checks", &["fake-apiserver/src/registry/declarative/checks.txt"]),
+    ("conformance/control-plane", "./accept", &["fixtures/accept.jsonl"]),
     ("conformance/control-plane", "./certificates", &["fixtures/x509/verified.jsonl"]),
     ("conformance/control-plane", "./definitions", &["fixtures/custom/definitions.jsonl"]),
     ("conformance/control-plane", "./values", &["fixtures/custom/values.jsonl", "fixtures/custom/rules.jsonl"]),

@@ -7,11 +7,15 @@ package main
 import (
 	"bytes"
 	_ "embed"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"log"
 	"math/rand"
 	"os"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
@@ -24,7 +28,9 @@ var values string
 
 // A reading is a text with what it is in JSON.
 type reading struct {
-	Text string          `json:"text"`
+	Text string `json:"text,omitempty"`
+	// Hex is the text, if it is not UTF-8.
+	Hex  string          `json:"hex,omitempty"`
 	JSON json.RawMessage `json:"json,omitempty"`
 	// Error says why it has none.
 	Error string `json:"error,omitempty"`
@@ -34,6 +40,9 @@ type reading struct {
 
 func read(text string) reading {
 	found := reading{Text: text}
+	if !utf8.ValidString(text) {
+		found = reading{Hex: hex.EncodeToString([]byte(text))}
+	}
 	made, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
 		found.Error = err.Error()
@@ -76,6 +85,62 @@ func decoded(text string) any {
 		log.Fatalf("%s: %v", text, err)
 	}
 	return value
+}
+
+// inUTF16 encodes a text, with a byte order mark.
+func inUTF16(text string, order binary.AppendByteOrder) string {
+	encoded := order.AppendUint16(nil, 0xFEFF)
+	for _, unit := range utf16.Encode([]rune(text)) {
+		encoded = order.AppendUint16(encoded, unit)
+	}
+	return string(encoded)
+}
+
+// bodies are texts that are not UTF-8, or not allowed.
+var bodies = []string{
+	inUTF16("a: b\n", binary.LittleEndian),
+	inUTF16("a: b\n", binary.BigEndian),
+	inUTF16("é: \"😀\u2028\"\n- x\n", binary.LittleEndian),
+	inUTF16("{\"a\": [1, 2]}", binary.BigEndian),
+	inUTF16("", binary.BigEndian),
+	inUTF16("a: \x01", binary.BigEndian),
+	inUTF16("a: b", binary.BigEndian) + "\x00",
+	"\xfe\xff\xd8\x3d",
+	"\xfe\xff\xd8\x3d\x00a",
+	"\xfe\xff\xde\x00\x00a",
+	"\xfe\xff" + "a: b",
+	"a: \xff",
+	"a: \xc3",
+	"a: \xc3(",
+	"a: \xc0\x80",
+	"a: \xe0\x80\x80",
+	"a: \xed\xa0\x80",
+	"a: \xf4\x90\x80\x80",
+	"a: \xf8\x88\x80\x80\x80",
+	"a: \x01",
+	"a: \x00",
+	"a: \x7f",
+	"a: \u0080",
+	"a: \ufffe",
+	"a: [}\n" + strings.Repeat("#\n", 600) + "\x01",
+	"a: b\n---\n" + strings.Repeat("#\n", 600) + "\x01",
+	"a: b\n" + strings.Repeat("#\n", 600) + "\xff",
+	"\xef\xbb\xbfa: b",
+}
+
+// pieces are what random texts consist of.
+var pieces = []string{
+	"a", "b", "1", "a: ", "b:", "- ", "-", "? ", ": ", ":", "\n", "\n", "\n", "\n  ", "\n  ", "\n    ", " ", "  ", "\t", "[", "]", "{", "}", ",", ", ", "\"", "\"",
+	"'", "'", "|\n", "|-\n  ", ">\n", ">+\n  ", "&x ", "*x", "!!str ", "!y ", " #c", "#", "---\n", "--- ", "...\n", "%YAML 1.1\n---\n", "\u0085", "\u2028", "\\",
+	"\r", "\r\n", "<<: ", "é", "x y", "\\n", "''",
+}
+
+func randomYAML(source *rand.Rand) string {
+	var text strings.Builder
+	for range 1 + source.Intn(12) {
+		text.WriteString(pieces[source.Intn(len(pieces))])
+	}
+	return text.String()
 }
 
 // alphabet are the pieces of random strings: what printing depends on.
@@ -140,6 +205,12 @@ func main() {
 	var readings []reading
 	for _, text := range strings.Split(texts, "====\n") {
 		readings = append(readings, read(text))
+	}
+	for _, body := range bodies {
+		readings = append(readings, read(body))
+	}
+	for random := rand.New(rand.NewSource(2)); len(readings) < 3000; {
+		readings = append(readings, read(randomYAML(random)))
 	}
 	write(os.Args[1], readings)
 	var printings []printing

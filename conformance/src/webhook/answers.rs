@@ -5,8 +5,11 @@
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::bufread::GzEncoder;
 use http::request::Parts;
 use serde_json::{Value, json};
+use std::io::Read as _;
 
 /// A kind of answer: its place in the list of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +25,22 @@ enum Kind {
     Changed(fn(&mut Value)),
     /// The review, converted and then changed by the rule of that name.
     Reviewed(fn(&mut Value)),
+    /// The objects, converted, in a body that says to be encoded like that.
+    Encoded(&'static str, fn(&[u8]) -> Vec<u8>),
     /// A response with that status, content type and body.
     Raw(u16, &'static str, &'static str),
+}
+
+/// An answer as it is sent.
+pub struct Sent {
+    /// The status.
+    pub status: u16,
+    /// The content type.
+    pub content_type: &'static str,
+    /// The content encoding; "" for none.
+    pub encoding: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
 }
 
 /// A request to the webhook.
@@ -122,7 +139,38 @@ const ANSWERS: &[(&str, Kind)] = &[
         }),
     ),
     ("number-uid", Kind::Reviewed(|review| review["response"]["uid"] = 1.into())),
+    // Encodings.
+    ("gzipped", Kind::Encoded("gzip", gzip)),
+    ("gzipped-in-capitals", Kind::Encoded("GZIP", gzip)),
+    ("gzipped-in-parts", Kind::Encoded("gzip", |body| [&body[..9], &body[9..]].map(gzip).concat())),
+    ("gzipped-twice", Kind::Encoded("gzip", |body| gzip(&gzip(body)))),
+    ("gzipped-secretly", Kind::Encoded("", gzip)),
+    ("gzip-missing", Kind::Encoded("gzip", <[u8]>::to_vec)),
+    ("gzip-cut", Kind::Encoded("gzip", |body| gzip(body)[..100].to_vec())),
+    ("gzip-empty", Kind::Encoded("gzip", |_| Vec::new())),
+    (
+        "gzip-changed",
+        Kind::Encoded("gzip", |body| {
+            let mut encoded = gzip(body);
+            let checksum = encoded.len() - 8;
+            encoded[checksum] ^= 1;
+            encoded
+        }),
+    ),
+    ("deflate-missing", Kind::Encoded("deflate", <[u8]>::to_vec)),
+    ("marked", Kind::Encoded("", |body| [b"\xEF\xBB\xBF", body].concat())),
+    (
+        "marked-utf-16",
+        Kind::Encoded("", |body| {
+            [[0xFE, 0xFF].into(), body.iter().flat_map(|byte| [0, *byte]).collect::<Vec<u8>>()].concat()
+        }),
+    ),
+    ("spaced", Kind::Encoded("", |body| [b" \t\r\n", body].concat())),
+    ("commented", Kind::Encoded("", |body| [b"# A comment.\n", body].concat())),
     // Responses.
+    ("yaml-list", Kind::Raw(200, JSON, "- a\n- b\n")),
+    ("yaml-broken", Kind::Raw(200, JSON, "a: [\n")),
+    ("yaml-typeless", Kind::Raw(200, JSON, "response: {}\n")),
     ("empty", Kind::Raw(200, JSON, "")),
     ("text", Kind::Raw(200, TEXT, "not JSON")),
     ("broken-json", Kind::Raw(200, JSON, "{\"response\": ")),
@@ -153,14 +201,14 @@ impl Answer {
         ANSWERS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     }
 
-    /// The status, the content type and the body of the answer to a request.
+    /// The answer to a request.
     ///
     /// # Errors
     /// If the request is not a review.
-    pub fn to(self, asked: &Asked) -> Result<(u16, &'static str, Vec<u8>)> {
+    pub fn to(self, asked: &Asked) -> Result<Sent> {
         let (_, kind) = ANSWERS[self.0];
         if let Kind::Raw(status, content_type, body) = kind {
-            return Ok((status, content_type, body.into()));
+            return Ok(Sent { status, content_type, encoding: "", body: body.into() });
         }
         let asking: Value = serde_json::from_slice(&asked.body).context("a review is JSON")?;
         let request = &asking["request"];
@@ -183,8 +231,19 @@ impl Answer {
         if let Kind::Reviewed(change) = kind {
             change(&mut review);
         }
-        Ok((200, JSON, serde_json::to_vec(&review)?))
+        let body = serde_json::to_vec(&review)?;
+        let (encoding, body) = match kind {
+            Kind::Encoded(encoding, encode) => (encoding, encode(&body)),
+            _ => ("", body),
+        };
+        Ok(Sent { status: 200, content_type: JSON, encoding, body })
     }
+}
+
+fn gzip(plain: &[u8]) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    GzEncoder::new(plain, Compression::fast()).read_to_end(&mut encoded).expect("memory is read without errors");
+    encoded
 }
 
 /// Removes a member of an object.

@@ -11,6 +11,7 @@ use anyhow::Result;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -89,7 +90,10 @@ async fn respond(request: http::Request<Incoming>, answer: Arc<Mutex<Answer>>) -
     let (parts, body) = request.into_parts();
     let asked = Asked { parts, body: body.collect().await?.to_bytes() };
     let answer = *answer.lock().expect("no code that runs under this lock panics");
-    let (status, content_type, body) = answer.to(&asked)?;
-    let response = http::Response::builder().status(status).header(http::header::CONTENT_TYPE, content_type);
-    Ok(response.body(Full::new(body.into()))?)
+    let sent = answer.to(&asked)?;
+    let mut response = http::Response::builder().status(sent.status).header(CONTENT_TYPE, sent.content_type);
+    if !sent.encoding.is_empty() {
+        response = response.header(CONTENT_ENCODING, sent.encoding);
+    }
+    Ok(response.body(Full::new(sent.body.into()))?)
 }

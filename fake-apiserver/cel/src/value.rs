@@ -5,6 +5,7 @@
 mod compare;
 mod convert;
 mod equal;
+mod hexadecimal;
 mod list;
 mod map;
 

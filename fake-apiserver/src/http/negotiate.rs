@@ -129,7 +129,8 @@ pub(crate) struct Preferences<'a> {
 impl<'a> Preferences<'a> {
     /// The preferences of a request.
     pub(crate) fn of(headers: &'a HeaderMap, query: &'a Query<'_>) -> Self {
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let header =
+            |name| headers.get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok()).unwrap_or_default();
         Preferences { accept: header(ACCEPT), pretty: query.get("pretty"), user_agent: header(USER_AGENT) }
     }
 
@@ -228,7 +229,7 @@ impl<'a> Preferences<'a> {
     /// The clauses of the `Accept` header, by preference.
     fn clauses(&self) -> Vec<Clause<'a>> {
         let mut clauses: Vec<Clause<'_>> = self.accept.split(',').filter_map(Clause::parse).collect();
-        sort_by_preference(&mut clauses);
+        sort::sort(&mut clauses, Clause::precedes);
         clauses
     }
 
@@ -260,15 +261,19 @@ fn accepted(media_types: &[&str]) -> ApiError {
     ApiError::not_acceptable(format!("only the following media types are accepted: {}", media_types.join(", ")))
 }
 
-/// The insertion sort that upstream's parser uses for short headers. The order is not transitive, so another algorithm
-/// could give another result.
-fn sort_by_preference(clauses: &mut [Clause<'_>]) {
-    for end in 1..clauses.len() {
-        let mut at = end;
-        while at > 0 && clauses[at].precedes(&clauses[at - 1]) {
-            clauses.swap(at, at - 1);
-            at -= 1;
-        }
+/// The halves of a text, the second of which may be missing (""), and may end with the separator; `None` if there are more.
+fn halves(text: &str, separator: char) -> Option<(&str, &str)> {
+    let (first, rest) = text.split_once(separator).unwrap_or((text, ""));
+    let (second, others) = rest.split_once(separator).unwrap_or((rest, ""));
+    others.is_empty().then_some((first, second))
+}
+
+/// A quality, rounded to 32 bits; 0 for what Go does not read. To Go, NaN has no sign.
+fn quality(text: &str) -> f32 {
+    match text.parse() {
+        Ok(quality) if f32::is_nan(quality) && text.starts_with(['+', '-']) => 0.0,
+        Ok(quality) => quality,
+        Err(_) => 0.0,
     }
 }
 
@@ -276,7 +281,7 @@ fn sort_by_preference(clauses: &mut [Clause<'_>]) {
 struct Clause<'a> {
     main: &'a str,
     sub: &'a str,
-    quality: f64,
+    quality: f32,
     parameters: Vec<(&'a str, &'a str)>,
 }
 
@@ -285,18 +290,17 @@ impl<'a> Clause<'a> {
     fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.trim_matches(' ').split(';');
         let media_type = parts.next()?;
-        let (main, sub) = match media_type.split_once('/') {
-            Some((main, sub)) if !sub.is_empty() && !sub.contains('/') => {
-                (main.trim_matches(' '), sub.trim_matches(' '))
-            }
-            None if media_type.trim_matches(' ') == "*" => ("*", "*"),
-            _ => return None,
+        let (main, sub) = halves(media_type, '/')?;
+        let (main, sub) = match (main.trim_matches(' '), sub) {
+            ("*", "") => ("*", "*"),
+            (_, "") => return None,
+            (main, sub) => (main, sub.trim_matches(' ')),
         };
         let mut clause = Clause { main, sub, quality: 1.0, parameters: Vec::new() };
-        for (name, value) in parts.filter_map(|pair| pair.split_once('=')) {
+        for (name, value) in parts.filter_map(|pair| halves(pair, '=')) {
             match name.trim_matches(' ') {
-                _ if value.is_empty() || value.contains('=') => {}
-                "q" => clause.quality = value.parse().unwrap_or(0.0),
+                _ if value.is_empty() => {}
+                "q" => clause.quality = quality(value),
                 name => clause.parameters.push((name, value.trim_matches(' '))),
             }
         }
@@ -370,5 +374,6 @@ impl Conversion<'_> {
     }
 }
 
+mod sort;
 #[cfg(test)]
 mod tests;

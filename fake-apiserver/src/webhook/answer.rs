@@ -14,7 +14,8 @@ pub(super) struct Answer {
     pub(super) content_type: String,
     /// The header `Retry-After`, or "".
     pub(super) retry_after: String,
-    pub(super) body: Bytes,
+    /// The body, decompressed, or why it could not be read.
+    pub(super) body: Result<Bytes, String>,
 }
 
 impl Answer {
@@ -27,60 +28,59 @@ impl Answer {
     /// The document.
     ///
     /// # Errors
-    /// If the body is empty, or the status is not 200 to 206.
+    /// If the body could not be read or is empty, or the status is not 200 to 206.
     pub(super) fn document(self) -> Result<Bytes, String> {
+        let body = self.body?;
         if !(200..=206).contains(&self.status) {
-            return Err(self.own_words().unwrap_or_else(|| self.generic()));
+            return Err(own_words(&body).unwrap_or_else(|| generic(self.status, &self.content_type, &body)));
         }
-        if self.body.is_empty() {
+        if body.is_empty() {
             let content_type = if self.content_type.is_empty() { "application/json" } else { &self.content_type };
             return Err(format!(
                 "0-length response with status code: {} and content type: {content_type}",
                 self.status
             ));
         }
-        Ok(self.body)
+        Ok(body)
     }
+}
 
-    /// The message of a `Status` of failure.
-    fn own_words(&self) -> Option<String> {
-        let status: Value = serde_json::from_slice(&self.body).ok()?;
-        let is = |field: &str, value: &str| status[field] == value;
-        let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
-        (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
-    }
+/// The message of a `Status` of failure.
+fn own_words(body: &[u8]) -> Option<String> {
+    let status: Value = serde_json::from_slice(body).ok()?;
+    let is = |field: &str, value: &str| status[field] == value;
+    let known = is("kind", "Status") && (is("apiVersion", "v1") || status["apiVersion"].is_null());
+    (known && is("status", "Failure")).then(|| status["message"].as_str().unwrap_or_default().to_owned())
+}
 
-    /// The generic error for the status.
-    fn generic(&self) -> String {
-        let text = &self.body[..self.body.len().min(LONGEST_TEXT)];
-        let is_text = self.content_type.is_empty() || self.content_type.starts_with("text/");
-        let text = if is_text { String::from_utf8_lossy(text).trim().to_owned() } else { "unknown".into() };
-        let message = match self.status {
-            400 => "the server rejected our request for an unknown reason",
-            401 => "the server has asked for the client to provide credentials",
-            403 | 415 => return text,
-            404 => "the server could not find the requested resource",
-            405 => "the server does not allow this method on the requested resource",
-            406 if text.is_empty() || text == "unknown" => {
-                "the server was unable to respond with a content type that the client supports"
-            }
-            406 => return text,
-            409 => "the server reported a conflict",
-            422 => "the server rejected our request due to an error in our request",
-            429 => "the server has received too many requests and has asked us to try again later",
-            503 => "the server is currently unable to handle the request",
-            504 => {
-                "the server was unable to return a response in the time allotted, but may still be processing the request"
-            }
-            500.. => return format!("an error on the server ({text:?}) has prevented the request from succeeding"),
-            status => {
-                return format!(
-                    "the server responded with the status code {status} but did not return more information"
-                );
-            }
-        };
-        message.into()
-    }
+/// The generic error for the status.
+fn generic(status: u16, content_type: &str, body: &[u8]) -> String {
+    let text = &body[..body.len().min(LONGEST_TEXT)];
+    let is_text = content_type.is_empty() || content_type.starts_with("text/");
+    let text = if is_text { String::from_utf8_lossy(text).trim().to_owned() } else { "unknown".into() };
+    let message = match status {
+        400 => "the server rejected our request for an unknown reason",
+        401 => "the server has asked for the client to provide credentials",
+        403 | 415 => return text,
+        404 => "the server could not find the requested resource",
+        405 => "the server does not allow this method on the requested resource",
+        406 if text.is_empty() || text == "unknown" => {
+            "the server was unable to respond with a content type that the client supports"
+        }
+        406 => return text,
+        409 => "the server reported a conflict",
+        422 => "the server rejected our request due to an error in our request",
+        429 => "the server has received too many requests and has asked us to try again later",
+        503 => "the server is currently unable to handle the request",
+        504 => {
+            "the server was unable to return a response in the time allotted, but may still be processing the request"
+        }
+        500.. => return format!("an error on the server ({text:?}) has prevented the request from succeeding"),
+        status => {
+            return format!("the server responded with the status code {status} but did not return more information");
+        }
+    };
+    message.into()
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod tests {
             status,
             content_type: content_type.into(),
             retry_after: retry_after.into(),
-            body: Bytes::from_static(body.as_bytes()),
+            body: Ok(Bytes::from_static(body.as_bytes())),
         };
         for (status, content_type, body, error) in table {
             assert_eq!(answer(status, content_type, "", body).document(), Err(error.into()), "{status} {body}");

@@ -4,12 +4,13 @@
 //! so that a load balancer can spread them.
 
 use super::answer::Answer;
+use super::gzip;
 use super::target::Target;
 use super::trust::Trust;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, RETRY_AFTER, USER_AGENT};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
@@ -25,7 +26,7 @@ use tokio_rustls::TlsConnector;
 
 /// Connections that are kept idle (`MaxIdleConnsPerHost` of client-go).
 const IDLE: usize = 25;
-/// The length of the longest answer, in bytes. Upstream has no limit.
+/// The length of the longest answer, in bytes, both as sent and decompressed. Upstream has no limit.
 const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
 /// The files in which systems keep the certificates that they trust (`root_linux.go` of Go's `crypto/x509`).
 const SYSTEM_ROOTS: [&str; 5] = [
@@ -131,6 +132,7 @@ impl Connections {
         let request = |uri: &str| {
             Request::post(uri)
                 .header(ACCEPT, "application/json, */*")
+                .header(ACCEPT_ENCODING, "gzip")
                 .header(CONTENT_TYPE, "application/json")
                 .header(USER_AGENT, "kube-apiserver-admission")
                 .header(HOST, &target.authority)
@@ -140,14 +142,14 @@ impl Connections {
         let sent = match connection {
             Connection::Own(mut sender) => match sender.try_send_request(request(&target.path)?).await {
                 Ok(response) => {
-                    let answer = read(response).await?;
+                    let answer = read(response).await;
                     self.keep(sender);
                     return Ok(Some(answer));
                 }
                 Err(error) => error,
             },
             Connection::Shared(mut sender) => match sender.try_send_request(request(&target.url())?).await {
-                Ok(response) => return read(response).await.map(Some),
+                Ok(response) => return Ok(Some(read(response).await)),
                 Err(error) => error,
             },
         };
@@ -165,19 +167,24 @@ impl Connections {
     }
 }
 
-async fn read(response: Response<Incoming>) -> Result<Answer, Failed> {
+async fn read(response: Response<Incoming>) -> Answer {
     let (parts, body) = response.into_parts();
     let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
-    let body = Limited::new(body, LONGEST_ANSWER).collect().await;
-    let body = body.map_err(|error| {
-        format!("unexpected error when reading response body. Please retry. Original error: {error}")
-    })?;
-    Ok(Answer {
+    let body = match Limited::new(body, LONGEST_ANSWER).collect().await {
+        Ok(body) if header(CONTENT_ENCODING).eq_ignore_ascii_case("gzip") => {
+            gzip::decompressed(&body.to_bytes(), LONGEST_ANSWER)
+        }
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(error.to_string()),
+    };
+    Answer {
         status: parts.status.as_u16(),
         content_type: header(CONTENT_TYPE),
         retry_after: header(RETRY_AFTER),
-        body: body.to_bytes(),
-    })
+        body: body.map_err(|error| {
+            format!("unexpected error when reading response body. Please retry. Original error: {error}")
+        }),
+    }
 }
 
 /// The certificates that the system trusts, as PEM; empty if none are found.

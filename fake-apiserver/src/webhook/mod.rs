@@ -6,10 +6,11 @@
 //!                                                                                        └─────────────┘
 //! ```
 //! Ports `pkg/util/webhook/client.go` of `k8s.io/apiserver` and what it uses of `rest` of `k8s.io/client-go` (v0.37.1), errors
-//! included. Not ported: credentials for webhooks, and compressed answers.
+//! included. Not ported: credentials for webhooks.
 
 mod answer;
 mod connections;
+mod gzip;
 mod target;
 mod trust;
 

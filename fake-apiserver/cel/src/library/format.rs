@@ -18,6 +18,11 @@ pub(crate) enum Clause {
     Octal,
 }
 
+/// The largest precision that the printer reads: it stops at a digit behind more than a million.
+const MAX_PRECISION: usize = 10_000_009;
+/// The printer's text for a clause that it does not understand.
+const NO_VERB: &str = "%!(NOVERB)";
+
 /// An error of formatting, with the part of the expression that it is about.
 #[derive(Debug)]
 pub(crate) struct FormatError {
@@ -183,12 +188,17 @@ fn write(value: &Value, clause: &Clause) -> Result<String, FormatError> {
             if *upper { shown.to_uppercase() } else { shown }
         }
         (Clause::Fixed(precision), value) => match special(value) {
-            Some(d) => localized(d, |d| grouped(&format!("{d:.precision$}"))),
+            Some(_) if *precision > MAX_PRECISION => NO_VERB.to_owned(),
+            Some(d) => localized(d, |d| grouped(&fixed(d, *precision))),
             None => return Err(clause.refuses(value.type_of().name())),
         },
         (Clause::Scientific(precision), value) => match special(value) {
-            // The printer treats the precision as a width.
-            Some(d) => format!("{:>precision$}", localized(d, |d| superscript(&format!("{d:.6e}")))),
+            Some(_) if *precision > MAX_PRECISION => NO_VERB.to_owned(),
+            // The printer treats the precision as a width, of 16 bits.
+            Some(d) => {
+                let width = usize::from(*precision as u16);
+                format!("{:>width$}", localized(d, |d| superscript(&format!("{:.6e}", d + 0.0))))
+            }
             None => return Err(clause.refuses(value.type_of().name())),
         },
         (_, other) => return Err(clause.refuses(other.type_of().name())),
@@ -206,6 +216,29 @@ fn localized(d: f64, show: impl Fn(f64) -> String) -> String {
         f64::NEG_INFINITY => "-∞".to_owned(),
         _ => show(d),
     }
+}
+
+/// A number with a fixed number of decimals. The printer keeps 16 bits of their maximum, for which a negative number means as
+/// many as identify the number, and 8 bits of their minimum.
+fn fixed(d: f64, precision: usize) -> String {
+    // No double has more.
+    const MOST: u16 = 1074;
+    let (most, least) = (precision as u16 as i16, usize::from(precision as u8));
+    // A zero has no sign.
+    let d = d + 0.0;
+    let mut text = match u16::try_from(most) {
+        Ok(most) => format!("{d:.*}", usize::from(most.min(MOST))),
+        Err(_) => d.to_string(),
+    };
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let (whole, count) = (whole.len(), decimals.trim_end_matches('0').len());
+    let zeros = least.saturating_sub(count);
+    text.truncate(if count > 0 { whole + 1 + count } else { whole });
+    if count == 0 && zeros > 0 {
+        text.push('.');
+    }
+    text.extend(std::iter::repeat_n('0', zeros));
+    text
 }
 
 /// A number with commas between thousands.

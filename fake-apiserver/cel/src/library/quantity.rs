@@ -14,7 +14,7 @@ pub(super) const OVERLOADS: Table = &[
         Ok(quantity) => Ok(Value::Opaque(Opaque::Quantity(Arc::new(quantity), false))),
         Err(error) => fail(error),
     }),
-    ("is_quantity_string", |args| Ok(Value::Bool(Quantity::parse(text(&args[0])?).is_ok()))),
+    ("is_quantity_string", |args| Ok(Value::Bool(Quantity::is_valid(text(&args[0])?)))),
     ("quantity_sign", |args| Ok(Value::Int(quantity(&args[0])?.sign()))),
     ("quantity_is_greater_than", |args| Ok(Value::Bool(order(args)?.is_gt()))),
     ("quantity_is_less_than", |args| Ok(Value::Bool(order(args)?.is_lt()))),
@@ -103,7 +103,10 @@ impl Quantity {
     fn to_f64(&self) -> f64 {
         let (value, power) = match self {
             Self::Short(value, power) => (*value as f64, *power),
-            Self::Long(value, power) => (value.to_string().parse().unwrap_or(f64::INFINITY), *power),
+            Self::Long(value, power) if value.bits() <= f64::MAX_EXP as u64 => {
+                (value.to_string().parse().unwrap_or(f64::INFINITY), *power)
+            }
+            Self::Long(value, _) => return if *value > BigInt::ZERO { f64::INFINITY } else { f64::NEG_INFINITY },
         };
         if power == 0 { value } else { value * format!("1e{power}").parse::<f64>().unwrap_or(0.0) }
     }
@@ -129,15 +132,13 @@ impl Quantity {
         Self::Long(a - b, power)
     }
 
+    /// Whether a text is a quantity. That of many digits is not computed.
+    fn is_valid(text: &str) -> bool {
+        Parts::of(text).is_ok_and(|(parts, ..)| parts.has_digits || Self::parse(text).is_ok())
+    }
+
     fn parse(text: &str) -> Result<Self, &'static str> {
-        if text.is_empty() {
-            return Err(FORMAT_WRONG);
-        }
-        let parts = Parts::split(text)?;
-        let (base, exponent) = interpret(parts.suffix).ok_or(SUFFIX)?;
-        if exponent.unsigned_abs() > MAX_EXPONENT {
-            return Err(NUMERIC);
-        }
+        let (parts, base, exponent) = Parts::of(text)?;
         let decimals = parts.denominator.len() as i32;
         let digits = parts.numerator.len() as i32 + decimals;
         let (precision, power, factor) = match base {
@@ -155,37 +156,47 @@ impl Quantity {
         if !parts.has_digits {
             return Err(NUMERIC);
         }
-        let mut value: BigInt = shifted.parse().map_err(|_| NUMERIC)?;
-        let mut power = -decimals;
-        if base == 10 {
-            power = power.saturating_add(exponent);
-        } else {
-            value <<= exponent as usize;
-        }
-        let is_zero = value == BigInt::ZERO;
-        if !is_zero {
-            value = rounded_up(value, power);
-            power = NANO;
-        }
-        if base == 2 {
-            let most = BigInt::from(i64::MAX) * ten_to(9);
-            if !is_zero && value > most {
-                (value, power) = (BigInt::from(i64::MAX), 0);
-            }
-        }
+        let (value, power) = match base {
+            _ if shifted.bytes().all(|digit| digit == b'0') => (BigInt::ZERO, NANO),
+            10 => (rounded_up(&shifted, exponent.saturating_sub(decimals), NANO), NANO),
+            _ => capped(&parts, exponent.unsigned_abs()),
+        };
         Ok(Self::Long(if parts.negative { -value } else { value }, power))
     }
 }
 
-/// A number in billionths, rounded away from zero.
-fn rounded_up(value: BigInt, power: i32) -> BigInt {
-    let difference = power.saturating_sub(NANO);
-    if difference >= 0 {
-        return value * ten_to(difference.unsigned_abs());
+/// A number, given by its digits and a power of ten, in units of a power of ten, rounded away from zero.
+fn rounded_up(digits: &str, power: i32, unit: i32) -> BigInt {
+    let finer = unit.saturating_sub(power);
+    if finer <= 0 {
+        return natural(digits) * ten_to(finer.unsigned_abs());
     }
-    let divisor = ten_to(difference.unsigned_abs());
-    let whole = &value / &divisor;
-    if &whole * &divisor == value { whole } else { whole + 1 }
+    let (kept, dropped) = digits.split_at(digits.len().saturating_sub(finer as usize));
+    natural(kept) + i32::from(dropped.bytes().any(|digit| digit != b'0'))
+}
+
+/// The number of digits: by halves, as reading them one after the other takes time with the square of their number.
+fn natural(digits: &str) -> BigInt {
+    const SHORT: usize = 2_000;
+    if digits.len() <= SHORT {
+        return digits.parse().unwrap_or_default();
+    }
+    let (high, low) = digits.split_at(digits.len() / 2);
+    natural(high) * ten_to(low.len() as u32) + natural(low)
+}
+
+/// A number times a power of two, rounded up to billionths, and at most the largest int64; with its power of ten.
+fn capped(parts: &Parts<'_>, exponent: u32) -> (BigInt, i32) {
+    let most = (BigInt::from(i64::MAX), 0);
+    if parts.numerator.len() > 19 {
+        return most;
+    }
+    // Of decimals behind so many, whose power of two is a multiple, it matters only whether there are some.
+    let decimals = parts.denominator.len().min(9 + 60) as i32;
+    let digits = format!("{}{}", parts.numerator, parts.denominator);
+    let value = rounded_up(&digits, -(parts.denominator.len() as i32), -decimals) << exponent;
+    let value = rounded_up(&value.to_string(), -decimals, NANO);
+    if value > &most.0 * ten_to(9) { most } else { (value, NANO) }
 }
 
 fn scaled_up(value: i64, power: u32) -> Option<i64> {
@@ -223,6 +234,16 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// The parts of a text, with the base and the exponent of its suffix.
+    fn of(text: &'a str) -> Result<(Self, u32, i32), &'static str> {
+        if text.is_empty() {
+            return Err(FORMAT_WRONG);
+        }
+        let parts = Self::split(text)?;
+        let (base, exponent) = interpret(parts.suffix).ok_or(SUFFIX)?;
+        if exponent.unsigned_abs() > MAX_EXPONENT { Err(NUMERIC) } else { Ok((parts, base, exponent)) }
+    }
+
     fn split(text: &'a str) -> Result<Self, &'static str> {
         let negative = text.starts_with('-');
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

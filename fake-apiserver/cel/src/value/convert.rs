@@ -1,6 +1,6 @@
 //! Conversions of values to other types.
 
-use super::{Outcome, Timestamp, Value, fail, number, time};
+use super::{Outcome, Timestamp, Value, fail, hexadecimal, number, time};
 use crate::types::Type;
 
 impl Value {
@@ -122,27 +122,12 @@ fn parse_double(text: &str) -> Option<f64> {
         "nan" => return (unsigned.len() == text.len()).then_some(f64::NAN),
         _ => {}
     }
-    if unsigned.starts_with("0x") || unsigned.starts_with("0X") {
-        return parse_hexadecimal(&unsigned[2..]).map(|value| sign * value);
+    let unsigned = hexadecimal::without_underscores(unsigned)?;
+    if let Some(digits) = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
+        return hexadecimal::parse(digits).map(|value| sign * value);
     }
     if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    text.parse::<f64>().ok().filter(|value| value.is_finite())
-}
-
-/// The mantissa and the power of two after `0x`.
-fn parse_hexadecimal(text: &str) -> Option<f64> {
-    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
-    let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.is_empty() && decimals.is_empty() {
-        return None;
-    }
-    let mut value = 0.0_f64;
-    for digit in whole.chars().chain(decimals.chars()) {
-        value = value * 16.0 + f64::from(digit.to_digit(16)?);
-    }
-    let exponent: i32 = exponent.parse().ok()?;
-    let value = value * 2.0_f64.powi(exponent.checked_sub(4 * i32::try_from(decimals.len()).ok()?)?);
-    value.is_finite().then_some(value)
+    unsigned.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| sign * value)
 }

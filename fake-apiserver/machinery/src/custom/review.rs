@@ -3,9 +3,12 @@
 //! Ports `pkg/apiserver/conversion/webhook_converter.go` of `k8s.io/apiextensions-apiserver` (v0.37.1), errors included.
 
 use crate::error::aggregate;
+use crate::json;
 use crate::object::patch::type_name;
 use crate::object::{meta, validate};
 use crate::schema::{self, json_type};
+use crate::yaml;
+use std::borrow::Cow;
 use tree::{Map, Value};
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -78,9 +81,11 @@ impl Review<'_> {
     /// If the document does not answer this review, or reports a failure.
     pub fn answer(&self, document: &[u8]) -> Result<Vec<Value>, String> {
         let kind = self.shown_kind();
-        let response = self.response(document).map_err(|why| self.failed(&why))?;
-        let converted = response.get("convertedObjects").and_then(Value::as_array);
-        let converted = converted.map(Vec::as_slice).unwrap_or_default();
+        let mut response = self.response(document).map_err(|why| self.failed(&why))?;
+        let converted = match response.remove("convertedObjects") {
+            Some(Value::Array(objects)) => objects,
+            _ => Vec::new(),
+        };
         let (found, expected) = (converted.len(), self.objects.len());
         if found != expected {
             return Err(format!("conversion webhook for {kind} returned {found} objects, expected {expected}"));
@@ -115,11 +120,17 @@ impl Review<'_> {
 
     /// `getConvertedObjectsFromResponse`.
     fn response(&self, document: &[u8]) -> Result<Map, String> {
-        let is_json = document.trim_ascii_start().starts_with(b"{");
-        // A body that is not JSON is read as YAML, which makes most of them a string.
-        let document = if is_json { document } else { b"\"\"" };
-        let (api_version, kind) = schema::interpret(document).map_err(|why| why.to_string())?;
-        let review: Value = serde_json::from_slice(document).map_err(|why| why.to_string())?;
+        let document = match document.trim_ascii_start().starts_with(b"{") {
+            true => Cow::Borrowed(document),
+            false => Cow::Owned(json::encode(&yaml::parse_unpruned(document)?.value)),
+        };
+        let parsed = serde_json::from_slice::<Value>(&document);
+        // Go's words for what is wrong take a second look at the text.
+        let (api_version, kind) = match parsed.as_ref().ok().and_then(type_of) {
+            Some(found) => found,
+            None => schema::interpret(&document).map_err(|why| why.to_string())?,
+        };
+        let mut review = parsed.map_err(|why| why.to_string())?;
         self.check_type(&api_version, &kind)?;
         let is_v1 = self.version == ReviewVersion::V1;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -129,14 +140,14 @@ impl Review<'_> {
                 json_type(uid)
             ));
         }
-        let Some(response) = review["response"].as_object() else { return Err("no response provided".into()) };
+        let Value::Object(response) = review["response"].take() else { return Err("no response provided".into()) };
         let field = |name: &str| response.get(name).map(text).unwrap_or_default();
         if is_v1 && field("uid") != self.uid {
             return Err(format!("expected response.uid={:?}, got {:?}", self.uid, field("uid")));
         }
         let result = response.get("result").unwrap_or(&Value::Null);
         match (text(&result["status"]), text(&result["message"])) {
-            (status, _) if status == "Success" => Ok(response.clone()),
+            (status, _) if status == "Success" => Ok(response),
             (status, message) if message.is_empty() => {
                 Err(format!("response.result.status was '{status}', not 'Success'"))
             }
@@ -145,7 +156,7 @@ impl Review<'_> {
     }
 
     /// An object with the metadata of the original, but for labels and annotations.
-    fn converted(&self, kind: &str, index: usize, original: &Value, converted: &Value) -> Result<Value, String> {
+    fn converted(&self, kind: &str, index: usize, original: &Value, converted: Value) -> Result<Value, String> {
         let refused = |what: &str, why: String| format!("conversion webhook for {kind} returned invalid {what}: {why}");
         let mut object = object(converted)?;
         let at = format!("object at index {index}");
@@ -164,6 +175,21 @@ impl Review<'_> {
     }
 }
 
+/// The `apiVersion` and `kind` of a document; `None`, if they are not as they should be.
+fn type_of(document: &Value) -> Option<(String, String)> {
+    let (mut api_version, mut kind) = ("", "");
+    for (name, value) in document.as_object()? {
+        match name.as_str() {
+            "apiVersion" => api_version = value.as_str()?,
+            "kind" => kind = value.as_str()?,
+            // Go ignores the case.
+            name if ["apiVersion", "kind"].iter().any(|other| name.eq_ignore_ascii_case(other)) => return None,
+            _ => {}
+        }
+    }
+    (api_version.matches('/').count() <= 1).then(|| (api_version.to_owned(), kind.to_owned()))
+}
+
 fn text<'o>(object: &'o Value, field: &str) -> &'o str {
     object[field].as_str().unwrap_or_default()
 }
@@ -173,18 +199,18 @@ fn shown_kind(object: &Value) -> String {
 }
 
 /// An object of an answer (`Unstructured.UnmarshalJSON`).
-fn object(converted: &Value) -> Result<Value, String> {
+fn object(converted: Value) -> Result<Value, String> {
     if converted.is_null() {
         return Err("unexpected end of JSON input".into());
     }
     if !converted.is_object() {
-        let found = json_type(converted);
+        let found = json_type(&converted);
         return Err(format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"));
     }
-    if text(converted, "kind").is_empty() {
+    if text(&converted, "kind").is_empty() {
         return Err(format!("Object 'Kind' is missing in '{converted}'"));
     }
-    Ok(converted.clone())
+    Ok(converted)
 }
 
 /// `validateConvertedObject`.

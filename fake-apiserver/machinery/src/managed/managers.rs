@@ -155,26 +155,38 @@ pub(super) fn cap(managers: &mut Managers) {
     let time = |managers: &Managers, manager: &Manager| managers.get(manager).and_then(|owned| owned.time.clone());
     updaters.sort_by_cached_key(|manager| (time(managers, manager), manager.clone()));
     let mut firsts: BTreeMap<String, Manager> = BTreeMap::new();
+    // The sets that each bucket takes up: united at the end, as a union takes time with the size of both.
+    let mut taken: BTreeMap<Manager, Vec<Set>> = BTreeMap::new();
     for manager in updaters {
         if count <= MAX_UPDATERS {
             break;
         }
-        let Some(owned) = managers.get(&manager).cloned() else { continue };
-        let Some(first) = firsts.get(&owned.api_version) else {
-            firsts.insert(owned.api_version.clone(), manager);
+        let Some(version) = managers.get(&manager).map(|owned| owned.api_version.clone()) else { continue };
+        let Some(first) = firsts.get(&version) else {
+            firsts.insert(version, manager);
             continue;
         };
-        let bucket = Manager::new(ANCIENT, Operation::Update, &owned.api_version, "");
+        let bucket = Manager::new(ANCIENT, Operation::Update, &version, "");
         if !managers.contains_key(&bucket)
             && let Some(first) = managers.remove(first)
         {
             managers.insert(bucket.clone(), first);
         }
-        managers.remove(&manager);
-        if let Some(united) = managers.get_mut(&bucket) {
-            united.set = std::mem::take(&mut united.set).union(owned.set);
-            united.time = owned.time;
+        let Some(owned) = managers.remove(&manager) else { continue };
+        match managers.get_mut(&bucket) {
+            Some(united) => {
+                united.time = owned.time;
+                taken.entry(bucket).or_default().push(owned.set);
+            }
+            // As upstream, a bucket that is itself an old manager is lost.
+            None => drop(taken.remove(&bucket)),
         }
         count -= 1;
+    }
+    for (bucket, sets) in taken {
+        if let Some(united) = managers.get_mut(&bucket) {
+            let own = std::mem::take(&mut united.set);
+            united.set = Set::union_of([vec![own], sets].concat());
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::element::Element;
 use std::fmt::Write as _;
+use std::iter;
 
 /// A set of fields, as a trie: each child may be a member, and have members below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -141,14 +142,25 @@ impl Set {
         Set { nodes }
     }
 
+    /// The fields that are in any of the sets; a field in several is written as in the last of them.
+    #[must_use]
+    pub fn union_of(mut sets: Vec<Set>) -> Set {
+        // By pairs, so that each field is moved only a few times.
+        while sets.len() > 1 {
+            let mut all = sets.into_iter();
+            sets = iter::from_fn(|| Some(all.next()?.union(all.next().unwrap_or_default()))).collect();
+        }
+        sets.pop().unwrap_or_default()
+    }
+
     /// The fields that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Set) -> Set {
         let mut result = Set::default();
-        let mut others = other.nodes.iter().peekable();
+        let mut others = &other.nodes[..];
         for node in &self.nodes {
-            while others.next_if(|other| other.element < node.element).is_some() {}
-            if let Some(other) = others.next_if(|other| other.element == node.element) {
+            others = from(others, &node.element);
+            if let Some(other) = others.first().filter(|other| other.element == node.element) {
                 let below = node.below.intersection(&other.below);
                 result.push(node.element.clone(), node.member && other.member, below);
             }
@@ -171,10 +183,10 @@ impl Set {
     }
 
     fn subtract(&mut self, other: &Set, recursive: bool) {
-        let mut others = other.nodes.iter().peekable();
+        let mut others = &other.nodes[..];
         self.nodes.retain_mut(|node| {
-            while others.next_if(|other| other.element < node.element).is_some() {}
-            if let Some(other) = others.next_if(|other| other.element == node.element) {
+            others = from(others, &node.element);
+            if let Some(other) = others.first().filter(|other| other.element == node.element) {
                 if recursive && other.member {
                     return false;
                 }
@@ -205,10 +217,32 @@ impl Set {
     }
 }
 
+/// The nodes from an element on: found by steps that double, so that those behind it cost nothing.
+fn from<'n>(nodes: &'n [Node], element: &Element) -> &'n [Node] {
+    let is_before = |node: &Node| node.element < *element;
+    let mut end = 1;
+    while end < nodes.len() && is_before(&nodes[end - 1]) {
+        end *= 2;
+    }
+    let end = end.min(nodes.len());
+    &nodes[nodes[..end].partition_point(is_before)..]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use tree::json;
+
+    #[test]
+    fn nodes_are_found_from_an_element_on() {
+        let mut set = Set::default();
+        (10..60).step_by(2).for_each(|number| set.insert(&[Element::field(&number.to_string())]));
+        for number in 9..62 {
+            let element = Element::field(&number.to_string());
+            let expected: Vec<_> = set.nodes.iter().filter(|node| node.element >= element).collect();
+            assert_eq!(from(&set.nodes, &element).iter().collect::<Vec<_>>(), expected, "{number}");
+        }
+    }
 
     #[test]
     fn sets_keep_their_form() {
@@ -233,7 +267,9 @@ mod tests {
         assert_eq!(all.clone().difference(&parent).print(), json!({"f:a": {"f:b": {}}, "f:c": {}}));
         assert_eq!(all.clone().recursive_difference(&parent).print(), json!({"f:c": {}}));
         assert_eq!(all.intersection(&parent), parent);
-        assert_eq!(parent.union(all.clone()), all);
+        assert_eq!(parent.clone().union(all.clone()), all);
+        assert_eq!(Set::union_of(vec![parent.clone(), Set::default(), set(json!({"f:c": {}})), all.clone()]), all);
+        assert_eq!(Set::union_of(Vec::new()), Set::default());
         assert_eq!(all.paths(), [".a", ".c", ".a.b"]);
     }
 }

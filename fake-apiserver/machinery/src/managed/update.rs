@@ -284,12 +284,12 @@ impl Context<'_> {
 
     /// Adds the fields that any manager owns, in whatever version, to the pruned object.
     fn add_owned(&self, merged: &Value, pruned: Value, first: &str, managers: &Managers) -> Result<Value, String> {
-        let mut by_version: BTreeMap<&str, Set> = BTreeMap::new();
+        let mut by_version: BTreeMap<&str, Vec<Set>> = BTreeMap::new();
         for owned in managers.values() {
-            let set = by_version.entry(&owned.api_version).or_default();
-            *set = std::mem::take(set).union(owned.set.clone());
+            by_version.entry(&owned.api_version).or_default().push(owned.set.clone());
         }
-        let mut versions: Vec<(&str, Set)> = by_version.into_iter().collect();
+        let mut versions: Vec<(&str, Set)> =
+            by_version.into_iter().map(|(version, sets)| (version, Set::union_of(sets))).collect();
         versions.sort_by_key(|(version, _)| *version != first);
         let (mut merged, mut pruned) = (merged.clone(), pruned);
         for (version, owned) in versions {

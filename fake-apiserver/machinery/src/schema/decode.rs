@@ -26,6 +26,20 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
     Ok(Decoded { object, findings })
 }
 
+/// Decodes a body as [`decode_json`] does, but keeps what is nested too deeply in values without a type as text: pruning may
+/// remove it. [`check_depth`](super::check_depth) has to follow.
+///
+/// # Errors
+/// If the body is not JSON, or a value has the wrong type or form.
+pub fn decode_unpruned(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
+    let mut object = Value::Null;
+    let findings = Decoder::run(bytes, 0, |decoder| {
+        decoder.keeps_deep = true;
+        decoder.value(ty, &mut object)
+    })?;
+    Ok(Decoded { object, findings })
+}
+
 /// The most that is written of findings, repeated ones included: long keys must not be written for each field below them.
 const MAX_REPORTED_BYTES: usize = 1 << 20;
 
@@ -57,6 +71,8 @@ pub(super) struct Decoder<'a> {
     pub(super) path: Vec<Segment<'a>>,
     /// The number of objects and arrays around the input.
     outer: usize,
+    /// Whether values that are nested too deeply are kept as text.
+    pub(super) keeps_deep: bool,
     /// The length of the path to the outermost value around the current place that Go decodes separately, if there is one.
     pub(super) apart: Option<usize>,
     findings: Vec<String>,
@@ -81,9 +97,16 @@ impl<'a> Decoder<'a> {
         outer: usize,
         decode: impl FnOnce(&mut Self) -> Step,
     ) -> Result<Vec<String>, DecodeError> {
-        let (path, findings) = (Vec::new(), Vec::new());
-        let mut decoder =
-            Decoder { lexer: Lexer::new(bytes), path, outer, apart: None, findings, reported_bytes: 0, error: None };
+        let mut decoder = Decoder {
+            lexer: Lexer::new(bytes),
+            path: Vec::new(),
+            outer,
+            keeps_deep: false,
+            apart: None,
+            findings: Vec::new(),
+            reported_bytes: 0,
+            error: None,
+        };
         let outcome = decode(&mut decoder).and_then(|()| Ok(decoder.lexer.end()?));
         let error = match outcome {
             Ok(()) => decoder.error,

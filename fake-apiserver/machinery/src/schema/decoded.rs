@@ -27,3 +27,17 @@ pub const MAX_FINDINGS: usize = 100;
 pub(super) fn too_deep() -> String {
     format!("exceeded max depth of {MAX_DEPTH}")
 }
+
+/// Refuses an object with a part that is nested too deeply and was kept as text.
+///
+/// # Errors
+/// If it has one.
+pub fn check_depth(object: &Value) -> Result<(), DecodeError> {
+    let is_deep = match object {
+        Value::Raw(_) => true,
+        Value::Array(items) => return items.iter().try_for_each(check_depth),
+        Value::Object(fields) => return fields.values().try_for_each(check_depth),
+        _ => false,
+    };
+    if is_deep { Err(DecodeError(too_deep())) } else { Ok(()) }
+}

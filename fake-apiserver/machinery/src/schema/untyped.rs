@@ -3,7 +3,7 @@
 use super::decode::{Decoder, Segment, Step};
 use super::lexer::Lexer;
 use super::token::Token;
-use super::{DecodeError, Decoded};
+use super::{DecodeError, Decoded, MAX_DEPTH};
 use std::borrow::Cow;
 use tree::{Map, Number, Value};
 
@@ -114,6 +114,9 @@ impl<'a> Decoder<'a> {
             Token::Bool => Value::Bool(self.lexer.bool()?),
             Token::Number => Value::Number(self.any_number()?),
             Token::String => Value::String(self.lexer.string()?.into_owned().into()),
+            Token::Array | Token::Object if self.keeps_deep && self.depth() == MAX_DEPTH => {
+                Value::Raw(String::from_utf8_lossy(self.lexer.raw_value()?).into())
+            }
             Token::Array => {
                 let mut items = Vec::new();
                 self.begin_array()?;

@@ -1,11 +1,15 @@
 //! Decoding of nodes into a tree: `decoder` of go.yaml.in/yaml/v2 v2.4.4 (decode.go), and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
 
+use super::deep;
 use super::document::Document;
 use super::nodes::{Kind, Nodes};
 use super::scalar::{self, Scalar};
-use crate::schema::{MAX_DEPTH, print_float, quote};
-use tree::{Map, Number, Text, Value};
+use crate::schema::{MAX_DEPTH, quote};
+use std::collections::HashSet;
+use tree::{Map, Text, Value};
 
+/// The tag of the key whose value is merged into the object.
+const MERGE: &str = "tag:yaml.org,2002:merge";
 /// The most bytes of text that aliases may repeat. Go has no such limit; it shares the text until it writes JSON.
 const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 
@@ -13,7 +17,7 @@ const MAX_REPEATED_BYTES: usize = 3 * 1024 * 1024;
 ///
 /// # Errors
 /// If Go refuses it as YAML, or as JSON.
-pub(super) fn decode(nodes: &Nodes<'_>) -> Result<Document, String> {
+pub(super) fn decode(nodes: &Nodes) -> Result<Document, String> {
     let mut decoder =
         Decoder { nodes, decoded: 0, aliased: 0, bytes: 0, open: Vec::new(), repeated: Vec::new(), not_json: None };
     if nodes.0.is_empty() {
@@ -27,7 +31,7 @@ pub(super) fn decode(nodes: &Nodes<'_>) -> Result<Document, String> {
 }
 
 struct Decoder<'n> {
-    nodes: &'n Nodes<'n>,
+    nodes: &'n Nodes,
     /// How many nodes were decoded, and how many of them, and bytes, for aliases.
     decoded: usize,
     aliased: usize,
@@ -39,11 +43,19 @@ struct Decoder<'n> {
     not_json: Option<String>,
 }
 
-/// The fields of an object, with the names of those whose keys are not strings.
+/// The fields of an object, with all keys: those of different types differ, even if their names in JSON are the same.
 #[derive(Default)]
 struct Fields {
     fields: Map,
-    odd: Vec<String>,
+    keys: HashSet<(KeyType, Text)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum KeyType {
+    Text,
+    Bool,
+    Integer,
+    Float,
 }
 
 impl Decoder<'_> {
@@ -61,18 +73,15 @@ impl Decoder<'_> {
 
     fn value(&mut self, at: usize, depth: usize) -> Result<Value, String> {
         self.count()?;
-        if depth > MAX_DEPTH {
-            return Err(format!("exceeded max depth of {MAX_DEPTH}"));
-        }
         match &self.nodes.0[at].kind {
+            Kind::List(_) | Kind::Object(_) if depth >= MAX_DEPTH => {
+                let text = deep::json(self.nodes, at).ok_or_else(too_deep)?;
+                self.bytes += if self.open.is_empty() { 0 } else { text.len() };
+                Ok(Value::Raw(text.into()))
+            }
             Kind::Scalar { text, plain, tag } => {
                 self.bytes += if self.open.is_empty() { 0 } else { text.len() };
-                let scalar = match tag {
-                    Some(tag) => scalar::tagged(text, tag)?,
-                    None if *plain => scalar::plain(text),
-                    None => Value::from(&**text).into(),
-                };
-                Ok(match scalar {
+                Ok(match scalar::value(text, *plain, tag.as_deref())? {
                     Scalar::Value(value) => value,
                     Scalar::Infinite(name) => {
                         self.not_json.get_or_insert_with(|| format!("json: unsupported value: {name}"));
@@ -107,7 +116,7 @@ impl Decoder<'_> {
             return Err(format!("anchor '{name}' value contains itself"));
         }
         if self.open.len() > MAX_DEPTH {
-            return Err(format!("exceeded max depth of {MAX_DEPTH}"));
+            return Err(too_deep());
         }
         self.open.push(at);
         Ok(())
@@ -115,6 +124,9 @@ impl Decoder<'_> {
 
     /// Adds the fields of an object node.
     fn fill(&mut self, at: usize, depth: usize, into: &mut Fields) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err(too_deep());
+        }
         let (mut next, end) = (at + 1, self.nodes.behind(at));
         while next < end {
             let value = self.nodes.behind(next);
@@ -134,12 +146,14 @@ impl Decoder<'_> {
     }
 
     fn set(&mut self, at: usize, key: Value, value: Value, into: &mut Fields) {
-        let is_text = key.is_string();
-        let name = match key {
-            Value::String(name) => name,
-            Value::Bool(on) => if on { "true" } else { "false" }.into(),
+        let (ty, name) = match key {
+            Value::String(name) => (KeyType::Text, name),
+            Value::Bool(on) => (KeyType::Bool, if on { "true" } else { "false" }.into()),
             // Go prints it with the digits of a float32.
-            Value::Number(number) => printed(&number).into(),
+            Value::Number(number) => {
+                let ty = if number.is_f64() { KeyType::Float } else { KeyType::Integer };
+                (ty, scalar::printed(&number).into())
+            }
             _ => {
                 let text = "unsupported map key of type: %!s(<nil>), key: <nil>, value: ";
                 let shown = if value.is_null() { "<nil>".to_owned() } else { go_syntax(&value) };
@@ -147,19 +161,19 @@ impl Decoder<'_> {
                 return;
             }
         };
-        if into.fields.contains_key(&name) && is_text != into.odd.iter().any(|odd| name == odd) {
+        let is_text = ty == KeyType::Text;
+        if !into.keys.insert((ty, name.clone())) {
             let shown = if is_text { quote(&name) } else { name.to_string() };
             let line = self.nodes.0[at].line;
             self.repeated.push(format!("line {line}: key {shown} already set in map"));
-        } else if !is_text {
-            into.odd.push(name.to_string());
         }
         into.fields.insert(name, value);
     }
 
     /// Whether a key is `<<`.
     fn merges(&self, at: usize) -> bool {
-        matches!(&self.nodes.0[at].kind, Kind::Scalar { text, plain: true, tag: None } if text == "<<")
+        matches!(&self.nodes.0[at].kind, Kind::Scalar { text, plain, tag }
+            if text == "<<" && (*plain || tag.as_deref() == Some(MERGE)))
     }
 
     /// Merges an object, or a list of objects, the first of which takes precedence.
@@ -178,12 +192,12 @@ impl Decoder<'_> {
     fn merge_one(&mut self, at: usize, depth: usize, into: &mut Fields) -> Result<(), String> {
         const NO_OBJECT: &str = "map merge requires map or sequence of maps as the value";
         self.count()?;
-        match self.nodes.0[at].kind {
-            Kind::Object(_) => self.fill(at, depth, into),
-            Kind::Alias(target, name) if matches!(self.nodes.0[target].kind, Kind::Object(_)) => {
+        match &self.nodes.0[at].kind {
+            Kind::Object(_) => self.fill(at, depth + 1, into),
+            Kind::Alias(target, name) if matches!(self.nodes.0[*target].kind, Kind::Object(_)) => {
                 self.enter(at, name)?;
                 self.count()?;
-                self.fill(target, depth, into)?;
+                self.fill(*target, depth + 1, into)?;
                 self.open.pop();
                 Ok(())
             }
@@ -199,11 +213,8 @@ fn allowed_ratio(decoded: usize) -> f64 {
     0.99 - 0.89 * ((decoded as f64 - LOW) / (HIGH - LOW)).clamp(0.0, 1.0)
 }
 
-fn printed(number: &Number) -> String {
-    match number.as_f64().filter(|_| number.is_f64()) {
-        Some(float) => print_float(float),
-        None => number.to_string(),
-    }
+fn too_deep() -> String {
+    format!("exceeded max depth of {MAX_DEPTH}")
 }
 
 /// A value as `%#v` of fmt prints it.
@@ -212,7 +223,7 @@ fn go_syntax(value: &Value) -> String {
     match value {
         Value::Null => "interface {}(nil)".to_owned(),
         Value::Bool(on) => on.to_string(),
-        Value::Number(number) => printed(number),
+        Value::Number(number) => scalar::printed(number),
         Value::String(text) => quote(text),
         Value::Array(items) => format!("[]interface {{}}{{{}}}", all(items.iter().map(go_syntax).collect())),
         Value::Raw(_) => go_syntax(&value.parsed()),

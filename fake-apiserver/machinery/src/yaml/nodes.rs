@@ -1,36 +1,35 @@
 //! The nodes of a document, in the order of the text, in which aliases refer to others.
 
-use super::words;
-use crate::schema::MAX_DEPTH;
-use granit_parser::{Event, Options, Parser, ScalarStyle};
-use std::borrow::Cow;
+use super::events::{Parser, Properties, What};
+use super::scan::Scanner;
+use super::source::Source;
 use std::collections::HashMap;
 
 /// The nodes of a document. The first is its root.
-pub(super) struct Nodes<'t>(pub(super) Vec<Node<'t>>);
+pub(super) struct Nodes(pub(super) Vec<Node>);
 
 /// A node. Its children follow it.
-pub(super) struct Node<'t> {
+pub(super) struct Node {
     /// Its line, from 1.
     pub(super) line: usize,
-    pub(super) kind: Kind<'t>,
+    pub(super) kind: Kind,
 }
 
-pub(super) enum Kind<'t> {
+pub(super) enum Kind {
     Scalar {
-        text: Cow<'t, str>,
+        text: String,
         plain: bool,
-        tag: Option<Box<str>>,
+        tag: Option<String>,
     },
     /// With the index of the node behind its children.
     List(usize),
     /// Keys and values by turns; with the index of the node behind its children.
     Object(usize),
     /// The index of the node that it repeats, and the anchor's name.
-    Alias(usize, &'t str),
+    Alias(usize, String),
 }
 
-impl Nodes<'_> {
+impl Nodes {
     /// The index of the node behind a node and its children.
     pub(super) fn behind(&self, at: usize) -> usize {
         match self.0[at].kind {
@@ -43,57 +42,40 @@ impl Nodes<'_> {
 /// Reads the first document; no nodes if there is none.
 ///
 /// # Errors
-/// If it is not YAML, or too deep.
-pub(super) fn read(text: &str) -> Result<Nodes<'_>, String> {
+/// If it is not YAML.
+pub(super) fn read(source: &Source<'_>) -> Result<Nodes, String> {
     let (mut nodes, mut open, mut anchors) = (Vec::new(), Vec::new(), HashMap::new());
-    let mut options = Options::default();
-    (options.flow_nesting_limit, options.block_nesting_limit) = (MAX_DEPTH + 1, MAX_DEPTH + 1);
-    (options.strict_indentation, options.emit_unresolved_aliases) = (false, true);
-    for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|why| words::refusal(text, &why))?;
+    let mut parser = Parser::new(Scanner::new(&source.text, source.bad));
+    loop {
+        let event = parser.next().map_err(|problem| problem.to_string())?;
         let at = nodes.len();
-        let (anchor, kind) = match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let tag = tag.map(|tag| tag.to_string().into_boxed_str());
-                let plain = style == ScalarStyle::Plain;
-                (anchor, Kind::Scalar { text, plain, tag })
+        let (kind, anchor) = match event.what {
+            What::Scalar { text, plain, properties: Properties { anchor, tag } } => {
+                (Kind::Scalar { text, plain, tag }, anchor)
             }
-            Event::Alias(anchor) => {
-                let name = span.byte_range().and_then(|range| text.get(range)).unwrap_or_default();
-                let target = anchors.get(&anchor).copied().unwrap_or_default();
-                (0, Kind::Alias(target, name.trim_start_matches('*')))
-            }
-            Event::UnresolvedAlias(name) => return Err(format!("unknown anchor '{name}' referenced")),
-            Event::SequenceStart(_, anchor, _) => (anchor, Kind::List(0)),
-            Event::MappingStart(_, anchor, _) => (anchor, Kind::Object(0)),
-            Event::SequenceEnd | Event::MappingEnd => {
+            What::Alias(name) => match anchors.get(&name) {
+                Some(target) => (Kind::Alias(*target, name), None),
+                None => return Err(format!("unknown anchor '{name}' referenced")),
+            },
+            What::ListStart(properties) => (Kind::List(0), properties.anchor),
+            What::ObjectStart(properties) => (Kind::Object(0), properties.anchor),
+            What::End => {
                 if let Some(begin) = open.pop() {
-                    let begin: &mut Node<'_> = &mut nodes[begin];
+                    let begin: &mut Node = &mut nodes[begin];
                     if let Kind::List(end) | Kind::Object(end) = &mut begin.kind {
                         *end = at;
                     }
                 }
-                if open.is_empty() {
-                    break;
-                }
                 continue;
             }
-            Event::DocumentEnd => break,
-            _ => continue,
+            What::DocumentEnd => return Ok(Nodes(nodes)),
         };
-        if anchor > 0 {
+        if let Some(anchor) = anchor {
             anchors.insert(anchor, at);
         }
         if matches!(kind, Kind::List(_) | Kind::Object(_)) {
             open.push(at);
-            if open.len() > MAX_DEPTH {
-                return Err(format!("exceeded max depth of {MAX_DEPTH}"));
-            }
         }
-        nodes.push(Node { line: span.start.line(), kind });
-        if open.is_empty() {
-            break;
-        }
+        nodes.push(Node { line: event.line + 1, kind });
     }
-    Ok(Nodes(nodes))
 }

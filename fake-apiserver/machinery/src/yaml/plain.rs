@@ -11,8 +11,8 @@ pub(super) fn parse(text: &[u8]) -> Option<Value> {
     if !text.starts_with(b"{") || !text.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
         return None;
     }
-    // The escapes of characters by their numbers differ.
-    if memchr::memmem::find(text, b"\\u").is_some() {
+    // The escapes of characters by their numbers differ, and a colon must be near its key.
+    if [&b"\\u"[..], b" :", b"\n:"].iter().any(|found| memchr::memmem::find(text, found).is_some()) {
         return None;
     }
     let decoded = schema::parse_json(text).ok()?;

@@ -2,7 +2,7 @@
 
 mod time;
 
-use crate::schema::float;
+use crate::schema::{float, print_float};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use time::{is_base_60, is_timestamp};
@@ -25,11 +25,27 @@ impl From<Value> for Scalar {
     }
 }
 
-/// The value of a scalar with a tag.
+/// The value of a scalar, by its tag or, if it is plain, its text.
 ///
 /// # Errors
 /// If its text does not fit the tag.
-pub(super) fn tagged(text: &str, tag: &str) -> Result<Scalar, String> {
+pub(super) fn value(text: &str, plain: bool, tag: Option<&str>) -> Result<Scalar, String> {
+    match tag {
+        Some(tag) => tagged(text, tag),
+        None if plain => Ok(resolved(text).1),
+        None => Ok(Value::from(text).into()),
+    }
+}
+
+/// The text of a number that is a key.
+pub(super) fn printed(number: &Number) -> String {
+    match number.as_f64().filter(|_| number.is_f64()) {
+        Some(float) => print_float(float),
+        None => number.to_string(),
+    }
+}
+
+fn tagged(text: &str, tag: &str) -> Result<Scalar, String> {
     let Some(name) = tag.strip_prefix(TAGS) else { return Ok(Value::from(text).into()) };
     match name {
         "binary" => binary(text),
@@ -46,11 +62,6 @@ fn binary(text: &str) -> Result<Scalar, String> {
     let text: String = text.chars().filter(|letter| !matches!(letter, '\n' | '\r')).collect();
     let bytes = STANDARD.decode(text).map_err(|_| "!!binary value contains invalid base64 data".to_owned())?;
     Ok(Value::from(String::from_utf8_lossy(&bytes)).into())
-}
-
-/// The value of a plain scalar without a tag.
-pub(super) fn plain(text: &str) -> Scalar {
-    resolved(text).1
 }
 
 /// The name of the tag of a plain scalar, and its value. A timestamp stays a string.

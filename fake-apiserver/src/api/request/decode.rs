@@ -204,7 +204,10 @@ pub(crate) fn object(
     let mut findings: Vec<_> = sent.finding.into_iter().chain(findings).collect();
     let completed = expected.apply_schema(&mut object);
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
-    findings.extend(completed.map_err(refused)?);
+    findings.extend(completed.map_err(|why| refused(why.to_string()))?);
+    if expected.is_custom() {
+        schema::check_depth(&object).map_err(|why| refused(why.to_string()))?;
+    }
     report(request, expected, validation, &findings)?;
     for (field, expected) in [("apiVersion", expected.api_version), ("kind", expected.kind)] {
         if object.get(field).is_none_or(|found| found != expected) {
@@ -253,7 +256,7 @@ impl<'b> Sent<'b> {
         if format != BodyFormat::Yaml {
             return Ok(Sent { format, bytes, json: bytes.into(), finding: None });
         }
-        let document = yaml::parse(bytes)?;
+        let document = yaml::parse_unpruned(bytes)?;
         Ok(Sent { format, bytes, json: crate::json::encode(&document.value).into(), finding: document.finding() })
     }
 }
@@ -296,7 +299,7 @@ fn custom(
         }
         return Err(unrecognized(expected, &missing(sent.bytes), sent.bytes));
     }
-    let decoded = schema::decode_json(bytes, expected.ty)
+    let decoded = schema::decode_unpruned(bytes, expected.ty)
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.type_error(&why.to_string())))?;
     if api_version != expected.api_version {
         // A version that is not served has no schema, so that its fields are unknown.

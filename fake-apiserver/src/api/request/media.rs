@@ -3,6 +3,7 @@
 //! JSON, YAML and Kubernetes' protobuf are supported, and four kinds of patches. CBOR is refused like any unknown type, as it is where
 //! its feature gate is off.
 
+use super::mime::are_parameters;
 use crate::error::{ApiError, ApiResult};
 use crate::object::patch;
 
@@ -51,7 +52,7 @@ pub(crate) fn body_format(content_type: &str) -> ApiResult<BodyFormat> {
     if matches!(content_type, "" | "application/json") {
         return Ok(BodyFormat::Json);
     }
-    let (media_type, parameters) = content_type.split_once(';').unwrap_or((content_type, ""));
+    let (media_type, parameters) = content_type.split_at(content_type.find(';').unwrap_or(content_type.len()));
     let media_type = media_type.trim();
     BODY_FORMATS
         .iter()
@@ -83,14 +84,6 @@ pub(crate) fn patch_format(content_type: &str, is_custom: bool) -> ApiResult<Pat
     let known = names(&known);
     let message = format!("the body of the request was in an unknown format - accepted media types include: {known}");
     Err(ApiError::unsupported_media_type(message))
-}
-
-/// Whether `text` is a list of `name=value` pairs between semicolons, of which the last may be empty.
-fn are_parameters(text: &str) -> bool {
-    text.strip_suffix(';').unwrap_or(text).split(';').all(|pair| match pair.split_once('=') {
-        Some((name, value)) => !name.trim().is_empty() && !value.trim().is_empty(),
-        None => text.trim().is_empty(),
-    })
 }
 
 fn names<T>(formats: &[(&'static str, T)]) -> String {

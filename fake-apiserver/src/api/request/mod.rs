@@ -3,6 +3,7 @@
 pub(crate) mod decode;
 mod identity;
 pub(crate) mod media;
+mod mime;
 pub(crate) mod options;
 pub(crate) mod query;
 

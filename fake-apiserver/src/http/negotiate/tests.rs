@@ -256,3 +256,34 @@ fn frames_are_kept_by_version_form_and_encoding() {
     assert_eq!(all.len(), all.iter().flatten().collect::<BTreeSet<_>>().len(), "{all:?}");
     assert_eq!(ids(versions[0], Some(Form::Table(V1))), [None, None]);
 }
+
+#[test]
+fn clauses_are_ordered_as_by_go() {
+    #[derive(serde::Deserialize)]
+    struct Ordering {
+        accept: String,
+        order: Vec<usize>,
+    }
+    for line in include_str!("../../../../fixtures/accept.jsonl").lines() {
+        let vector: Ordering = serde_json::from_str(line).expect("a line is a vector");
+        let clauses = accepting(&vector.accept).clauses();
+        let found: Vec<usize> =
+            clauses.iter().map(|clause| clause.parameter("n").expect("a number").parse().expect("a number")).collect();
+        assert_eq!(found, vector.order, "{}", vector.accept);
+    }
+}
+
+/// Comparisons are counted, for as many clauses as the head of a request has room for.
+#[test]
+fn the_order_of_many_clauses_takes_few_comparisons() {
+    for accept in ["*,", "a/b,", "a/b,*,", "*/b,a/*,*,a/b;q=0,", "a/*,a/*,*/b,"] {
+        let accept = accept.repeat(900_000 / accept.len());
+        let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::parse).collect();
+        let (comparisons, count) = (std::cell::Cell::new(0_usize), clauses.len());
+        sort::sort(&mut clauses, |one, other| {
+            comparisons.set(comparisons.get() + 1);
+            one.precedes(other)
+        });
+        assert!(comparisons.get() < 40 * count, "{} comparisons of {count} clauses", comparisons.get());
+    }
+}

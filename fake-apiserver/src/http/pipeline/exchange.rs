@@ -132,5 +132,5 @@ impl<'r> Exchange<'r> {
 
 /// The text of a header; "" without one.
 pub(super) fn header(parts: &Parts, name: HeaderName) -> &str {
-    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    parts.headers.get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok()).unwrap_or_default()
 }

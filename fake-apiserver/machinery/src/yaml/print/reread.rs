@@ -15,7 +15,7 @@ const KEY_CHARACTERS: usize = 1024;
 /// # Errors
 /// If it is not YAML.
 pub(super) fn reread(json: &str, tree: &mut Value) -> Result<(), String> {
-    if !json.chars().all(crate::yaml::is_allowed) {
+    if !json.chars().all(crate::yaml::source::is_allowed) {
         return Err("control characters are not allowed".to_owned());
     }
     read(tree, json.contains(NEXT_LINE))
