@@ -85,7 +85,7 @@ impl ListForm {
     /// The JSON of an item.
     fn json<'e>(&self, entry: &'e Entry) -> ApiResult<Cow<'e, [u8]>> {
         Ok(match &self.transformation {
-            Some(transformation) => transformation.item(entry.json(), self.now)?.into(),
+            Some(transformation) => transformation.item(entry.json(), entry.meta.complete_under, self.now)?.into(),
             None => self
                 .version
                 .json_from_storage(entry.json(), entry.meta.complete_under)?

@@ -88,7 +88,7 @@ impl Rendering<'_> {
         let metadata = ListMeta::default();
         let (empty, items) = match self.transformation()? {
             Some(form) => {
-                let items = lines.iter().map(|line| form.item(line, self.now)).collect::<ApiResult<Vec<_>>>()?;
+                let items = lines.iter().map(|line| form.item(line, 0, self.now)).collect::<ApiResult<Vec<_>>>()?;
                 (form.empty_list(&metadata)?, items)
             }
             None => {
@@ -115,7 +115,7 @@ impl Rendering<'_> {
     /// An object of the resource in the requested form, from the stored one: JSON and a line feed.
     fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
         Ok(match self.transformation()? {
-            Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
+            Some(mut transformation) => end_line(transformation.object(&line, complete_under, self.now)?),
             None => self.version.json_from_storage(&line, complete_under)?.map_or(line, Bytes::from),
         })
     }

@@ -8,6 +8,7 @@
 use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::api::Listing;
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version, scale_columns};
 use jiff::Timestamp;
@@ -79,6 +80,8 @@ pub(crate) struct Transformation {
     columns_sent: bool,
     /// Whether the objects are scales of those of that version.
     scales: bool,
+    /// The deadline of computing cells. It does not pass while there is someone to read them.
+    deadline: Deadline,
 }
 
 impl Transformation {
@@ -92,7 +95,14 @@ impl Transformation {
             Form::Table(_) => IncludeObject::parse(include_object)?,
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
-        Ok(Transformation { served, form, include_object, columns_sent: false, scales: false })
+        Ok(Transformation {
+            served,
+            form,
+            include_object,
+            columns_sent: false,
+            scales: false,
+            deadline: Deadline::new(),
+        })
     }
 
     /// A transformation of scales.
@@ -105,17 +115,17 @@ impl Transformation {
     }
 
     /// Converts one object, or that of one event of a watch, bookmarks included. `object` is its JSON with `kind` and
-    /// `apiVersion`; ages are counted from `now`.
+    /// `apiVersion`, complete under the schema of that number, or 0; ages are counted from `now`.
     ///
     /// # Errors
     /// 406, if the form is only for lists. A watch ends then, as upstream.
-    pub(crate) fn object(&mut self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+    pub(crate) fn object(&mut self, object: &[u8], complete_under: u64, now: Timestamp) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(version) => Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?))),
             Form::PartialObjectMetadataList(_) => Err(self.wrong_form("PartialObjectMetadataList", "not a list", "")),
             Form::Table(version) => {
                 let resource_version = resource_version(metadata(object)?)?;
-                let rows = vec![self.row(version, object, now)?];
+                let rows = vec![self.row(version, object, complete_under, now)?];
                 let metadata = ListMeta { resource_version, ..ListMeta::default() };
                 let json = encode(&self.table(version, &metadata, rows));
                 self.columns_sent = true;
@@ -139,16 +149,16 @@ impl Transformation {
         }
     }
 
-    /// Converts an item of a list. `object` is its JSON with `kind` and `apiVersion`.
+    /// Converts an item of a list. `object` is its JSON with `kind` and `apiVersion`, complete under the schema of that number, or 0.
     ///
     /// # Errors
     /// 500, if it is not JSON.
-    pub(crate) fn item(&self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+    pub(crate) fn item(&self, object: &[u8], complete_under: u64, now: Timestamp) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(version) | Form::PartialObjectMetadataList(version) => {
                 Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?)))
             }
-            Form::Table(version) => Ok(encode(&self.row(version, object, now)?)),
+            Form::Table(version) => Ok(encode(&self.row(version, object, complete_under, now)?)),
         }
     }
 
@@ -162,31 +172,32 @@ impl Transformation {
         }
     }
 
-    fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
-        // The cells of other kinds are computed from the storage version.
-        let converted =
-            if self.served.is_custom() && !self.scales { self.served.json_from_storage(object, 0)? } else { None };
-        let value: Value = parse(converted.as_deref().unwrap_or(object))?;
+    fn row<'o>(
+        &self,
+        version: MetaVersion,
+        object: &'o [u8],
+        complete_under: u64,
+        now: Timestamp,
+    ) -> ApiResult<Row<'o>> {
+        let is_shown = self.served.is_custom() || self.include_object == IncludeObject::Object;
+        let shown = match is_shown && !self.scales {
+            true => self.served.json_from_storage(object, complete_under)?,
+            false => None,
+        };
+        // The cells of kinds that are not custom are computed from the storage version.
+        let of_cells = shown.as_deref().filter(|_| self.served.is_custom());
+        let value: Value = parse(of_cells.unwrap_or(object))?;
         let more = if self.scales { Vec::new() } else { self.served.more_cells(&value, now) };
-        let cells = self.columns().iter().map(|column| column.cell(&value, now)).chain(more).collect();
+        let cells = self.columns().iter().map(|column| column.cell(&value, now, &self.deadline)).chain(more).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
-            IncludeObject::Object => RowObject::Whole(self.whole(object)?),
+            IncludeObject::Object => RowObject::Whole(whole(object, shown.as_deref())?),
             IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
             IncludeObject::None | IncludeObject::Metadata => {
                 RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
             }
         };
         Ok(Row { cells, conditions, object })
-    }
-
-    /// The object in the version of the request.
-    fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
-        let converted = if self.scales { None } else { self.served.json_from_storage(object, 0)? };
-        match converted {
-            None => Ok(Cow::Borrowed(parse(object)?)),
-            Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
-        }
     }
 
     fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
@@ -196,6 +207,14 @@ impl Transformation {
         };
         ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
     }
+}
+
+/// The object as it is shown, unless that is as it is stored.
+fn whole<'o>(stored: &'o [u8], shown: Option<&[u8]>) -> ApiResult<Cow<'o, RawValue>> {
+    Ok(match shown {
+        None => Cow::Borrowed(parse(stored)?),
+        Some(json) => Cow::Owned(parse::<&RawValue>(json)?.to_owned()),
+    })
 }
 
 /// Whether `object` is the bookmark after a watch's initial events, whose annotation clients must see.
@@ -331,7 +350,7 @@ mod tests {
 
     fn object(transformation: &mut Transformation, json: &str) -> String {
         let now = Timestamp::from_second(5).unwrap();
-        String::from_utf8(transformation.object(json.as_bytes(), now).unwrap()).unwrap()
+        String::from_utf8(transformation.object(json.as_bytes(), 0, now).unwrap()).unwrap()
     }
 
     fn table(version: &str, columns: &str, cells: &str, object: &str) -> String {
@@ -388,7 +407,7 @@ mod tests {
             json.map(|json| String::from_utf8(json).unwrap()).map_err(|error| error.to_string())
         };
         let item = |form| {
-            let json = transformation(form, "None").item(LEASE.as_bytes(), Timestamp::UNIX_EPOCH);
+            let json = transformation(form, "None").item(LEASE.as_bytes(), 0, Timestamp::UNIX_EPOCH);
             String::from_utf8(json.unwrap()).unwrap()
         };
         assert_eq!(

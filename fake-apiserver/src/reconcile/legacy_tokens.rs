@@ -132,8 +132,9 @@ async fn repair(cluster: &Shared, resource: &Resource, key: &Key, now: Timestamp
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let context = Context::of_server(&resource.storage().api_version, &cluster.store, now);
-        let errors = resource.validate(&context, &new, Some(&old), &Deadline::default()).errors;
+        let deadline = Deadline::default();
+        let context = Context::of_server(&resource.storage().api_version, &cluster.store, now, &deadline);
+        let errors = resource.validate(&context, &new, Some(&old)).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
         }

@@ -29,6 +29,7 @@ use crate::object::generation;
 use crate::object::validate::IMMUTABLE;
 use crate::schema::{Nature, TypeRef, lookup};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tree::Value;
 
 static NULL: Value = Value::Null;
@@ -183,7 +184,7 @@ impl At<'_, '_> {
     }
 
     /// The value breaks a rule.
-    pub(in crate::registry) fn invalid(&self, detail: impl Into<String>, errors: &mut Errors) {
+    pub(in crate::registry) fn invalid(&self, detail: impl Into<Arc<str>>, errors: &mut Errors) {
         errors.push(FieldError::invalid_printed(self.path, self.printed(), detail));
     }
 
@@ -191,14 +192,14 @@ impl At<'_, '_> {
     pub(in crate::registry) fn invalid_value(
         &self,
         shown: impl Into<Value>,
-        detail: impl Into<String>,
+        detail: impl Into<Arc<str>>,
         errors: &mut Errors,
     ) {
         errors.invalid(self.path, shown, detail);
     }
 
     /// The field must not be set, or not to this value.
-    pub(in crate::registry) fn forbidden(&self, detail: impl Into<String>, errors: &mut Errors) {
+    pub(in crate::registry) fn forbidden(&self, detail: impl Into<Arc<str>>, errors: &mut Errors) {
         errors.forbidden(self.path, detail);
     }
 

@@ -2,12 +2,12 @@
 //!
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
+use super::context::Context;
 use super::items;
 use super::resource::{Resource, Version};
 use crate::custom::compiled::Compiled;
 use crate::custom::rules::{Before, Check, Rules};
 use crate::custom::schema::{Compared, Old, Structural};
-use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
 use tree::Value;
@@ -89,21 +89,22 @@ impl Version {
     /// Findings about a custom resource, but for its metadata; `None` for others.
     pub(super) fn validate_custom(
         &self,
+        context: &Context<'_>,
         object: &Value,
         old: Option<&Value>,
-        is_status: bool,
     ) -> Option<Vec<FieldError>> {
         let Compiled { schema, .. } = self.compiled()?;
+        let (deadline, is_status) = (context.deadline, context.subresource == "status");
         let mut findings = match old {
-            Some(old) if is_status => schema.validate_status(object, old),
-            _ => schema.validate(object, old),
+            Some(old) if is_status => schema.validate_status(object, old, deadline),
+            _ => schema.validate(object, old, deadline),
         };
         findings.extend(self.scale.iter().flat_map(|scale| scale.validate(object, is_status)));
         if !is_status {
-            findings.extend(schema.validate_embedded(object));
+            findings.extend(schema.validate_embedded(object, deadline));
         }
-        if old.is_none_or(|old| schema.validate_lists(old).is_empty()) {
-            findings.extend(schema.validate_lists(object));
+        if old.is_none_or(|old| schema.validate_lists(old, deadline).is_empty()) {
+            findings.extend(schema.validate_lists(object, deadline));
         }
         Some(findings)
     }
@@ -111,10 +112,10 @@ impl Version {
     /// Checks the rules about a custom resource, unless it is `blocked` by other findings. Returns warnings.
     pub(super) fn check_rules(
         &self,
+        context: &Context<'_>,
         object: &Value,
         old: Option<&Value>,
         blocked: bool,
-        deadline: &Deadline,
         findings: &mut Vec<FieldError>,
     ) -> Vec<String> {
         let Some(Compiled { schema, rules: Some(rules) }) = self.compiled() else { return Vec::new() };
@@ -124,10 +125,10 @@ impl Version {
             findings.push(FieldError::invalid("<nil>", &Value::Null, detail));
             return Vec::new();
         }
-        let compared = Compared::default();
+        let compared = Compared::until(context.deadline);
         let node = schema.root();
         let forgiving = |old| Before::forgiving(Old::new(old, &compared), node, object);
-        let mut check = Check::new(deadline);
+        let mut check = Check::new(context.deadline);
         rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
         findings.append(&mut check.errors);
         check.warnings

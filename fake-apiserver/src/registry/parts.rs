@@ -4,6 +4,7 @@ use super::custom;
 use super::rules::{Cell, Strategy};
 use super::subresources::Handler;
 use crate::custom::json_path::JsonPath;
+use crate::deadline::Deadline;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use tree::Value;
@@ -57,13 +58,13 @@ pub(super) enum CellSource {
 }
 
 impl PrinterColumn {
-    /// The cell of a stored object, at a time (for ages).
-    pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
+    /// The cell of a stored object, at a time (for ages); null, if its deadline passes before.
+    pub fn cell(&self, object: &Value, now: Timestamp, deadline: &Deadline) -> Value {
         match &self.cell {
             CellSource::Rule(cell) => cell(object, now),
             CellSource::Path(path, type_) => {
-                let value = path.as_ref().and_then(|path| path.first(object));
-                value.map_or(Value::Null, |value| custom::cell(type_, &value, now))
+                let value = path.as_ref().and_then(|path| path.first(object, deadline));
+                value.map_or(Value::Null, |value| custom::cell(type_, value, now))
             }
         }
     }

@@ -50,6 +50,7 @@ impl<'w> Write<'w, '_> {
             now: request.now,
             api_version: &request.version.api_version,
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
+            deadline: &request.deadline,
         }
     }
 
@@ -141,7 +142,7 @@ impl<'w> Write<'w, '_> {
     /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
         let (resource, old) = (self.request.resource, self.old());
-        let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old, &self.request.deadline);
+        let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old);
         self.request.deadline.check()?;
         self.request.warnings.extend(warnings);
         if self.request.cluster.allow_privileged {

@@ -83,7 +83,7 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
 fn defaults(at: Path<'_>, schema: &Value) -> Result<Vec<FieldError>, String> {
     let deadline = Deadline::default();
     let mut check = Check::new(&deadline);
-    validate_defaults(schema, at, &mut |default, errors| {
+    validate_defaults(schema, at, &deadline, &mut |default, errors| {
         if let Some(rules) = Rules::new(default.schema, default.is_root) {
             rules.check_default(default.node, default.at, default.value, &mut check);
             errors.extend(check.errors.drain(..));

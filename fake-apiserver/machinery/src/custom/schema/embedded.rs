@@ -3,6 +3,7 @@
 //! A port of `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` (v0.37.1).
 
 use super::node::Node;
+use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Path};
 use crate::object::validate::{MetaRules, NameRule};
 use crate::object::{name, validate};
@@ -134,7 +135,17 @@ fn coerce_meta(
 }
 
 /// Findings about embedded objects, and also about the value if it `is_object` (`objectmeta.Validate`).
-pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, errors: &mut Errors) {
+pub(super) fn check(
+    node: &Node,
+    at: Path<'_>,
+    value: &Value,
+    is_object: bool,
+    errors: &mut Errors,
+    deadline: &Deadline,
+) {
+    if deadline.check().is_err() {
+        return;
+    }
     match value {
         Value::Object(object) => {
             if is_object || node.embedded {
@@ -142,8 +153,8 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
             }
             for (name, value) in object {
                 match (node.properties.get(name.as_str()), node.field(name)) {
-                    (Some(field), _) => check(field, at.child(name), value, false, errors),
-                    (None, Some(field)) => check(field, at.key(name), value, false, errors),
+                    (Some(field), _) => check(field, at.child(name), value, false, errors, deadline),
+                    (None, Some(field)) => check(field, at.key(name), value, false, errors, deadline),
                     (None, None) => {}
                 }
             }
@@ -151,7 +162,7 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
         Value::Array(items) => {
             let Some(node) = &node.items else { return };
             for (index, item) in items.iter().enumerate() {
-                check(node, at.index(index), item, false, errors);
+                check(node, at.index(index), item, false, errors, deadline);
             }
         }
         _ => {}

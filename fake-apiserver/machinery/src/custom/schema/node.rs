@@ -1,5 +1,6 @@
 //! Parsed schemas: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{structural,convert}.go` (v0.37.1).
 
+use super::enumeration::Enumeration;
 use super::format::{self, Check};
 use super::kind::Kind;
 use super::number::{Bounds, NumberFormat};
@@ -25,7 +26,7 @@ pub struct Node {
     pub min_length: Option<i64>,
     pub(crate) max_length: Option<i64>,
     pub(crate) pattern: Option<Pattern>,
-    pub(crate) enumeration: Vec<Value>,
+    pub(crate) enumeration: Enumeration,
     pub(crate) min_items: Option<i64>,
     pub(crate) max_items: Option<i64>,
     pub(crate) items: Option<Box<Node>>,
@@ -163,7 +164,7 @@ impl Node {
             min_length: fields.count("minLength"),
             max_length: fields.count("maxLength"),
             pattern: Pattern::read(fields.text("pattern"))?,
-            enumeration: fields.list("enum").to_vec(),
+            enumeration: Enumeration::new(fields.list("enum")),
             min_items: fields.count("minItems"),
             max_items: fields.count("maxItems"),
             items: match fields.get("items") {

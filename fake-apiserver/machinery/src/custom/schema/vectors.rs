@@ -2,6 +2,7 @@
 //! `cargo xtask schema`).
 
 use super::{Structural, validate_defaults};
+use crate::deadline::Deadline;
 use crate::error::{FieldError, Path};
 use crate::schema::{encode_any, parse_json};
 use serde::Deserialize;
@@ -76,16 +77,17 @@ impl Vector<'_> {
             (Err(error), Some(expected)) if error == *expected => return differences,
             (other, expected) => return vec![format!("{:?}\n  but in Go: {expected:?}", other.err())],
         };
+        let deadline = Deadline::default();
         let (mut object, old) = (tree(self.value), self.old.map(tree));
-        compare("invalid", texts(&structural.validate(&object, old.as_ref())), &self.invalid);
-        let defaults = validate_defaults(&tree(self.schema), Path::new("schema"), &mut |_, _| true)
+        compare("invalid", texts(&structural.validate(&object, old.as_ref(), &deadline)), &self.invalid);
+        let defaults = validate_defaults(&tree(self.schema), Path::new("schema"), &deadline, &mut |_, _| true)
             .expect("it was read just above");
         compare("defaults", texts(&defaults), &self.defaults);
         if let Some(old) = &old {
-            compare("status", texts(&structural.validate_status(&object, old)), &self.status);
+            compare("status", texts(&structural.validate_status(&object, old, &deadline)), &self.status);
         }
-        compare("embedded", texts(&structural.validate_embedded(&object)), &self.embedded);
-        compare("lists", texts(&structural.validate_lists(&object)), &self.lists);
+        compare("embedded", texts(&structural.validate_embedded(&object, &deadline)), &self.embedded);
+        compare("lists", texts(&structural.validate_lists(&object, &deadline)), &self.lists);
         let unknown = structural.prune(&mut object);
         structural.prune_nulls(&mut object);
         let coerced = structural.coerce_embedded(&mut object);
