@@ -15,6 +15,13 @@ impl Deadline {
         Deadline(Some(Arc::default()))
     }
 
+    /// A deadline that has passed.
+    pub fn passed() -> Deadline {
+        let deadline = Deadline::new();
+        deadline.expire();
+        deadline
+    }
+
     /// Marks the deadline as passed.
     pub fn expire(&self) {
         if let Some(expired) = &self.0 {

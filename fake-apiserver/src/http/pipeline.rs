@@ -187,8 +187,15 @@ impl<'r> Exchange<'r> {
             self.leave(offload, limit).await;
         }
         let result = api::dispatch(&mut request, self.verb).await;
-        let rendering =
-            Rendering { replica: self.replica, version, subresource, output, query: &self.query, now: self.now };
+        let rendering = Rendering {
+            replica: self.replica,
+            version,
+            subresource,
+            output,
+            query: &self.query,
+            now: self.now,
+            deadline: &request.deadline,
+        };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),

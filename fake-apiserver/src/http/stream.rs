@@ -15,6 +15,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
@@ -248,7 +249,7 @@ impl WatchBody {
                 transformation.object(json, entry.meta.complete_under, self.replica.clock.now()).map(Cow::Owned)
             }
             None => {
-                let converted = self.version.json_from_storage(json, entry.meta.complete_under);
+                let converted = self.version.json_from_storage(json, entry.meta.complete_under, &Deadline::default());
                 converted.map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned))
             }
         };

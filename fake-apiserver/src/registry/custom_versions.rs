@@ -8,6 +8,7 @@ use super::resource::{Resource, Version};
 use crate::custom::compiled::Compiled;
 use crate::custom::rules::{Before, Check, Rules};
 use crate::custom::schema::{Compared, Old, Structural};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Path};
 use crate::schema::settle_numbers;
 use tree::Value;
@@ -55,34 +56,40 @@ impl Version {
     }
 
     /// Prunes the fields that the schema of a custom resource does not know from an object that a client sent, and fills in its defaults.
-    /// Returns findings about the pruned fields.
+    /// Returns findings about the pruned fields. If the time is up, the object stays incomplete.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, |schema, object| {
-            schema.prune_nulls(object);
-            schema.coerce_embedded(object)
-        })
+    pub(crate) fn apply_schema(&self, object: &mut Value, deadline: &Deadline) -> Result<Vec<String>, FieldError> {
+        let coerce = |schema: &Structural, object: &mut Value| {
+            schema.prune_nulls(object, deadline);
+            schema.coerce_embedded(object, deadline)
+        };
+        self.completed(object, coerce, deadline)
     }
 
     /// The same for the result of an apply, which keeps nulls.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema_to_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, Structural::coerce_applied)
+    pub(crate) fn apply_schema_to_applied(
+        &self,
+        object: &mut Value,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>, FieldError> {
+        self.completed(object, |schema, object| schema.coerce_applied(object, deadline), deadline)
     }
 
     fn completed(
         &self,
         object: &mut Value,
-        coerce: fn(&Structural, &mut Value) -> Result<Vec<String>, FieldError>,
+        coerce: impl FnOnce(&Structural, &mut Value) -> Result<Vec<String>, FieldError>,
+        deadline: &Deadline,
     ) -> Result<Vec<String>, FieldError> {
         let Some(Compiled { schema, .. }) = self.compiled() else { return Ok(Vec::new()) };
-        let mut unknown = schema.prune(object);
+        let mut unknown = schema.prune(object, deadline);
         unknown.extend(coerce(schema, object)?);
-        schema.set_defaults(object);
+        schema.set_defaults(object, deadline);
         Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())
     }
 

@@ -189,7 +189,10 @@ impl<'w> Write<'w, '_> {
     }
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
-        draft(self.request.resource, &*self.request.version.custom_to_storage(new, self.options.dry_run).await?)
+        draft(
+            self.request.resource,
+            &*self.request.version.custom_to_storage(new, self.options.dry_run, &self.request.deadline).await?,
+        )
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack

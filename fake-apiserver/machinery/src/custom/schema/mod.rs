@@ -84,35 +84,36 @@ impl Structural {
         Ok(Structural { root, completes_once })
     }
 
-    /// Removes fields that the schema does not have, at any depth. Returns their paths, in order: `spec.bogus`, `spec.list[0].x`.
-    pub fn prune(&self, object: &mut Value) -> Vec<String> {
-        prune::prune(&self.root, object, true)
+    /// Removes fields that the schema does not have, at any depth. Returns their paths, in order: `spec.bogus`, `spec.list[0].x`. If
+    /// the time is up, the object stays incomplete, as it does with the methods below.
+    pub fn prune(&self, object: &mut Value, deadline: &Deadline) -> Vec<String> {
+        prune::prune(&self.root, object, true, deadline)
     }
 
     /// Removes fields that are null, not nullable, and without a default.
-    pub fn prune_nulls(&self, object: &mut Value) {
-        defaults::prune_nulls(&self.root, object);
+    pub fn prune_nulls(&self, object: &mut Value, deadline: &Deadline) {
+        defaults::prune_nulls(&self.root, object, deadline);
     }
 
     /// Normalizes the metadata of embedded objects, without unknown fields. Returns the paths of removed fields, in order.
     ///
     /// # Errors
     /// If an `apiVersion` or `kind` is not a string, or `metadata` cannot be decoded.
-    pub fn coerce_embedded(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed)
+    pub fn coerce_embedded(&self, object: &mut Value, deadline: &Deadline) -> Result<Vec<String>, FieldError> {
+        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::RefuseMalformed, deadline)
     }
 
     /// The same for the result of an apply, in which nulls are left to validation.
     ///
     /// # Errors
     /// If an `apiVersion` or `kind` is neither a string nor null, or `metadata` cannot be decoded.
-    pub fn coerce_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::LeaveNulls)
+    pub fn coerce_applied(&self, object: &mut Value, deadline: &Deadline) -> Result<Vec<String>, FieldError> {
+        embedded::coerce(&self.root, Path::ROOT, object, false, Mode::LeaveNulls, deadline)
     }
 
     /// Sets missing fields to their defaults.
-    pub fn set_defaults(&self, object: &mut Value) {
-        defaults::set(&self.root, object);
+    pub fn set_defaults(&self, object: &mut Value, deadline: &Deadline) {
+        defaults::set(&self.root, object, deadline);
     }
 
     /// Findings about an object, which replaces `old`, if there is one: unchanged values are exempt (ratcheting). If the time is up,
@@ -184,8 +185,7 @@ mod tests {
     #[test]
     fn validation_ends_when_the_time_is_up() {
         let (schema, object) = incomplete(3);
-        let deadline = Deadline::new();
-        deadline.expire();
+        let deadline = Deadline::passed();
         assert!(schema.validate(&object, None, &deadline).is_empty());
     }
 }

@@ -44,6 +44,8 @@ pub struct Node {
     pub atomic: bool,
     /// The default, if it is not null.
     pub default: Option<Value>,
+    /// Whether parts of the values have defaults.
+    pub(super) has_defaults: bool,
 }
 
 /// Fields of JSON schemas that structural ones do not have, each with its name in Go's errors (`validateUnsupportedFields`).
@@ -198,6 +200,7 @@ impl Node {
             },
             atomic: fields.text("x-kubernetes-map-type") == "atomic",
             default: fields.get("default").cloned(),
+            has_defaults: false,
         })
     }
 

@@ -92,7 +92,7 @@ impl Walk<'_> {
                 object[name] = value.into();
             }
         }
-        let problem = match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed) {
+        let problem = match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed, self.deadline) {
             Err(error) => Some(error.to_string()),
             Ok(_) => {
                 let found = Errors::of(|errors| embedded::check(self.root, Path::ROOT, &object, true, errors, self.deadline));
@@ -112,12 +112,12 @@ impl Walk<'_> {
     fn outside(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
         let OwnDefault { node, is_root, at, value, .. } = default;
         let mut pruned = value.clone();
-        prune::prune(node, &mut pruned, is_root);
+        prune::prune(node, &mut pruned, is_root, self.deadline);
         if pruned != *value {
             self.errors.invalid(at, value.clone(), "must not have unknown fields");
         }
         let mut coerced = value.clone();
-        if let Err(error) = embedded::coerce(node, at, &mut coerced, is_root, Mode::RefuseMalformed) {
+        if let Err(error) = embedded::coerce(node, at, &mut coerced, is_root, Mode::RefuseMalformed, self.deadline) {
             self.errors.push(error);
             return ControlFlow::Continue(());
         }

@@ -88,9 +88,9 @@ impl Vector<'_> {
         }
         compare("embedded", texts(&structural.validate_embedded(&object, &deadline)), &self.embedded);
         compare("lists", texts(&structural.validate_lists(&object, &deadline)), &self.lists);
-        let unknown = structural.prune(&mut object);
-        structural.prune_nulls(&mut object);
-        let coerced = structural.coerce_embedded(&mut object);
+        let unknown = structural.prune(&mut object, &deadline);
+        structural.prune_nulls(&mut object, &deadline);
+        let coerced = structural.coerce_embedded(&mut object, &deadline);
         compare("malformed", texts(coerced.as_ref().err().map_or(&[], std::slice::from_ref)), &self.malformed);
         if unknown != self.unknown {
             differences.push(format!("unknown: {unknown:?}\n  but in Go: {:?}", self.unknown));
@@ -99,7 +99,7 @@ impl Vector<'_> {
             if coerced != self.unknown_meta {
                 differences.push(format!("unknown in metadata: {coerced:?}\n  but in Go: {:?}", self.unknown_meta));
             }
-            structural.set_defaults(&mut object);
+            structural.set_defaults(&mut object, &deadline);
             let found = encode_any(&object);
             if found != output.get() {
                 differences.push(format!("output: {found}\n  but in Go: {output}"));
