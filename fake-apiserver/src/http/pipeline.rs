@@ -26,6 +26,7 @@ use crate::api::request::Body;
 use crate::auth::authorizer::{Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{ClientCertificate, User};
+use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
@@ -148,13 +149,15 @@ impl<'r> Exchange<'r> {
             if Catalog::takes_long(self.path) {
                 self.leave(offload, limit).await;
             }
-            return self.document(&catalog);
+            return self.document(&catalog, &offload.deadline).await;
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
-            Some(served) if is_elsewhere(served, path, self.verb) => return self.document(&catalog),
+            Some(served) if is_elsewhere(served, path, self.verb) => {
+                return self.document(&catalog, &offload.deadline).await;
+            }
             Some(served) => target(served, path, self.verb)?,
             None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
-            None => return self.document(&catalog),
+            None => return self.document(&catalog, &offload.deadline).await,
         };
         let Served { resource, version, subresource } = target;
         if self.parts.method == Method::HEAD && !version.is_custom() {
@@ -222,7 +225,7 @@ impl<'r> Exchange<'r> {
         response
     }
 
-    fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
+    async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.path);
         if path == metrics::PATH {
             return Ok(metrics::answer(self.replica, method).map(ReplyBody::whole));
@@ -238,8 +241,9 @@ impl<'r> Exchange<'r> {
             server_address: &self.replica.address,
             now: self.now,
             shutting_down: self.replica.shutdown.is_cancelled(),
+            deadline,
         };
-        let response = documents::answer(catalog.documents(), &request)?;
+        let response = documents::answer(catalog.documents(), &request).await?;
         Ok(response.map(ReplyBody::whole))
     }
 
