@@ -4,8 +4,8 @@ use super::enumeration::Enumeration;
 use super::format::{self, Check};
 use super::kind::Kind;
 use super::number::{Bounds, NumberFormat};
+use crate::deadline::Deadline;
 use kubernetes_cel::go_regex;
-use regex::Regex;
 use std::collections::BTreeMap;
 use tree::{Map, Text, Value};
 
@@ -87,12 +87,11 @@ pub(crate) struct Format {
     pub(super) check: Option<Check>,
 }
 
-/// A regular expression.
+/// A regular expression, compiled when a value is matched.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     /// The text in the schema.
     pub text: String,
-    pub regex: Regex,
 }
 
 /// `x-kubernetes-list-type`.
@@ -262,10 +261,16 @@ impl Format {
 }
 
 impl Pattern {
+    /// Whether it matches somewhere in a text; false, if the time is up.
+    pub(super) fn is_match(&self, text: &str, deadline: &Deadline) -> bool {
+        let compiled = go_regex::compile(&self.text);
+        compiled.is_ok_and(|compiled| compiled.is_match_while(text, &|| deadline.check().is_ok()))
+    }
+
     fn read(text: &str) -> Result<Option<Pattern>, String> {
         match text {
             "" => Ok(None),
-            text => Ok(Some(Pattern { text: text.to_owned(), regex: go_regex::compile(text)? })),
+            text => go_regex::check(text).map(|()| Some(Pattern { text: text.to_owned() })),
         }
     }
 }

@@ -42,7 +42,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>, deadlin
     report.matches += 1;
     match value {
         Value::String(text) => {
-            report.extend(length_and_pattern(node, at, text));
+            report.extend(length_and_pattern(node, at, text, deadline));
             report.matches += 1;
             if let Some(format) = &node.format
                 && let Some(check) = format.check
@@ -141,7 +141,7 @@ fn kind(node: &Node, at: &Where<'_>, value: &Value) -> Option<FieldError> {
 }
 
 /// `stringValidator`, which reports one finding.
-fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str) -> Option<FieldError> {
+fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str, deadline: &Deadline) -> Option<FieldError> {
     if node.max_length.is_some() || node.min_length.is_some() {
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(max) = node.max_length.filter(|max| length > *max) {
@@ -152,7 +152,7 @@ fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str) -> Option<FieldEr
             return Some(FieldError::invalid(at.field(), &text.into(), detail));
         }
     }
-    let pattern = node.pattern.as_ref().filter(|pattern| !pattern.regex.is_match(text))?;
+    let pattern = node.pattern.as_ref().filter(|pattern| !pattern.is_match(text, deadline))?;
     let detail = format!("{at} in body should match '{}'", pattern.text);
     Some(FieldError::invalid(at.field(), &text.into(), detail))
 }
