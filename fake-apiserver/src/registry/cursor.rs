@@ -122,6 +122,12 @@ impl<'p, 'v> At<'p, 'v> {
         self.path
     }
 
+    /// The texts that the value has, by their keys.
+    pub(in crate::registry) fn texts(&self) -> impl Iterator<Item = (&'v str, &'v str)> {
+        let fields = self.value.as_object().into_iter().flatten();
+        fields.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    }
+
     /// The value itself; `null` if it is absent.
     pub(in crate::registry) fn value(&self) -> &'v Value {
         self.value
