@@ -403,7 +403,11 @@ mod tests {
         let causes = error.status().details.as_ref().map_or(0, |details| details.causes.len());
         assert!((5..MAX_SHOWN_BYTES >> 20).contains(&causes), "{causes}");
         assert!(error.to_string().len() < MAX_SHOWN_BYTES + 1000);
-        assert!(error.to_string().ends_with(&format!(", at least {} more findings, too many to be shown]", 10_000 - causes)));
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!(", at least {} more findings, too many to be shown]", 10_000 - causes))
+        );
         let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings[..3]);
         assert!(error.to_string().ends_with("bad]"));
     }

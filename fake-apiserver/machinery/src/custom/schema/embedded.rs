@@ -69,7 +69,6 @@ struct Coercion<'d> {
     deadline: &'d Deadline,
 }
 
-
 impl Coercion<'_> {
     fn value(&mut self, node: &Node, is_object: bool, at: Path<'_>, value: &mut Value) -> Result<(), FieldError> {
         if self.deadline.check().is_err() {

@@ -67,10 +67,11 @@ impl Index {
             Value::Null => false,
             Value::Number(number) => {
                 let number = Num::of(number);
-                self.floats.contains(&bits(number.float())) || match number {
-                    Num::Int(integer) => self.integers.contains(&integer) || self.has_character(integer),
-                    Num::Float(float) => self.integers.contains(&truncate(float)),
-                }
+                self.floats.contains(&bits(number.float()))
+                    || match number {
+                        Num::Int(integer) => self.integers.contains(&integer) || self.has_character(integer),
+                        Num::Float(float) => self.integers.contains(&truncate(float)),
+                    }
             }
             value => self.others.contains(value),
         }
@@ -125,7 +126,9 @@ mod tests {
         let enumeration = Enumeration::new(&values);
         let detail = |place: &str| {
             let finding = enumeration.refusal(place.into(), &json!("x"));
-            assert!(finding.to_string().starts_with(&format!("{place}: Unsupported value: \"x\": supported values: \"0\"")));
+            assert!(
+                finding.to_string().starts_with(&format!("{place}: Unsupported value: \"x\": supported values: \"0\""))
+            );
             enumeration.supported.get().unwrap().clone()
         };
         assert!(Arc::ptr_eq(&detail("a"), &detail("b")));

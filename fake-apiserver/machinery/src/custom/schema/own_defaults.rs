@@ -92,13 +92,16 @@ impl Walk<'_> {
                 object[name] = value.into();
             }
         }
-        let problem = match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed, self.deadline) {
-            Err(error) => Some(error.to_string()),
-            Ok(_) => {
-                let found = Errors::of(|errors| embedded::check(self.root, Path::ROOT, &object, true, errors, self.deadline));
-                (!found.is_empty()).then(|| aggregate(found.iter().map(FieldError::to_string)))
-            }
-        };
+        let problem =
+            match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed, self.deadline) {
+                Err(error) => Some(error.to_string()),
+                Ok(_) => {
+                    let found = Errors::of(|errors| {
+                        embedded::check(self.root, Path::ROOT, &object, true, errors, self.deadline)
+                    });
+                    (!found.is_empty()).then(|| aggregate(found.iter().map(FieldError::to_string)))
+                }
+            };
         match problem {
             Some(problem) => {
                 let detail = format!("must result in valid metadata: {problem}");
