@@ -53,8 +53,8 @@ pub struct PrinterColumn {
 #[derive(Debug, Clone)]
 pub(super) enum CellSource {
     Rule(Cell),
-    /// The value at a path, if it is one, as that type.
-    Path(Option<JsonPath>, String),
+    /// The value at a path, as that type.
+    Path(JsonPath, String),
 }
 
 impl PrinterColumn {
@@ -63,8 +63,7 @@ impl PrinterColumn {
         match &self.cell {
             CellSource::Rule(cell) => cell(object, now),
             CellSource::Path(path, type_) => {
-                let value = path.as_ref().and_then(|path| path.first(object, deadline));
-                value.map_or(Value::Null, |value| custom::cell(type_, value, now))
+                path.first(object, deadline).map_or(Value::Null, |value| custom::cell(type_, value, now))
             }
         }
     }

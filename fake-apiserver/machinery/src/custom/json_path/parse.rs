@@ -13,6 +13,9 @@ impl JsonPath {
             rest = match first {
                 _ if rest.starts_with("[?(") => filter(&rest[3..], &mut steps)?,
                 _ if rest.starts_with("..") => {
+                    if matches!(steps.last(), Some(Step::Descend)) {
+                        return None;
+                    }
                     steps.push(Step::Descend);
                     let after = &rest[2..];
                     if after.starts_with(|next: char| next == '_' || next.is_alphanumeric()) {
