@@ -8,6 +8,8 @@ use std::ops::Range;
 /// The most bytes of an automaton, which matches faster than a program. It has a copy of each class for each time that the class is
 /// repeated, so that some would be a thousand times as large.
 const AUTOMATON_BYTES: usize = 32 << 10;
+/// The weight from which an automaton would be too large anyway.
+const MAX_WEIGHT: usize = 1000;
 /// The most bytes of the states of an automaton that are kept for each thread that matches.
 const STATE_BYTES: usize = 128 << 10;
 
@@ -27,12 +29,13 @@ impl Expression {
     /// # Errors
     /// If the crate refuses it.
     pub(super) fn new(translated: &str) -> Result<Self, String> {
+        let program = Program::compile(translated)?;
+        if program.weight() > MAX_WEIGHT {
+            return Ok(Expression(Engine::Program(program)));
+        }
         let mut automaton = RegexBuilder::new(translated);
         let automaton = automaton.size_limit(AUTOMATON_BYTES).dfa_size_limit(STATE_BYTES).build();
-        Ok(Expression(match automaton {
-            Ok(automaton) => Engine::Automaton(automaton),
-            Err(_) => Engine::Program(Program::compile(translated)?),
-        }))
+        Ok(Expression(automaton.map_or(Engine::Program(program), Engine::Automaton)))
     }
 
     /// A program, however small an automaton would be.

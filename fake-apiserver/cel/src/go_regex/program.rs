@@ -60,6 +60,15 @@ impl Program {
         Ok(Program { steps, classes, is_anchored: tree.properties().look_set_prefix().contains(Look::Start) })
     }
 
+    /// The number of ranges and other steps, each as often as it is repeated.
+    pub(super) fn weight(&self) -> usize {
+        let weight = |step: &Step| match step {
+            Step::Class(class) => self.classes[*class as usize].0.len(),
+            _ => 1,
+        };
+        self.steps.iter().map(weight).sum()
+    }
+
     /// About how many bytes it takes up.
     pub(super) fn bytes(&self) -> usize {
         let ranges: usize = self.classes.iter().map(|ranges| size_of_val(&*ranges.0)).sum();
