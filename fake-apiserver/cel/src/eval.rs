@@ -9,6 +9,7 @@ use crate::ast::Id;
 use crate::cost::actual;
 use crate::deep;
 use crate::functions::Functions;
+use crate::go_regex;
 use crate::library::{self, regex};
 use crate::plan::{CallStep, Step, push_element};
 use crate::types::Type;
@@ -295,7 +296,8 @@ impl<'a> Run<'a> {
             });
         }
         let args: Vec<Value> = values.iter().cloned().collect::<Outcome<_>>()?;
-        if let (Some(compiled), Some(Value::String(subject))) = (&call.regex, args.first()) {
+        if let (Some(pattern), Some(Value::String(subject))) = (&call.regex, args.first()) {
+            let compiled = &*go_regex::compile(pattern).or_else(fail)?;
             return match (call.function.as_str(), args.get(2)) {
                 ("find", _) => regex::find(subject, compiled),
                 ("findAll", None) => regex::find_all(subject, compiled, -1),

@@ -16,7 +16,6 @@ use crate::library::{self, Implementation};
 use crate::types::Type;
 use crate::value::{Key, Outcome, Value, fail};
 use constants::{constant_list, constant_map, set_of};
-use regex::Regex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -80,7 +79,7 @@ pub(crate) struct CallStep {
     pub(crate) implementation: Implementation,
     /// Whether an error of an argument ends the evaluation of the arguments.
     pub(crate) stops_early: bool,
-    pub(crate) regex: Option<Arc<Regex>>,
+    pub(crate) regex: Option<Arc<str>>,
     pub(crate) args: Vec<Step>,
 }
 
@@ -348,8 +347,8 @@ impl Planner<'_> {
         if let ("matches" | "find" | "findAll", Some(Value::String(pattern))) =
             (function, args.get(1).and_then(Step::constant))
         {
-            match go_regex::compile(pattern) {
-                Ok(compiled) => regex = Some(Arc::new(compiled)),
+            match go_regex::check(pattern) {
+                Ok(()) => regex = Some(pattern.to_string().into()),
                 Err(error) => return fail(error),
             }
         }

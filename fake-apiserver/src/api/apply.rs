@@ -11,6 +11,7 @@ use super::request::{check_identity, ensure_namespace};
 use super::write::{self, Wanted};
 use super::{Reply, Request, last_applied};
 use crate::clock::format_seconds;
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Conflicts, Context, Failure, Manager, Managers, Operation, Set, Trees};
 use crate::object::meta::{self, Metadata};
@@ -143,9 +144,9 @@ impl Configuration {
         self.check_kind(expected)?;
         let (tree, managers) = self.merged(&context, expected, options, &live, managers)?;
         let mut new = match (tree, old) {
-            (Some(tree), _) => self.decoded(expected, tree)?,
+            (Some(tree), _) => self.decoded(expected, tree, &request.deadline)?,
             (None, Some(old)) => expected.convert_from_storage(old)?,
-            (None, None) => self.decoded(expected, live)?,
+            (None, None) => self.decoded(expected, live, &request.deadline)?,
         };
         match before {
             Some((stored, before)) if managers == before => meta::set(&mut new, "managedFields", stored.clone()),
@@ -187,7 +188,7 @@ impl Configuration {
         }
         self.check_repetitions(request, options)?;
         self.warned = true;
-        let scale = tree.map_or_else(|| Ok(live.clone()), |tree| self.decoded(expected, tree))?;
+        let scale = tree.map_or_else(|| Ok(live.clone()), |tree| self.decoded(expected, tree, &request.deadline))?;
         Ok((scale, managers))
     }
 
@@ -278,7 +279,7 @@ impl Configuration {
     }
 
     /// The merged tree as an object of its type.
-    pub(super) fn decoded(&self, expected: &Expected<'_>, mut tree: Value) -> ApiResult<Value> {
+    pub(super) fn decoded(&self, expected: &Expected<'_>, mut tree: Value, deadline: &Deadline) -> ApiResult<Value> {
         let unconvertible = |why: String| {
             let kind = group_version_kind(&self.document.value);
             self.unconvertible(&format!("unable to convert unstructured object to {kind}: {why}"))
@@ -292,7 +293,8 @@ impl Configuration {
             false => unconvertible(why.to_string()),
         })?;
         let mut object = decoded.object;
-        expected.apply_schema_to_applied(&mut object).map_err(|why| self.unconvertible(&why.to_string()))?;
+        let completed = expected.apply_schema_to_applied(&mut object, deadline);
+        completed.map_err(|why| self.unconvertible(&why.to_string()))?;
         Ok(object)
     }
 

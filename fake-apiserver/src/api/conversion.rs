@@ -7,6 +7,7 @@ use super::Request;
 use super::list::Items;
 use super::selection::Selection;
 use crate::commit::{draft, read};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::forms::Forms;
 use crate::object::meta;
@@ -17,9 +18,14 @@ use std::sync::Arc;
 use tree::Value;
 
 /// An object in a version, from the webhook.
-async fn ask(resource: &Resource, version: &Version, entry: &Entry) -> Result<Arc<Entry>, Undecodable> {
+async fn ask(
+    resource: &Resource,
+    version: &Version,
+    entry: &Entry,
+    deadline: &Deadline,
+) -> Result<Arc<Entry>, Undecodable> {
     let shown = version
-        .convert_from_storage_by_webhook(vec![entry.object()])
+        .convert_from_storage_by_webhook(vec![entry.object()], deadline)
         .await
         .map_err(|why| Undecodable::new(entry, &why))?;
     let object = read(resource, &shown[0], entry.revision).map_err(|why| Undecodable::new(entry, &why.to_string()))?;
@@ -35,7 +41,7 @@ impl Request<'_> {
         if !self.version.asks_webhook() {
             return Ok(entry);
         }
-        ask(self.resource, self.version, &entry).await.map_err(|why| why.corrupt(self.resource, &entry))
+        ask(self.resource, self.version, &entry, &self.deadline).await.map_err(|why| why.corrupt(self.resource, &entry))
     }
 
     /// A stored object in the version of the request, for a write that changes it.
@@ -46,7 +52,7 @@ impl Request<'_> {
         if !self.version.asks_webhook() {
             return Ok(entry.clone());
         }
-        ask(self.resource, self.version, entry).await.map_err(|why| ApiError::untyped(why.0))
+        ask(self.resource, self.version, entry, &self.deadline).await.map_err(|why| ApiError::untyped(why.0))
     }
 
     /// Stored objects in the version of the request. Those that readers have seen are not converted again.
@@ -62,7 +68,7 @@ impl Request<'_> {
         let missing: Vec<_> = found.iter().filter(|(_, form)| !form.initialized()).collect();
         let objects = missing.iter().map(|(entry, _)| entry.object()).collect();
         let unread = |why: String| Undecodable::list(self.resource, missing.iter().map(|(entry, _)| &**entry), &why);
-        let shown = self.version.convert_from_storage_by_webhook(objects).await.map_err(unread)?;
+        let shown = self.version.convert_from_storage_by_webhook(objects, &self.deadline).await.map_err(unread)?;
         for ((entry, form), object) in missing.iter().zip(shown) {
             // Another reader may have been faster.
             form.set(Arc::new(read(self.resource, &object, entry.revision)?)).ok();
@@ -82,7 +88,11 @@ impl Request<'_> {
         }
         let object: Value = tree::parse_object(&line).map_err(ApiError::internal)?;
         let revision = meta::resource_version(&object).parse().ok();
-        let shown = self.version.convert_from_storage_by_webhook(vec![object]).await.map_err(ApiError::untyped)?;
+        let shown = self
+            .version
+            .convert_from_storage_by_webhook(vec![object], &self.deadline)
+            .await
+            .map_err(ApiError::untyped)?;
         Ok(draft(self.resource, &shown[0])?.line(revision))
     }
 }
@@ -117,7 +127,7 @@ impl Converting {
         let Some(entry) = entry else { return Ok(None) };
         let form = self.forms.of(self.version.number, entry);
         let shown = form.get_or_try_init(|| async {
-            ask(&self.resource, &self.version, entry).await.map_err(|Undecodable(why)| why)
+            ask(&self.resource, &self.version, entry, &Deadline::default()).await.map_err(|Undecodable(why)| why)
         });
         let shown = shown.await?;
         Ok(self.selection.selects(shown).then(|| shown.clone()))

@@ -98,7 +98,7 @@ impl<'k> Patch<'k> {
             None => self.echo(request, old).unwrap_or_else(|_| patched.to_string()),
         };
         let Decoded { object: mut new, findings } =
-            typed(&self.expected, request.name, self.validation, &patched, &echo, findings)?;
+            typed(&self.expected, request, self.validation, &patched, &echo, findings)?;
         if !std::mem::replace(&mut self.warned, true) && self.validation == FieldValidation::Warn {
             request.warnings.extend(findings);
         }
@@ -139,7 +139,7 @@ const NO_OBJECT: &str = "couldn't get version/kind; json parse error: json: cann
 /// `echo` makes of the tree.
 fn typed(
     expected: &Expected<'_>,
-    name: &str,
+    request: &Request<'_>,
     validation: FieldValidation,
     patched: &Value,
     echo: &dyn Fn(&Value) -> String,
@@ -152,10 +152,10 @@ fn typed(
     }
     if api_version.is_empty() {
         // Upstream then decodes it as an object of its internal version, which has none of the fields.
-        return Err(undeterminable_name(name));
+        return Err(undeterminable_name(request.name));
     }
     if expected.is_custom() {
-        expected.check_custom_type(&api_version, &kind, name)?;
+        expected.check_custom_type(&api_version, &kind, request.name)?;
     } else if let Some(why) = expected.mismatch(&api_version, &kind) {
         // It is decoded as the kind that it names, and converted then.
         let undecoded = schema::lookup(&api_version, &kind).and_then(|ty| schema::check(patched, ty).err());
@@ -165,7 +165,7 @@ fn typed(
         schema::check(patched, expected.ty).map_err(|why| refused(expected.type_error(&why.to_string())))?;
     keep_empty(patched, &mut object);
     findings.extend(more);
-    findings.extend(expected.apply_schema(&mut object).map_err(|why| refused(why.to_string()))?);
+    findings.extend(expected.apply_schema(&mut object, &request.deadline).map_err(|why| refused(why.to_string()))?);
     if validation == FieldValidation::Strict && !findings.is_empty() {
         return Err(refused(format!("strict decoding error: {}", findings.join(", "))));
     }

@@ -73,7 +73,7 @@ impl Selection {
 
 impl Selectors {
     fn matches(&self, entry: &Entry) -> bool {
-        self.labels.matches(|key| entry.meta.label(key))
+        self.labels.matches(entry.meta.labels())
             && self.fields.matches(|label| match label {
                 "metadata.name" => entry.key.name().into(),
                 "metadata.namespace" => entry.key.namespace().into(),

@@ -2,6 +2,7 @@
 
 use super::draft;
 use crate::clock::format_seconds;
+use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::ids::Ids;
 use crate::object::meta;
@@ -39,5 +40,7 @@ pub(crate) fn complete(resource: &Resource, object: &mut Value, store: &Store, i
     if resource.rules.owns_generation {
         meta::set(object, "generation", 1);
     }
-    (resource.rules.strategy.prepare)(&Context::of_server(&resource.storage().api_version, store, now), object, None);
+    let deadline = Deadline::default();
+    let context = Context::of_server(&resource.storage().api_version, store, now, &deadline);
+    (resource.rules.strategy.prepare)(&context, object, None);
 }

@@ -1,7 +1,7 @@
 //! The catalog of a cluster: one at a time, replaced as a whole when resources come, change and go.
 
 use super::Catalog;
-use super::openapi::Hashes;
+use super::openapi::Shelf;
 use crate::registry::{Description, FIRST_ADDED, Registry, Resource, Version, is_added};
 use crate::store::ResourceId;
 use arc_swap::ArcSwap;
@@ -15,8 +15,8 @@ static DESCRIBED: AtomicU32 = AtomicU32::new(0);
 /// The catalogs of a cluster, one after the other.
 pub(crate) struct Catalogs {
     current: ArcSwap<Catalog>,
-    /// The hashes of documents, which most changes leave as they are.
-    hashes: Arc<Hashes>,
+    /// The documents, most of which a change leaves as they are.
+    shelf: Arc<Shelf>,
     /// The number of resources that were ever added.
     added: AtomicU32,
 }
@@ -25,8 +25,8 @@ impl Catalogs {
     /// A cluster's first catalog: the built-in resources.
     pub(crate) fn new() -> Self {
         let built_in = Catalog::built_in();
-        let hashes = Hashes::sharing(&built_in.hashes).into();
-        Catalogs { current: ArcSwap::from(built_in), hashes, added: AtomicU32::new(0) }
+        let shelf = Shelf::sharing(&built_in.shelf).into();
+        Catalogs { current: ArcSwap::from(built_in), shelf, added: AtomicU32::new(0) }
     }
 
     /// The catalog of the served resources.
@@ -50,7 +50,7 @@ impl Catalogs {
             taken = is_taken(&catalog.registry, &resource);
             match taken {
                 true => catalog.clone(),
-                false => Catalog::after(&self.hashes, catalog.registry.with(resource.clone())).into(),
+                false => Catalog::after(&self.shelf, catalog.registry.with(resource.clone())).into(),
             }
         });
         !taken
@@ -62,7 +62,7 @@ impl Catalogs {
     /// If the resource is built in.
     pub(crate) fn remove(&self, id: ResourceId) {
         assert!(is_added(id), "built-in resources are always served");
-        self.current.rcu(|catalog| Catalog::after(&self.hashes, catalog.registry.without(id)));
+        self.current.rcu(|catalog| Catalog::after(&self.shelf, catalog.registry.without(id)));
     }
 }
 

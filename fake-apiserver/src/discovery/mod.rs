@@ -17,7 +17,7 @@ pub(crate) use openapi::{Hashed, OpenApi};
 pub(crate) use plain::{Plain, api_versions};
 
 use crate::registry::Registry;
-use openapi::Hashes;
+use openapi::Shelf;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A registry, and the documents that describe it.
@@ -26,7 +26,7 @@ pub(crate) struct Catalog {
     pub(crate) registry: Registry,
     /// Made when first requested: most tests never ask for them.
     documents: OnceLock<Documents>,
-    hashes: Arc<Hashes>,
+    shelf: Arc<Shelf>,
 }
 
 /// The documents about a registry.
@@ -45,9 +45,10 @@ impl Catalog {
         Catalog { registry, ..Catalog::default() }
     }
 
-    /// A catalog of a cluster, whose earlier ones had those hashes.
-    fn after(hashes: &Arc<Hashes>, registry: Registry) -> Catalog {
-        Catalog { hashes: hashes.clone(), ..Catalog::new(registry) }
+    /// A catalog of a cluster, whose earlier ones had those documents.
+    fn after(shelf: &Arc<Shelf>, registry: Registry) -> Catalog {
+        shelf.forget_all_but(&registry);
+        Catalog { shelf: shelf.clone(), ..Catalog::new(registry) }
     }
 
     /// The built-in resources; all clusters begin with this one.
@@ -58,16 +59,16 @@ impl Catalog {
 
     /// The documents of discovery and OpenAPI.
     pub(crate) fn documents(&self) -> &Documents {
-        self.documents.get_or_init(|| Documents::of(&self.registry, &self.hashes))
+        self.documents.get_or_init(|| Documents::of(&self.registry, &self.shelf))
     }
 }
 
 impl Documents {
-    fn of(registry: &Registry, hashes: &Arc<Hashes>) -> Documents {
+    fn of(registry: &Registry, shelf: &Arc<Shelf>) -> Documents {
         let (core, named): (Vec<_>, Vec<_>) = groups::of(registry).into_iter().partition(|group| group.name.is_empty());
         Documents {
             plain: Plain::of(&core, &named),
-            openapi: OpenApi::of(registry, hashes),
+            openapi: OpenApi::of(registry, shelf),
             core: Aggregated::of(&core),
             groups: Aggregated::of(&named),
         }

@@ -8,6 +8,7 @@ use super::respond::plain_text;
 use super::respond::{content, content_type};
 use super::version;
 use crate::api::request::Query;
+use crate::deadline::Deadline;
 use crate::discovery::{AGGREGATED, Aggregated, Documents, api_versions};
 use crate::error::{ApiError, ApiResult};
 use bytes::Bytes;
@@ -39,19 +40,21 @@ pub(crate) struct DocumentRequest<'r> {
     pub(crate) server_address: &'r str,
     pub(crate) now: Timestamp,
     pub(crate) shutting_down: bool,
+    /// The deadline of making a document.
+    pub(crate) deadline: &'r Deadline,
 }
 
 /// Answers a request. The caller adds the headers that every response has.
 ///
 /// # Errors
-/// 404, 405 and 406, where the real server sends them as a `Status`.
-pub(super) fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
+/// 404, 405 and 406, where the real server sends them as a `Status`; 504, if the time is up.
+pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
         "/" => Ok(json_text(root(documents))),
-        "/openapi/v2" => Ok(openapi::v2(&documents.openapi, &openapi_request(request))),
-        "/openapi/v3" => Ok(openapi::index(&documents.openapi)),
+        "/openapi/v2" => openapi::v2(&documents.openapi, &openapi_request(request)).await,
+        "/openapi/v3" => openapi::index(&documents.openapi, request.deadline).await,
         path => match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
-            (Some(document), _) => Ok(openapi::v3(&documents.openapi, document, &openapi_request(request))),
+            (Some(document), _) => openapi::v3(&documents.openapi, document, &openapi_request(request)).await,
             (None, Some(response)) => Ok(response),
             (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
         },
@@ -64,6 +67,7 @@ fn openapi_request<'r>(request: &'r DocumentRequest<'_>) -> OpenApiRequest<'r> {
         if_none_match: request.header(IF_NONE_MATCH),
         preferences: request.preferences(),
         now: request.now,
+        deadline: request.deadline,
     }
 }
 
@@ -168,6 +172,7 @@ mod tests {
     use super::*;
     use crate::discovery::{Catalog, samples};
     use crate::http::negotiate::YAML;
+    use futures::FutureExt;
     use http::HeaderValue;
     use http::header::{ACCEPT, EXPIRES, LOCATION};
 
@@ -189,8 +194,11 @@ mod tests {
             server_address: "192.0.2.1:6443",
             now: "2026-11-21T04:24:34Z".parse().expect("a time"),
             shutting_down: false,
+            deadline: &Deadline::default(),
         };
-        answer(Catalog::new(samples::registry()).documents(), &request)
+        let catalog = Catalog::new(samples::registry());
+        let answer = answer(catalog.documents(), &request);
+        answer.now_or_never().expect("nobody else makes the document")
     }
 
     fn get(target: &str, headers: &[(HeaderName, &str)]) -> Response<Bytes> {

@@ -10,6 +10,7 @@ use super::negotiate::{Encoding, Output};
 use super::protobuf;
 use super::table::{ListMeta, Transformation};
 use crate::api::Items;
+use crate::deadline::Deadline;
 use crate::error::ApiResult;
 use crate::registry::Version;
 use crate::store::{Entry, Run};
@@ -85,10 +86,10 @@ impl ListForm {
     /// The JSON of an item.
     fn json<'e>(&self, entry: &'e Entry) -> ApiResult<Cow<'e, [u8]>> {
         Ok(match &self.transformation {
-            Some(transformation) => transformation.item(entry.json(), self.now)?.into(),
+            Some(transformation) => transformation.item(entry.json(), entry.meta.complete_under, self.now)?.into(),
             None => self
                 .version
-                .json_from_storage(entry.json(), entry.meta.complete_under)?
+                .json_from_storage(entry.json(), entry.meta.complete_under, &Deadline::default())?
                 .map_or(Cow::Borrowed(entry.json()), Cow::Owned),
         })
     }

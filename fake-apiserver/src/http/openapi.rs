@@ -1,7 +1,9 @@
 //! Responses with OpenAPI documents, which have hashes so that clients can cache them.
 
 use super::negotiate::Preferences;
+use crate::deadline::Deadline;
 use crate::discovery::{Hashed, OpenApi};
+use crate::error::ApiResult;
 use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, LOCATION, VARY};
 use http::{Response, StatusCode};
@@ -23,37 +25,50 @@ pub(super) const V3: [&str; 3] = [
 const RANGES: &str = "bytes";
 
 /// The response at `/openapi/v3`: the index of the documents. Its type is the one that upstream's file server guesses.
-pub(super) fn index(openapi: &OpenApi) -> Response<Bytes> {
+///
+/// # Errors
+/// 504, if the time is up.
+pub(super) async fn index(openapi: &OpenApi, deadline: &Deadline) -> ApiResult<Response<Bytes>> {
+    let index = openapi.index(deadline).await?;
     let response = Response::builder().header(CONTENT_TYPE, "text/plain; charset=utf-8");
-    response.header(ACCEPT_RANGES, RANGES).body(openapi.index().clone()).expect("a constant header")
+    Ok(response.header(ACCEPT_RANGES, RANGES).body(index).expect("a constant header"))
 }
 
 /// The response at `/openapi/v3/{path}`, for a client that may name the wanted version by hash, or a cached one by `ETag`.
-pub(super) fn v3(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'_>) -> Response<Bytes> {
-    let Some(document) = openapi.v3(path) else {
-        return empty(Response::builder().status(StatusCode::NOT_FOUND));
+///
+/// # Errors
+/// 504, if the time is up.
+pub(super) async fn v3(openapi: &OpenApi, path: &str, request: &OpenApiRequest<'_>) -> ApiResult<Response<Bytes>> {
+    let Some(document) = openapi.v3(path, request.deadline).await? else {
+        return Ok(empty(Response::builder().status(StatusCode::NOT_FOUND)));
     };
     let mut response = Response::builder().header(VARY, "Accept");
     let Some(media_type) = request.preferences.preferred(&V3) else {
-        return empty(response.status(StatusCode::NOT_ACCEPTABLE));
+        return Ok(empty(response.status(StatusCode::NOT_ACCEPTABLE)));
     };
     let content_type = V3[media_type.min(1)];
-    if request.hash == document.hash {
+    if request.hash == &*document.hash {
         response = response.header(CACHE_CONTROL, "public, immutable").header(EXPIRES, in_a_year(request.now));
     } else if !request.hash.is_empty() {
         let location = format!("/openapi/v3/{path}?hash={}", document.hash);
         let response = response.status(StatusCode::MOVED_PERMANENTLY).header(CONTENT_TYPE, content_type);
-        return empty(response.header(ETAG, tag(&document)).header(LOCATION, location));
+        return Ok(empty(response.header(ETAG, tag(&document)).header(LOCATION, location)));
     }
-    answer(response, document, content_type, request)
+    answer(response, &document, content_type, request).await
 }
 
 /// `/openapi/v2`.
-pub(super) fn v2(openapi: &OpenApi, request: &OpenApiRequest<'_>) -> Response<Bytes> {
+///
+/// # Errors
+/// 504, if the time is up.
+pub(super) async fn v2(openapi: &OpenApi, request: &OpenApiRequest<'_>) -> ApiResult<Response<Bytes>> {
     let response = Response::builder().header(VARY, "Accept-Encoding").header(VARY, "Accept");
     match request.preferences.preferred(&V2) {
-        Some(media_type) => answer(response, openapi.v2(), V2[media_type.min(1)], request),
-        None => empty(response.status(StatusCode::NOT_ACCEPTABLE)),
+        Some(media_type) => {
+            let document = openapi.v2(request.deadline).await?;
+            answer(response, &document, V2[media_type.min(1)], request).await
+        }
+        None => Ok(empty(response.status(StatusCode::NOT_ACCEPTABLE))),
     }
 }
 
@@ -67,30 +82,33 @@ pub(super) struct OpenApiRequest<'r> {
     pub(super) preferences: Preferences<'r>,
     /// The current time, for `Expires`.
     pub(super) now: Timestamp,
+    /// The deadline of making the document.
+    pub(super) deadline: &'r Deadline,
 }
 
 /// The document, unless the client has it.
-fn answer(
+async fn answer(
     response: http::response::Builder,
-    document: Hashed<'_>,
+    document: &Hashed<'_>,
     content_type: &str,
     request: &OpenApiRequest<'_>,
-) -> Response<Bytes> {
-    let response = response.header(ETAG, tag(&document));
-    if is_among(&tag(&document), request.if_none_match) {
-        return empty(response.status(StatusCode::NOT_MODIFIED));
+) -> ApiResult<Response<Bytes>> {
+    let response = response.header(ETAG, tag(document));
+    if is_among(&tag(document), request.if_none_match) {
+        return Ok(empty(response.status(StatusCode::NOT_MODIFIED)));
     }
     let body = match content_type == V2[0] {
-        true => (document.json)(),
-        false => match document.protobuf() {
+        true => document.json().await?,
+        false => match document.protobuf().await? {
             Ok(body) => body,
             Err(why) => {
                 tracing::error!("OpenAPI in protobuf: {why}");
-                return empty(Response::builder().status(StatusCode::SERVICE_UNAVAILABLE));
+                return Ok(empty(Response::builder().status(StatusCode::SERVICE_UNAVAILABLE)));
             }
         },
     };
-    response.header(CONTENT_TYPE, content_type).header(ACCEPT_RANGES, RANGES).body(body).expect("headers in ASCII")
+    let response = response.header(CONTENT_TYPE, content_type).header(ACCEPT_RANGES, RANGES);
+    Ok(response.body(body).expect("headers in ASCII"))
 }
 
 /// Whether a tag is one of those in an `If-None-Match` (`checkIfNoneMatch` of Go's net/http), weak or not.

@@ -27,6 +27,7 @@ use crate::api::request::Body;
 use crate::auth::authorizer::{Decision, forbidden};
 use crate::auth::impersonation;
 use crate::auth::{ClientCertificate, User};
+use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
@@ -166,13 +167,15 @@ impl<'r> Exchange<'r> {
             let labels = Labels::of_path(self.path, &self.parts.method);
             trace.counted = labels.map(|labels| self.replica.metrics.series(labels, None));
             self.leave(offload, limit).await;
-            return self.document(&catalog);
+            return self.document(&catalog, &offload.computation.deadline()).await;
         };
         let target = match catalog.registry.path(path.group, path.version, path.resource) {
-            Some(served) if is_elsewhere(served, path, self.verb) => return self.document(&catalog),
+            Some(served) if is_elsewhere(served, path, self.verb) => {
+                return self.document(&catalog, &offload.computation.deadline()).await;
+            }
             Some(served) => target(served, path, self.verb)?,
             None if catalog.registry.has_built_in(path.group, path.version) => return Err(ApiError::no_such_path()),
-            None => return self.document(&catalog),
+            None => return self.document(&catalog, &offload.computation.deadline()).await,
         };
         let Served { resource, version, subresource } = target;
         if self.parts.method == Method::HEAD && !version.is_custom() {
@@ -206,8 +209,15 @@ impl<'r> Exchange<'r> {
         };
         self.leave(offload, limit).await;
         let result = api::dispatch(&mut request, self.verb).await;
-        let rendering =
-            Rendering { replica: self.replica, version, subresource, output, query: &self.query, now: self.now };
+        let rendering = Rendering {
+            replica: self.replica,
+            version,
+            subresource,
+            output,
+            query: &self.query,
+            now: self.now,
+            deadline: &request.deadline,
+        };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {
             Ok(response) => response,
             Err(error) => refusal(&error, self.preferences().refusal()),
@@ -234,7 +244,7 @@ impl<'r> Exchange<'r> {
         response
     }
 
-    fn document(&self, catalog: &Catalog) -> ApiResult<Response<ReplyBody>> {
+    async fn document(&self, catalog: &Catalog, deadline: &Deadline) -> ApiResult<Response<ReplyBody>> {
         let (method, path) = (&self.parts.method, self.path);
         if path == metrics::PATH {
             return Ok(metrics::answer(self.replica, method).map(ReplyBody::whole));
@@ -250,8 +260,9 @@ impl<'r> Exchange<'r> {
             server_address: &self.replica.address,
             now: self.now,
             shutting_down: self.replica.shutdown.is_cancelled(),
+            deadline,
         };
-        let response = documents::answer(catalog.documents(), &request)?;
+        let response = documents::answer(catalog.documents(), &request).await?;
         Ok(response.map(ReplyBody::whole))
     }
 

@@ -11,6 +11,7 @@ use super::stream::WatchBody;
 use super::table::{ListMeta, Transformation};
 use crate::api::request::Query;
 use crate::api::{Listing, Reply};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::{Subresource, Version};
 use crate::yaml;
@@ -34,6 +35,8 @@ pub(super) struct Rendering<'r> {
     pub(super) output: Output,
     pub(super) query: &'r Query<'r>,
     pub(super) now: Timestamp,
+    /// The deadline of the request.
+    pub(super) deadline: &'r Deadline,
 }
 
 impl Rendering<'_> {
@@ -50,7 +53,8 @@ impl Rendering<'_> {
             }
             Reply::Object { code, line, complete_under } => self.document(code, self.object(line, complete_under)?),
             Reply::Other { code, line } => {
-                let transformed = self.transformation()?.map(|mut to| to.object(&line, self.now)).transpose()?;
+                let transformed =
+                    self.transformation(self.deadline)?.map(|mut to| to.object(&line, 0, self.now)).transpose()?;
                 self.document(code, transformed.map_or(line, end_line))
             }
             Reply::List(listing) => self.list(listing),
@@ -58,7 +62,13 @@ impl Rendering<'_> {
             Reply::Watch(_) if self.output.encoding == Encoding::Yaml => Err(negotiate::no_stream()),
             Reply::Watch(watch) => {
                 let version = self.version.clone();
-                let body = WatchBody::new(self.replica, version, self.output, self.transformation()?, watch);
+                let body = WatchBody::new(
+                    self.replica,
+                    version,
+                    self.output,
+                    self.transformation(&Deadline::default())?,
+                    watch,
+                );
                 let content_type = match self.output.encoding {
                     Encoding::Json { .. } | Encoding::Yaml => JSON,
                     Encoding::Protobuf => PROTOBUF_STREAM,
@@ -75,7 +85,8 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
-        let form = ListForm::new(self.version, self.output, self.transformation()?, self.now, &metadata)?;
+        let form =
+            ListForm::new(self.version, self.output, self.transformation(&Deadline::default())?, self.now, &metadata)?;
         let body = match self.output.encoding {
             Encoding::Yaml => ReplyBody::whole(list::yaml(&form, listing.items)?),
             _ => ReplyBody::of_list(ListBody::begun(form, listing.items)?.into(), SMALL_BYTES),
@@ -86,9 +97,9 @@ impl Rendering<'_> {
     /// A list of objects that are not stored.
     fn computed(&self, lines: &[Bytes]) -> ApiResult<Bytes> {
         let metadata = ListMeta::default();
-        let (empty, items) = match self.transformation()? {
+        let (empty, items) = match self.transformation(self.deadline)? {
             Some(form) => {
-                let items = lines.iter().map(|line| form.item(line, self.now)).collect::<ApiResult<Vec<_>>>()?;
+                let items = lines.iter().map(|line| form.item(line, 0, self.now)).collect::<ApiResult<Vec<_>>>()?;
                 (form.empty_list(&metadata)?, items)
             }
             None => {
@@ -104,19 +115,22 @@ impl Rendering<'_> {
         Ok([&empty[..start], b"[", &items.join(&b','), b"]}\n"].concat().into())
     }
 
-    /// The transformation; `None` for the plain form.
-    fn transformation(&self) -> ApiResult<Option<Transformation>> {
+    /// The transformation, until a deadline: of bodies that are made as they are sent, there is none. `None` for the plain form.
+    fn transformation(&self, deadline: &Deadline) -> ApiResult<Option<Transformation>> {
         let Some(form) = self.output.form else { return Ok(None) };
-        let transformation = Transformation::new(self.version.clone(), form, self.query.get("includeObject"))?;
+        let transformation =
+            Transformation::new(self.version.clone(), form, self.query.get("includeObject"), deadline)?;
         let scales = self.subresource.is_some_and(|subresource| subresource.name == "scale");
         Ok(Some(if scales { transformation.of_scales() } else { transformation }))
     }
 
     /// An object of the resource in the requested form, from the stored one: JSON and a line feed.
     fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
-        Ok(match self.transformation()? {
-            Some(mut transformation) => end_line(transformation.object(&line, self.now)?),
-            None => self.version.json_from_storage(&line, complete_under)?.map_or(line, Bytes::from),
+        Ok(match self.transformation(self.deadline)? {
+            Some(mut transformation) => end_line(transformation.object(&line, complete_under, self.now)?),
+            None => {
+                self.version.json_from_storage(&line, complete_under, &Deadline::default())?.map_or(line, Bytes::from)
+            }
         })
     }
 

@@ -15,6 +15,7 @@ use super::replica::Replica;
 use super::table::Transformation;
 use crate::alarm::Alarm;
 use crate::api::{Converting, Items, Watch, too_old};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Version;
 use crate::schema;
@@ -244,9 +245,11 @@ impl WatchBody {
     fn render(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
         let json = entry.json();
         let shown = match &mut self.transformation {
-            Some(transformation) => transformation.object(json, self.replica.clock.now()).map(Cow::Owned),
+            Some(transformation) => {
+                transformation.object(json, entry.meta.complete_under, self.replica.clock.now()).map(Cow::Owned)
+            }
             None => {
-                let converted = self.version.json_from_storage(json, entry.meta.complete_under);
+                let converted = self.version.json_from_storage(json, entry.meta.complete_under, &Deadline::default());
                 converted.map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned))
             }
         };
@@ -287,7 +290,7 @@ impl WatchBody {
         let object = schema::encode(&object, self.version.ty()).at_revision(revision);
         let now = self.replica.clock.now();
         let shown = match &mut self.transformation {
-            Some(transformation) => transformation.object(&object, now),
+            Some(transformation) => transformation.object(&object, 0, now),
             None => Ok(object),
         };
         self.shown("BOOKMARK", shown.map(Cow::Owned)).or_else(|| self.end())

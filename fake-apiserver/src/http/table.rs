@@ -8,6 +8,7 @@
 use super::json::encode;
 use super::negotiate::{Form, MetaVersion};
 use crate::api::Listing;
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::registry::{PrinterColumn, RowCondition, Version, scale_columns};
 use jiff::Timestamp;
@@ -79,20 +80,29 @@ pub(crate) struct Transformation {
     columns_sent: bool,
     /// Whether the objects are scales of those of that version.
     scales: bool,
+    /// The deadline of computing cells.
+    deadline: Deadline,
 }
 
 impl Transformation {
     /// A transformation of objects of that version to `form`. `include_object` is the query parameter `includeObject` (or
-    /// ""), for tables only.
+    /// ""), for tables only, whose cells are computed until a deadline.
     ///
     /// # Errors
     /// 400 for an invalid `include_object`.
-    pub(crate) fn new(served: Arc<Version>, form: Form, include_object: &str) -> ApiResult<Self> {
+    pub(crate) fn new(served: Arc<Version>, form: Form, include_object: &str, deadline: &Deadline) -> ApiResult<Self> {
         let include_object = match form {
             Form::Table(_) => IncludeObject::parse(include_object)?,
             Form::PartialObjectMetadata(_) | Form::PartialObjectMetadataList(_) => IncludeObject::Metadata,
         };
-        Ok(Transformation { served, form, include_object, columns_sent: false, scales: false })
+        Ok(Transformation {
+            served,
+            form,
+            include_object,
+            columns_sent: false,
+            scales: false,
+            deadline: deadline.clone(),
+        })
     }
 
     /// A transformation of scales.
@@ -105,17 +115,17 @@ impl Transformation {
     }
 
     /// Converts one object, or that of one event of a watch, bookmarks included. `object` is its JSON with `kind` and
-    /// `apiVersion`; ages are counted from `now`.
+    /// `apiVersion`, complete under the schema of that number, or 0; ages are counted from `now`.
     ///
     /// # Errors
     /// 406, if the form is only for lists. A watch ends then, as upstream.
-    pub(crate) fn object(&mut self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+    pub(crate) fn object(&mut self, object: &[u8], complete_under: u64, now: Timestamp) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(version) => Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?))),
             Form::PartialObjectMetadataList(_) => Err(self.wrong_form("PartialObjectMetadataList", "not a list", "")),
             Form::Table(version) => {
                 let resource_version = resource_version(metadata(object)?)?;
-                let rows = vec![self.row(version, object, now)?];
+                let rows = vec![self.row(version, object, complete_under, now)?];
                 let metadata = ListMeta { resource_version, ..ListMeta::default() };
                 let json = encode(&self.table(version, &metadata, rows));
                 self.columns_sent = true;
@@ -139,16 +149,16 @@ impl Transformation {
         }
     }
 
-    /// Converts an item of a list. `object` is its JSON with `kind` and `apiVersion`.
+    /// Converts an item of a list. `object` is its JSON with `kind` and `apiVersion`, complete under the schema of that number, or 0.
     ///
     /// # Errors
     /// 500, if it is not JSON.
-    pub(crate) fn item(&self, object: &[u8], now: Timestamp) -> ApiResult<Vec<u8>> {
+    pub(crate) fn item(&self, object: &[u8], complete_under: u64, now: Timestamp) -> ApiResult<Vec<u8>> {
         match self.form {
             Form::PartialObjectMetadata(version) | Form::PartialObjectMetadataList(version) => {
                 Ok(encode(&PartialObjectMetadata::of(version, metadata(object)?)))
             }
-            Form::Table(version) => Ok(encode(&self.row(version, object, now)?)),
+            Form::Table(version) => Ok(encode(&self.row(version, object, complete_under, now)?)),
         }
     }
 
@@ -162,31 +172,32 @@ impl Transformation {
         }
     }
 
-    fn row<'o>(&self, version: MetaVersion, object: &'o [u8], now: Timestamp) -> ApiResult<Row<'o>> {
-        // The cells of other kinds are computed from the storage version.
-        let converted =
-            if self.served.is_custom() && !self.scales { self.served.json_from_storage(object, 0)? } else { None };
-        let value: Value = parse(converted.as_deref().unwrap_or(object))?;
+    fn row<'o>(
+        &self,
+        version: MetaVersion,
+        object: &'o [u8],
+        complete_under: u64,
+        now: Timestamp,
+    ) -> ApiResult<Row<'o>> {
+        let is_shown = self.served.is_custom() || self.include_object == IncludeObject::Object;
+        let shown = match is_shown && !self.scales {
+            true => self.served.json_from_storage(object, complete_under, &self.deadline)?,
+            false => None,
+        };
+        // The cells of kinds that are not custom are computed from the storage version.
+        let of_cells = shown.as_deref().filter(|_| self.served.is_custom());
+        let value: Value = parse(of_cells.unwrap_or(object))?;
         let more = if self.scales { Vec::new() } else { self.served.more_cells(&value, now) };
-        let cells = self.columns().iter().map(|column| column.cell(&value, now)).chain(more).collect();
+        let cells = self.columns().iter().map(|column| column.cell(&value, now, &self.deadline)).chain(more).collect();
         let conditions = (self.served.row_condition)(&value).into_iter().collect();
         let object = match self.include_object {
-            IncludeObject::Object => RowObject::Whole(self.whole(object)?),
+            IncludeObject::Object => RowObject::Whole(whole(object, shown.as_deref())?),
             IncludeObject::None if !ends_initial_events(&value) => RowObject::None(()),
             IncludeObject::None | IncludeObject::Metadata => {
                 RowObject::Metadata(PartialObjectMetadata::of(version, metadata(object)?))
             }
         };
         Ok(Row { cells, conditions, object })
-    }
-
-    /// The object in the version of the request.
-    fn whole<'o>(&self, object: &'o [u8]) -> ApiResult<Cow<'o, RawValue>> {
-        let converted = if self.scales { None } else { self.served.json_from_storage(object, 0)? };
-        match converted {
-            None => Ok(Cow::Borrowed(parse(object)?)),
-            Some(json) => Ok(Cow::Owned(parse::<&RawValue>(&json)?.to_owned())),
-        }
     }
 
     fn wrong_form(&self, wanted: &str, is: &str, suffix: &str) -> ApiError {
@@ -196,6 +207,14 @@ impl Transformation {
         };
         ApiError::not_acceptable(format!("you requested {wanted}, but the requested object is {is} ({go_type})"))
     }
+}
+
+/// The object as it is shown, unless that is as it is stored.
+fn whole<'o>(stored: &'o [u8], shown: Option<&[u8]>) -> ApiResult<Cow<'o, RawValue>> {
+    Ok(match shown {
+        None => Cow::Borrowed(parse(stored)?),
+        Some(json) => Cow::Owned(parse::<&RawValue>(json)?.to_owned()),
+    })
 }
 
 /// Whether `object` is the bookmark after a watch's initial events, whose annotation clients must see.
@@ -304,125 +323,4 @@ fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> ApiResult<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::discovery::samples;
-
-    const LEASE: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"},"spec":{"x":1}}"#;
-    const LEASE_METADATA: &str = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"7","creationTimestamp":"1970-01-01T00:00:00Z"}}"#;
-    const BOOKMARK: &str =
-        r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8"}}"#;
-    const INITIAL_END: &str = r#"{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}"#;
-
-    fn lease() -> Arc<Version> {
-        let registry = samples::registry();
-        registry.path("coordination.k8s.io", "v1", "leases").unwrap().version.clone()
-    }
-
-    /// The columns of leases: name, holder, age.
-    fn columns() -> String {
-        let columns = lease().columns.iter().map(|column| encode(&ColumnDefinition::of(column))).collect::<Vec<_>>();
-        format!("[{}]", columns.iter().map(|json| std::str::from_utf8(json).unwrap()).collect::<Vec<_>>().join(","))
-    }
-
-    fn transformation(form: fn(MetaVersion) -> Form, include_object: &str) -> Transformation {
-        Transformation::new(lease(), form(MetaVersion::V1), include_object).unwrap()
-    }
-
-    fn object(transformation: &mut Transformation, json: &str) -> String {
-        let now = Timestamp::from_second(5).unwrap();
-        String::from_utf8(transformation.object(json.as_bytes(), now).unwrap()).unwrap()
-    }
-
-    fn table(version: &str, columns: &str, cells: &str, object: &str) -> String {
-        format!(
-            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"{version}"}},"columnDefinitions":{columns},"rows":[{{"cells":{cells},"object":{object}}}]}}"#
-        )
-    }
-
-    /// The events of kube-apiserver 1.37.
-    #[test]
-    fn events_name_the_columns_once() {
-        let mut watch = transformation(Form::Table, "");
-        assert_eq!(object(&mut watch, LEASE), table("7", &columns(), r#"["a","","5s"]"#, LEASE_METADATA));
-        assert_eq!(object(&mut watch, LEASE), table("7", "null", r#"["a","","5s"]"#, LEASE_METADATA));
-        assert_eq!(
-            object(&mut watch, BOOKMARK),
-            table(
-                "8",
-                "null",
-                r#"["","","\u003cunknown\u003e"]"#,
-                r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"8"}}"#
-            )
-        );
-    }
-
-    #[test]
-    fn rows_include_what_was_asked() {
-        for (include_object, json, expected) in [
-            ("None", LEASE, "null"),
-            ("Metadata", LEASE, LEASE_METADATA),
-            ("", LEASE, LEASE_METADATA),
-            ("Object", LEASE, LEASE),
-            ("Object", BOOKMARK, BOOKMARK),
-            ("None", BOOKMARK, "null"),
-        ] {
-            let mut transformation = transformation(Form::Table, include_object);
-            let table = object(&mut transformation, json);
-            assert!(table.ends_with(&format!(r#","object":{expected}}}]}}"#)), "{include_object}: {table}");
-        }
-        let mut none = transformation(Form::Table, "None");
-        assert!(object(&mut none, INITIAL_END).contains("initial-events-end"), "clients wait for the annotation");
-        assert_eq!(
-            Transformation::new(lease(), Form::Table(MetaVersion::V1), "Foo").unwrap_err().to_string(),
-            "Unable to convert to Table as requested: includeObject: Invalid value: \"Foo\": \
-             must be 'Metadata', 'Object', 'None', or empty"
-        );
-    }
-
-    #[test]
-    fn lists() {
-        let page = ListMeta { resource_version: "9".into(), r#continue: "t".into(), remaining_item_count: Some(3) };
-        let empty = |form, page: &ListMeta| {
-            let json = transformation(form, "None").empty_list(page);
-            json.map(|json| String::from_utf8(json).unwrap()).map_err(|error| error.to_string())
-        };
-        let item = |form| {
-            let json = transformation(form, "None").item(LEASE.as_bytes(), Timestamp::UNIX_EPOCH);
-            String::from_utf8(json.unwrap()).unwrap()
-        };
-        assert_eq!(
-            empty(Form::Table, &page).unwrap(),
-            format!(
-                r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"9","continue":"t","remainingItemCount":3}},"columnDefinitions":{columns},"rows":[]}}"#,
-                columns = columns(),
-            )
-        );
-        assert_eq!(item(Form::Table), r#"{"cells":["a","","0s"],"object":null}"#);
-        let last = ListMeta { resource_version: "9".into(), ..ListMeta::default() };
-        assert_eq!(
-            empty(Form::PartialObjectMetadataList, &last).unwrap(),
-            r#"{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"9"},"items":null}"#
-        );
-        assert_eq!(item(Form::PartialObjectMetadataList), LEASE_METADATA);
-        assert_eq!(
-            empty(Form::PartialObjectMetadata, &last).unwrap_err(),
-            "you requested PartialObjectMetadata, but the requested object is a list (*coordination.LeaseList)"
-        );
-    }
-
-    #[test]
-    fn objects() {
-        assert_eq!(object(&mut transformation(Form::PartialObjectMetadata, ""), LEASE), LEASE_METADATA);
-        let error = transformation(Form::PartialObjectMetadataList, "")
-            .object(LEASE.as_bytes(), Timestamp::UNIX_EPOCH)
-            .unwrap_err();
-        assert_eq!(
-            (error.code(), error.to_string().as_str()),
-            (
-                406,
-                "you requested PartialObjectMetadataList, but the requested object is not a list (*coordination.Lease)"
-            )
-        );
-    }
-}
+mod tests;

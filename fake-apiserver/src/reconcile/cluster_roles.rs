@@ -103,7 +103,7 @@ fn gathered(role: &Value, all: &[Arc<Entry>]) -> Option<Value> {
     let mut known: HashSet<Value> = HashSet::new();
     for selector in role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten() {
         let selector = LabelSelector::structured(selector)?;
-        for entry in all.iter().filter(|entry| selector.matches(|label| entry.meta.label(label))) {
+        for entry in all.iter().filter(|entry| selector.matches(entry.meta.labels())) {
             if entry.key.name() == meta::name(role) {
                 continue;
             }

@@ -150,8 +150,9 @@ async fn repair(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiRes
         let mut new = old.clone();
         *child(child(&mut new, "data"), SINCE) = today(now);
         // The ConfigMap may be immutable.
-        let context = registry::Context::of_server(&resource.storage().api_version, &cluster.store, now);
-        let errors = resource.validate(&context, &new, Some(&old), &Deadline::default()).errors;
+        let deadline = Deadline::default();
+        let context = registry::Context::of_server(&resource.storage().api_version, &cluster.store, now, &deadline);
+        let errors = resource.validate(&context, &new, Some(&old)).errors;
         if !errors.is_empty() {
             return Err(ApiError::invalid(resource.qualified_kind(), NAME, &errors));
         }

@@ -245,24 +245,26 @@ fn label(path: &str) -> &str {
     path.strip_prefix('.').unwrap_or(path)
 }
 
-/// The name, and the columns that are described; if there are none, the age.
+/// The name, and the columns that are described, up to one whose path is malformed (`tableconvertor.New`); if there are none, the age.
 fn columns(described: &[ColumnDescription]) -> Vec<PrinterColumn> {
     let [name, age] = name_and_age();
-    let described: Vec<PrinterColumn> = described
+    let columns: Vec<PrinterColumn> = described
         .iter()
-        .map(|column| PrinterColumn {
-            name: column.name.clone().into(),
-            type_: column.type_.clone().into(),
-            format: column.format.clone().into(),
-            description: match column.description.as_str() {
-                "" => format!("Custom resource definition column (in JSONPath format): {}", column.path).into(),
-                text => text.to_owned().into(),
-            },
-            priority: column.priority,
-            cell: CellSource::Path(JsonPath::parse(&column.path), column.type_.clone()),
+        .map_while(|column| {
+            Some(PrinterColumn {
+                name: column.name.clone().into(),
+                type_: column.type_.clone().into(),
+                format: column.format.clone().into(),
+                description: match column.description.as_str() {
+                    "" => format!("Custom resource definition column (in JSONPath format): {}", column.path).into(),
+                    text => text.to_owned().into(),
+                },
+                priority: column.priority,
+                cell: CellSource::Path(JsonPath::parse(&column.path)?, column.type_.clone()),
+            })
         })
         .collect();
-    let rest = if described.is_empty() { vec![age] } else { described };
+    let rest = if described.is_empty() { vec![age] } else { columns };
     std::iter::once(name).chain(rest).collect()
 }
 

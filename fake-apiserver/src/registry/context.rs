@@ -1,5 +1,6 @@
 //! The context of a write, as the rules of its kind see it: upstream's strategies get a `context.Context` and find the same in it.
 
+use crate::deadline::Deadline;
 use crate::store::Store;
 use crate::user::User;
 use jiff::Timestamp;
@@ -17,11 +18,13 @@ pub struct Context<'w> {
     pub api_version: &'w str,
     /// The subresource through which it is written; "" for the object itself.
     pub subresource: &'w str,
+    /// The time until which the rules may compute.
+    pub deadline: &'w Deadline,
 }
 
 impl<'w> Context<'w> {
     /// The context of a write by the server itself, in the storage version.
-    pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp) -> Self {
-        Context { user: None, store, now, api_version, subresource: "" }
+    pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp, deadline: &'w Deadline) -> Self {
+        Context { user: None, store, now, api_version, subresource: "", deadline }
     }
 }

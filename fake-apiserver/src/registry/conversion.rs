@@ -5,6 +5,7 @@ use super::rules::Functions;
 use super::webhook_conversion::Converter;
 use crate::custom::compiled::Place;
 use crate::custom::schema::Structural;
+use crate::deadline::Deadline;
 use crate::schema;
 use std::sync::Arc;
 use tree::Value;
@@ -31,20 +32,20 @@ impl Conversion {
     }
 
     /// Prunes a stored object by the schema of its own version, and sets the defaults that were defined since it was stored. Those of
-    /// other versions never are.
-    pub(super) fn apply_schema(&self, object: &mut Value) {
+    /// other versions never are. If the time is up, the object stays incomplete.
+    pub(super) fn apply_schema(&self, object: &mut Value, deadline: &Deadline) {
         if let Some(schema) = self.schema(object) {
             schema::settle_numbers(object);
-            schema.prune(object);
-            schema.prune_nulls(object);
-            schema.set_defaults(object);
+            schema.prune(object, deadline);
+            schema.prune_nulls(object, deadline);
+            schema.set_defaults(object, deadline);
         }
     }
 
     /// Prunes a converted object by the schema of the version that it has now.
-    pub(super) fn prune(&self, object: &mut Value) {
+    pub(super) fn prune(&self, object: &mut Value, deadline: &Deadline) {
         if let Some(schema) = self.schema(object) {
-            schema.prune(object);
+            schema.prune(object, deadline);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::conversion::Conversion;
 use super::resource::Version;
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::object::meta;
 use crate::schema;
@@ -31,7 +32,12 @@ impl Version {
     ///
     /// # Errors
     /// 500, if a webhook should convert it and does not.
-    pub(crate) async fn custom_to_storage<'o>(&self, object: &'o Value, dry_run: bool) -> ApiResult<Cow<'o, Value>> {
+    pub(crate) async fn custom_to_storage<'o>(
+        &self,
+        object: &'o Value,
+        dry_run: bool,
+        deadline: &Deadline,
+    ) -> ApiResult<Cow<'o, Value>> {
         let conversion = self.conversion.as_ref().filter(|conversion| conversion.storage != self.api_version);
         let Some(conversion) = conversion.filter(|_| self.is_custom()) else { return Ok(Cow::Borrowed(object)) };
         let mut object = object.clone();
@@ -45,14 +51,14 @@ impl Version {
                 object = converted.map_err(ApiError::untyped)?.swap_remove(0);
             }
         }
-        conversion.prune(&mut object);
+        conversion.prune(&mut object, deadline);
         Ok(Cow::Owned(object))
     }
 
     /// A stored object as writes work on it: a custom resource in this version, others in the storage version. A webhook has converted
-    /// it already.
-    pub(crate) fn custom_from_storage(&self, stored: Value) -> Value {
-        if self.is_custom() && !self.asks_webhook() { self.convert_from_storage(stored) } else { stored }
+    /// it already. If the time is up, it stays incomplete.
+    pub(crate) fn custom_from_storage(&self, stored: Value, deadline: &Deadline) -> Value {
+        if self.is_custom() && !self.asks_webhook() { self.convert_from_storage(stored, deadline) } else { stored }
     }
 
     /// Whether a webhook converts objects from and to this version.
@@ -64,15 +70,19 @@ impl Version {
     ///
     /// # Errors
     /// The failure of the webhook, as a message.
-    pub(crate) async fn convert_from_storage_by_webhook(&self, mut objects: Vec<Value>) -> Result<Vec<Value>, String> {
+    pub(crate) async fn convert_from_storage_by_webhook(
+        &self,
+        mut objects: Vec<Value>,
+        deadline: &Deadline,
+    ) -> Result<Vec<Value>, String> {
         let Some(conversion) = &self.conversion else { return Ok(objects) };
         let Some(webhook) = &conversion.webhook else { return Ok(objects) };
         for object in &mut objects {
-            conversion.apply_schema(object);
+            conversion.apply_schema(object, deadline);
             meta::remove(object, "resourceVersion");
         }
         let mut objects = webhook.convert(objects, &self.api_version).await?;
-        objects.iter_mut().for_each(|object| conversion.prune(object));
+        objects.iter_mut().for_each(|object| conversion.prune(object, deadline));
         Ok(objects)
     }
 
@@ -94,17 +104,18 @@ impl Version {
 
     /// An object of the storage version in this one; `None` if it is in it already, as custom resources are.
     pub(crate) fn built_in_from_storage(&self, object: &Value) -> Option<Value> {
-        (self.conversion.is_some() && !self.is_custom()).then(|| self.convert_from_storage(object.clone()))
+        (self.conversion.is_some() && !self.is_custom())
+            .then(|| self.convert_from_storage(object.clone(), &Deadline::default()))
     }
 
     /// Converts a stored object to this version.
-    fn convert_from_storage(&self, mut object: Value) -> Value {
+    fn convert_from_storage(&self, mut object: Value, deadline: &Deadline) -> Value {
         if let Some(conversion) = &self.conversion {
-            conversion.apply_schema(&mut object);
+            conversion.apply_schema(&mut object, deadline);
             (conversion.functions.from_storage)(&mut object);
             if object["apiVersion"] != *self.api_version {
                 object["apiVersion"] = (&*self.api_version).into();
-                conversion.prune(&mut object);
+                conversion.prune(&mut object, deadline);
             }
         }
         object
@@ -133,24 +144,32 @@ impl Version {
     /// that is complete under the schema of that number.
     ///
     /// # Errors
-    /// 500, if it is not JSON.
-    pub(crate) fn json_from_storage(&self, stored: &[u8], complete_under: u64) -> ApiResult<Option<Vec<u8>>> {
+    /// 500, if it is not JSON; 504, if the time is up.
+    pub(crate) fn json_from_storage(
+        &self,
+        stored: &[u8],
+        complete_under: u64,
+        deadline: &Deadline,
+    ) -> ApiResult<Option<Vec<u8>>> {
         if self.is_shown_as_stored(complete_under) {
             debug_assert!(
-                !self.converts_from_storage() || self.convert(stored).is_ok_and(|converted| converted == stored),
+                !self.converts_from_storage()
+                    || self.convert(stored, &Deadline::default()).is_ok_and(|converted| converted == stored),
                 "not complete: {}",
                 String::from_utf8_lossy(stored)
             );
             return Ok(None);
         }
-        self.convert(stored).map(Some)
+        self.convert(stored, deadline).map(Some)
     }
 
-    fn convert(&self, stored: &[u8]) -> ApiResult<Vec<u8>> {
+    fn convert(&self, stored: &[u8], deadline: &Deadline) -> ApiResult<Vec<u8>> {
         let object: Value = tree::parse_object(stored).map_err(ApiError::internal)?;
         // An object that was not stored has no revision.
         let revision = meta::resource_version(&object).parse();
-        let encoded = schema::encode(&self.convert_from_storage(object), self.ty());
+        let object = self.convert_from_storage(object, deadline);
+        deadline.check()?;
+        let encoded = schema::encode(&object, self.ty());
         let mut json = revision.map_or_else(|_| encoded.json.clone(), |revision| encoded.at_revision(revision));
         if stored.ends_with(b"\n") {
             json.push(b'\n');

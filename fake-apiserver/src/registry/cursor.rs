@@ -29,6 +29,7 @@ use crate::object::generation;
 use crate::object::validate::IMMUTABLE;
 use crate::schema::{Nature, TypeRef, lookup};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use tree::Value;
 
 static NULL: Value = Value::Null;
@@ -121,6 +122,12 @@ impl<'p, 'v> At<'p, 'v> {
         self.path
     }
 
+    /// The texts that the value has, by their keys.
+    pub(in crate::registry) fn texts(&self) -> impl Iterator<Item = (&'v str, &'v str)> {
+        let fields = self.value.as_object().into_iter().flatten();
+        fields.filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
+    }
+
     /// The value itself; `null` if it is absent.
     pub(in crate::registry) fn value(&self) -> &'v Value {
         self.value
@@ -183,7 +190,7 @@ impl At<'_, '_> {
     }
 
     /// The value breaks a rule.
-    pub(in crate::registry) fn invalid(&self, detail: impl Into<String>, errors: &mut Errors) {
+    pub(in crate::registry) fn invalid(&self, detail: impl Into<Arc<str>>, errors: &mut Errors) {
         errors.push(FieldError::invalid_printed(self.path, self.printed(), detail));
     }
 
@@ -191,14 +198,14 @@ impl At<'_, '_> {
     pub(in crate::registry) fn invalid_value(
         &self,
         shown: impl Into<Value>,
-        detail: impl Into<String>,
+        detail: impl Into<Arc<str>>,
         errors: &mut Errors,
     ) {
         errors.invalid(self.path, shown, detail);
     }
 
     /// The field must not be set, or not to this value.
-    pub(in crate::registry) fn forbidden(&self, detail: impl Into<String>, errors: &mut Errors) {
+    pub(in crate::registry) fn forbidden(&self, detail: impl Into<Arc<str>>, errors: &mut Errors) {
         errors.forbidden(self.path, detail);
     }
 

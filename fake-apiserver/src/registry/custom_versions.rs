@@ -2,6 +2,7 @@
 //!
 //! Follows `pkg/registry/customresource/{strategy,status_strategy}.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
+use super::context::Context;
 use super::items;
 use super::resource::{Resource, Version};
 use crate::custom::compiled::Compiled;
@@ -55,55 +56,62 @@ impl Version {
     }
 
     /// Prunes the fields that the schema of a custom resource does not know from an object that a client sent, and fills in its defaults.
-    /// Returns findings about the pruned fields.
+    /// Returns findings about the pruned fields. If the time is up, the object stays incomplete.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, |schema, object| {
-            schema.prune_nulls(object);
-            schema.coerce_embedded(object)
-        })
+    pub(crate) fn apply_schema(&self, object: &mut Value, deadline: &Deadline) -> Result<Vec<String>, FieldError> {
+        let coerce = |schema: &Structural, object: &mut Value| {
+            schema.prune_nulls(object, deadline);
+            schema.coerce_embedded(object, deadline)
+        };
+        self.completed(object, coerce, deadline)
     }
 
     /// The same for the result of an apply, which keeps nulls.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema_to_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.completed(object, Structural::coerce_applied)
+    pub(crate) fn apply_schema_to_applied(
+        &self,
+        object: &mut Value,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>, FieldError> {
+        self.completed(object, |schema, object| schema.coerce_applied(object, deadline), deadline)
     }
 
     fn completed(
         &self,
         object: &mut Value,
-        coerce: fn(&Structural, &mut Value) -> Result<Vec<String>, FieldError>,
+        coerce: impl FnOnce(&Structural, &mut Value) -> Result<Vec<String>, FieldError>,
+        deadline: &Deadline,
     ) -> Result<Vec<String>, FieldError> {
         let Some(Compiled { schema, .. }) = self.compiled() else { return Ok(Vec::new()) };
-        let mut unknown = schema.prune(object);
+        let mut unknown = schema.prune(object, deadline);
         unknown.extend(coerce(schema, object)?);
-        schema.set_defaults(object);
+        schema.set_defaults(object, deadline);
         Ok(unknown.into_iter().map(|path| format!("unknown field {path:?}")).collect())
     }
 
     /// Findings about a custom resource, but for its metadata; `None` for others.
     pub(super) fn validate_custom(
         &self,
+        context: &Context<'_>,
         object: &Value,
         old: Option<&Value>,
-        is_status: bool,
     ) -> Option<Vec<FieldError>> {
         let Compiled { schema, .. } = self.compiled()?;
+        let (deadline, is_status) = (context.deadline, context.subresource == "status");
         let mut findings = match old {
-            Some(old) if is_status => schema.validate_status(object, old),
-            _ => schema.validate(object, old),
+            Some(old) if is_status => schema.validate_status(object, old, deadline),
+            _ => schema.validate(object, old, deadline),
         };
         findings.extend(self.scale.iter().flat_map(|scale| scale.validate(object, is_status)));
         if !is_status {
-            findings.extend(schema.validate_embedded(object));
+            findings.extend(schema.validate_embedded(object, deadline));
         }
-        if old.is_none_or(|old| schema.validate_lists(old).is_empty()) {
-            findings.extend(schema.validate_lists(object));
+        if old.is_none_or(|old| schema.validate_lists(old, deadline).is_empty()) {
+            findings.extend(schema.validate_lists(object, deadline));
         }
         Some(findings)
     }
@@ -111,10 +119,10 @@ impl Version {
     /// Checks the rules about a custom resource, unless it is `blocked` by other findings. Returns warnings.
     pub(super) fn check_rules(
         &self,
+        context: &Context<'_>,
         object: &Value,
         old: Option<&Value>,
         blocked: bool,
-        deadline: &Deadline,
         findings: &mut Vec<FieldError>,
     ) -> Vec<String> {
         let Some(Compiled { schema, rules: Some(rules) }) = self.compiled() else { return Vec::new() };
@@ -124,10 +132,10 @@ impl Version {
             findings.push(FieldError::invalid("<nil>", &Value::Null, detail));
             return Vec::new();
         }
-        let compared = Compared::default();
+        let compared = Compared::until(context.deadline);
         let node = schema.root();
         let forgiving = |old| Before::forgiving(Old::new(old, &compared), node, object);
-        let mut check = Check::new(deadline);
+        let mut check = Check::new(context.deadline);
         rules.check(node, Path::ROOT, object, old.map_or(Before::NOTHING, forgiving), &mut check);
         findings.append(&mut check.errors);
         check.warnings

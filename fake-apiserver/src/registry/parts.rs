@@ -4,6 +4,7 @@ use super::custom;
 use super::rules::{Cell, Strategy};
 use super::subresources::Handler;
 use crate::custom::json_path::JsonPath;
+use crate::deadline::Deadline;
 use jiff::Timestamp;
 use std::borrow::Cow;
 use tree::Value;
@@ -52,18 +53,17 @@ pub struct PrinterColumn {
 #[derive(Debug, Clone)]
 pub(super) enum CellSource {
     Rule(Cell),
-    /// The value at a path, if it is one, as that type.
-    Path(Option<JsonPath>, String),
+    /// The value at a path, as that type.
+    Path(JsonPath, String),
 }
 
 impl PrinterColumn {
-    /// The cell of a stored object, at a time (for ages).
-    pub fn cell(&self, object: &Value, now: Timestamp) -> Value {
+    /// The cell of a stored object, at a time (for ages); null, if its deadline passes before.
+    pub fn cell(&self, object: &Value, now: Timestamp, deadline: &Deadline) -> Value {
         match &self.cell {
             CellSource::Rule(cell) => cell(object, now),
             CellSource::Path(path, type_) => {
-                let value = path.as_ref().and_then(|path| path.first(object));
-                value.map_or(Value::Null, |value| custom::cell(type_, &value, now))
+                path.first(object, deadline).map_or(Value::Null, |value| custom::cell(type_, value, now))
             }
         }
     }

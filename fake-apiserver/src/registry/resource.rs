@@ -12,7 +12,6 @@ use super::record::{Record, Recorded};
 use super::rules::{Cell, RowCondition, Rules, Validate, find};
 use super::stored_field::{StoredField, stored_fields};
 use crate::custom::compiled::Place;
-use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Qualified};
 use crate::managed::Set;
 use crate::object::selector::SelectableField;
@@ -198,15 +197,15 @@ impl Resource {
 
     /// Findings about an object and, unless it is created, about its change, in the real server's order. If the time is up they may be
     /// too few.
-    pub fn validate(&self, context: &Context<'_>, new: &Value, old: Option<&Value>, deadline: &Deadline) -> Findings {
+    pub fn validate(&self, context: &Context<'_>, new: &Value, old: Option<&Value>) -> Findings {
         let version = self.version(context.api_version);
-        if let Some(mut own) = version.validate_custom(new, old, context.subresource == "status") {
+        if let Some(mut own) = version.validate_custom(context, new, old) {
             let metadata = match old {
                 Some(old) => validate::custom_metadata_update(new, old, &self.meta),
                 None => validate::metadata(new, &self.meta),
             };
             let blocked = metadata.iter().chain(&own).any(FieldError::blocks_rules);
-            let warnings = version.check_rules(new, old, blocked, deadline, &mut own);
+            let warnings = version.check_rules(context, new, old, blocked, &mut own);
             return Findings { errors: [metadata, own].concat(), warnings };
         }
         let rule = match (version.subresource(context.subresource), version.validate) {

@@ -3,6 +3,7 @@
 use super::custom;
 use super::rules::{FieldText, Rules};
 use crate::custom::json_path::JsonPath;
+use crate::deadline::Deadline;
 use crate::object::selector::SelectableField;
 use std::borrow::Cow;
 use tree::Value;
@@ -40,8 +41,10 @@ impl StoredField {
                 value.and_then(Value::as_str).unwrap_or_default().into()
             }
             TextSource::Path(path) => {
-                let value = path.as_ref().and_then(|path| path.first(object)).filter(|value| !value.is_null());
-                value.map_or_else(Cow::default, |value| custom::go_text(&value).into())
+                // These paths have only fields.
+                let value = path.as_ref().and_then(|path| path.first(object, &Deadline::default()));
+                let value = value.filter(|value| !value.is_null());
+                value.map_or_else(Cow::default, |value| custom::go_text(value).into())
             }
         }
     }

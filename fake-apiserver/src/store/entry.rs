@@ -33,6 +33,11 @@ impl Meta {
         Some(&self.labels[index].1)
     }
 
+    /// The labels, by key.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.labels.iter().map(|(key, value)| (&**key, &**value))
+    }
+
     /// The value of a selectable field.
     pub fn field(&self, label: &str) -> Option<&str> {
         self.fields.iter().find(|(field, _)| field == label).map(|(_, value)| &**value)

@@ -242,8 +242,16 @@ impl fmt::Debug for Map {
 
 impl<K: Into<Text>> Extend<(K, Value)> for Map {
     fn extend<I: IntoIterator<Item = (K, Value)>>(&mut self, fields: I) {
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value));
+        let least = fields.size_hint().0;
+        if least > MAX_LISTED && least >= self.len() {
+            // Sorting all of them is faster than finding the place of each.
+            let all: BTreeMap<Text, Value> = mem::take(self).into_iter().chain(fields).collect();
+            self.fields = Many(Box::new(all));
+            return;
+        }
         for (name, value) in fields {
-            self.insert(name.into(), value);
+            self.insert(name, value);
         }
     }
 }

@@ -56,15 +56,19 @@ pub(crate) const ABSENCES: &[Absence] = &[
         rules: &[Only { of: MACHINERY, rooms: &["schema"], may: &[] }],
     },
     Absence {
-        sentence: "`custom/schema/` imports nothing but `error/`, `object/` and `schema/`.",
-        rules: &[Only { of: MACHINERY, rooms: &["custom::schema"], may: &["error", "object", "schema"] }],
+        sentence: "`custom/schema/` imports nothing but `error/`, `object/`, `schema/` and `deadline.rs`.",
+        rules: &[Only { of: MACHINERY, rooms: &["custom::schema"], may: &["error", "object", "schema", "deadline"] }],
     },
     Absence {
         sentence: "`managed/` imports nothing but `custom/schema/` and what that imports.",
-        rules: &[Only { of: MACHINERY, rooms: &["managed"], may: &["custom::schema", "error", "object", "schema"] }],
+        rules: &[Only {
+            of: MACHINERY,
+            rooms: &["managed"],
+            may: &["custom::schema", "error", "object", "schema", "deadline"],
+        }],
     },
     Absence {
-        sentence: "`custom/rules/` imports nothing but those three, the rest of `custom/` and `deadline.rs`.",
+        sentence: "`custom/rules/` imports nothing but those four and the rest of `custom/`.",
         rules: &[Only {
             of: MACHINERY,
             rooms: &["custom::rules"],

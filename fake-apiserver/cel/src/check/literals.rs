@@ -26,7 +26,7 @@ fn visit(checked: &Checked, expr: &Expr, exempt: bool, findings: &mut Findings) 
                 let is_right = match call.function.as_str() {
                     "duration" => value.convert(&Type::Duration).is_ok(),
                     "timestamp" => value.convert(&Type::Timestamp).is_ok(),
-                    "matches" => go_regex::compile(&value.to_string()).is_ok(),
+                    "matches" => go_regex::check(&value.to_string()).is_ok(),
                     _ => true,
                 };
                 if !is_right {

@@ -1,6 +1,7 @@
 //! Collector of findings: `field.ErrorList` of `k8s.io/apimachinery/pkg/util/validation/field` (v0.37.1).
 
 use super::{FieldError, Path};
+use std::sync::Arc;
 use tree::Value;
 
 /// Findings of validation in the order in which the rules made them.
@@ -41,12 +42,12 @@ impl Errors {
     }
 
     /// The value breaks a rule.
-    pub fn invalid(&mut self, at: Path<'_>, value: impl Into<Value>, detail: impl Into<String>) {
+    pub fn invalid(&mut self, at: Path<'_>, value: impl Into<Value>, detail: impl Into<Arc<str>>) {
         self.push(FieldError::invalid(at, &value.into(), detail));
     }
 
     /// The field must not be set, or not to this value.
-    pub fn forbidden(&mut self, at: Path<'_>, detail: impl Into<String>) {
+    pub fn forbidden(&mut self, at: Path<'_>, detail: impl Into<Arc<str>>) {
         self.push(FieldError::forbidden(at, detail));
     }
 

@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tree::Value;
 
-/// The most bytes of a value that are hashed.
-const HASHED_BYTES: usize = 4096;
+/// The most bytes of a value or a detail that are hashed.
+const HASHED_BYTES: usize = 1024;
 
 /// One finding of validation: `field.Error` of apimachinery.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct FieldError {
     kind: FieldErrorKind,
     /// The offending value as Go prints it, for the kinds that show one.
     value: Option<Arc<str>>,
-    detail: String,
+    detail: Arc<str>,
     /// Whether a server that allows privileged containers drops it.
     privileged: bool,
     /// The rule that was broken, as declarative validation names it: `maxItems`. No message shows it.
@@ -73,7 +73,7 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
-    fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<String>) -> Self {
+    fn new(path: impl Into<String>, kind: FieldErrorKind, value: Option<&Value>, detail: impl Into<Arc<str>>) -> Self {
         FieldError {
             path: path.into(),
             kind,
@@ -86,29 +86,38 @@ impl FieldError {
     }
 
     /// The field must be set.
-    pub fn required(path: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn required(path: impl Into<String>, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::Required, None, detail)
     }
 
     /// The value breaks a rule.
-    pub fn invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+    pub fn invalid(path: impl Into<String>, value: &Value, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::Invalid, Some(value), detail)
     }
 
     /// The value breaks a rule; `printed` is the value as the message shows it: a struct, in Go's key order.
-    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<Arc<str>>, detail: impl Into<String>) -> Self {
+    pub fn invalid_printed(path: impl Into<String>, printed: impl Into<Arc<str>>, detail: impl Into<Arc<str>>) -> Self {
         FieldError { value: Some(printed.into()), ..Self::new(path, FieldErrorKind::Invalid, None, detail) }
     }
 
     /// The value is not one of the supported ones.
     pub fn unsupported(path: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
-        let list: Vec<String> = supported.iter().map(|text| quote(text)).collect();
-        let detail = format!("supported values: {}", list.join(", "));
+        Self::unsupported_of(path, value, Self::supported(supported))
+    }
+
+    /// The same, with the detail that [`supported`](Self::supported) makes once for many findings.
+    pub fn unsupported_of(path: impl Into<String>, value: &Value, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::Unsupported, Some(value), detail)
     }
 
+    /// The detail of findings about values that are not supported.
+    pub fn supported<T: AsRef<str>>(supported: &[T]) -> String {
+        let list: Vec<String> = supported.iter().map(|text| quote(text.as_ref())).collect();
+        format!("supported values: {}", list.join(", "))
+    }
+
     /// The field must not be set, or not to this value.
-    pub fn forbidden(path: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn forbidden(path: impl Into<String>, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::Forbidden, None, detail)
     }
 
@@ -151,12 +160,12 @@ impl FieldError {
     }
 
     /// The value is not of the type that a schema demands.
-    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<String>) -> Self {
+    pub fn type_invalid(path: impl Into<String>, value: &Value, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::TypeInvalid, Some(value), detail)
     }
 
     /// A rule cannot be applied to the value.
-    pub fn internal(path: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn internal(path: impl Into<String>, detail: impl Into<Arc<str>>) -> Self {
         Self::new(path, FieldErrorKind::Internal, None, detail)
     }
 
@@ -187,7 +196,7 @@ impl FieldError {
 
     /// The same finding with a detail.
     #[must_use]
-    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+    pub fn with_detail(self, detail: impl Into<Arc<str>>) -> Self {
         FieldError { detail: detail.into(), ..self }
     }
 
@@ -247,12 +256,15 @@ impl PartialEq for FieldError {
 
 impl Eq for FieldError {}
 
-/// Hashes only the beginning of a long value, which several findings may show.
+/// Hashes only the beginnings of a long value and a long detail, which several findings may show.
 impl Hash for FieldError {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let FieldError { path, kind, value, detail, privileged, .. } = self;
-        let value = value.as_ref().map(|value| (value.len(), &value.as_bytes()[..value.len().min(HASHED_BYTES)]));
-        (path, kind, value, detail, privileged).hash(state);
+        let beginning = |text: &Arc<str>| {
+            (text.len(), &text.as_bytes()[..text.len().min(HASHED_BYTES)]).hash(state);
+        };
+        [value.as_ref(), Some(detail)].into_iter().flatten().for_each(beginning);
+        (path, kind, privileged).hash(state);
     }
 }
 

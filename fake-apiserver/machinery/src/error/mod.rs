@@ -101,7 +101,7 @@ impl fmt::Display for Qualified<'_> {
 }
 
 /// The most bytes of findings in a message. Some findings show their whole list, once for each of its items.
-const MAX_SHOWN_BYTES: usize = 10 << 20;
+pub(crate) const MAX_SHOWN_BYTES: usize = 10 << 20;
 
 /// Text of the conflict that every optimistic client retries.
 const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
@@ -178,7 +178,7 @@ impl ApiError {
     }
 
     /// 422: the object does not validate. `what` holds the Kind here, not the resource. Of very many findings, only the
-    /// first are shown, with the number of the others.
+    /// first are shown, with the number of those among the others that were looked for.
     pub fn invalid(what: Qualified<'_>, name: &str, errors: &[FieldError]) -> Self {
         let mut room = MAX_SHOWN_BYTES;
         let fits = |error: &&FieldError| {
@@ -187,7 +187,7 @@ impl ApiError {
         };
         let shown: Vec<&FieldError> = errors.iter().take_while(fits).collect();
         let rest = errors.len() - shown.len();
-        let more = (rest > 0).then(|| format!("{rest} more findings, too many to be shown"));
+        let more = (rest > 0).then(|| format!("at least {rest} more findings, too many to be shown"));
         let why = aggregate(shown.iter().map(|error| error.to_string()).chain(more));
         let mut error =
             Self::new(422, "Invalid", format!("{what} {} is invalid: {why}", quote(name))).about(what, name);
@@ -403,7 +403,11 @@ mod tests {
         let causes = error.status().details.as_ref().map_or(0, |details| details.causes.len());
         assert!((5..MAX_SHOWN_BYTES >> 20).contains(&causes), "{causes}");
         assert!(error.to_string().len() < MAX_SHOWN_BYTES + 1000);
-        assert!(error.to_string().ends_with(&format!(", {} more findings, too many to be shown]", 10_000 - causes)));
+        assert!(
+            error
+                .to_string()
+                .ends_with(&format!(", at least {} more findings, too many to be shown]", 10_000 - causes))
+        );
         let error = ApiError::invalid(Qualified { group: "", resource: "Thing" }, "a", &findings[..3]);
         assert!(error.to_string().ends_with("bad]"));
     }

@@ -137,7 +137,7 @@ fn changed<'v>(new: Option<&'v Value>, old: Option<&Value>) -> Option<&'v Value>
     (new != old).then(|| new.unwrap_or(&Value::Null))
 }
 
-fn invalid(path: impl Into<String>, value: &str, detail: impl Into<String>) -> FieldError {
+fn invalid(path: impl Into<String>, value: &str, detail: impl Into<Arc<str>>) -> FieldError {
     FieldError::invalid(path, &Value::from(value), detail)
 }
 

@@ -3,6 +3,7 @@
 use super::media::{BodyFormat, body_format};
 use super::options::{FieldValidation, WriteOptions};
 use super::{Request, ensure_namespace};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified};
 use crate::object::meta::{self, Metadata};
 use crate::registry::{Resource, Version};
@@ -44,20 +45,25 @@ impl<'k> Expected<'k> {
         Ok(Expected { api_version, kind, ty, served: None })
     }
 
-    /// Prunes a custom resource by its schema, and sets its defaults. Returns findings about pruned fields.
+    /// Prunes a custom resource by its schema, and sets its defaults. Returns findings about pruned fields. If the time is up, it stays
+    /// incomplete, and its validation is refused.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema(object))
+    pub(crate) fn apply_schema(&self, object: &mut Value, deadline: &Deadline) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema(object, deadline))
     }
 
     /// The same for the result of an apply.
     ///
     /// # Errors
     /// If the metadata of an embedded object cannot be read.
-    pub(crate) fn apply_schema_to_applied(&self, object: &mut Value) -> Result<Vec<String>, FieldError> {
-        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema_to_applied(object))
+    pub(crate) fn apply_schema_to_applied(
+        &self,
+        object: &mut Value,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>, FieldError> {
+        self.served.map_or_else(|| Ok(Vec::new()), |(_, version)| version.apply_schema_to_applied(object, deadline))
     }
 
     /// Converts a decoded object to the storage version.
@@ -74,7 +80,9 @@ impl<'k> Expected<'k> {
     pub(crate) fn convert_from_storage(&self, stored: &Value) -> ApiResult<Value> {
         let is_other = |version: &&Version| version.conversion.is_some() && !version.is_custom();
         let version = self.served.map(|(_, version)| version).filter(is_other);
-        let json = version.map_or(Ok(None), |version| version.json_from_storage(stored.to_string().as_bytes(), 0))?;
+        let json = version.map_or(Ok(None), |version| {
+            version.json_from_storage(stored.to_string().as_bytes(), 0, &Deadline::default())
+        })?;
         json.map_or_else(|| Ok(stored.clone()), |json| tree::parse_object(&json).map_err(ApiError::internal))
     }
 
@@ -202,7 +210,7 @@ pub(crate) fn object(
     };
     let Decoded { mut object, findings } = decoded;
     let mut findings: Vec<_> = sent.finding.into_iter().chain(findings).collect();
-    let completed = expected.apply_schema(&mut object);
+    let completed = expected.apply_schema(&mut object, &request.deadline);
     let refused = |why| expected.cannot_be_handled(expected.version(), expected.kind, why);
     findings.extend(completed.map_err(|why| refused(why.to_string()))?);
     if expected.is_custom() {

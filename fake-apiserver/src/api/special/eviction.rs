@@ -71,7 +71,7 @@ fn budgets(request: &Request<'_>, pod: &Value) -> Vec<Arc<Entry>> {
     let selects = |budget: &&Arc<Entry>| {
         let budget = budget.object();
         let selector = budget["spec"].get("selector").and_then(LabelSelector::structured);
-        selector.is_some_and(|selector| selector.matches(|key| labels.get(key)))
+        selector.is_some_and(|selector| selector.matches(labels.iter()))
     };
     request.cluster.store.snapshot().range(&scope, "").filter(selects).cloned().collect()
 }

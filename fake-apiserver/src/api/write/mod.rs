@@ -125,7 +125,7 @@ pub(super) async fn update(
 ) -> ApiResult<Reply> {
     let key = request.key();
     while let Some(entry) = request.cluster.store.get(&key) {
-        let old = request.version.custom_from_storage(request.to_change(&entry).await?.object());
+        let old = request.version.custom_from_storage(request.to_change(&entry).await?.object(), &request.deadline);
         let new = wanted(request, &entry, &old)?;
         let is_managed = matches!(new, Wanted::Managed(_));
         let (Wanted::Plain(mut new) | Wanted::Managed(mut new)) = new;

@@ -50,6 +50,7 @@ impl<'w> Write<'w, '_> {
             now: request.now,
             api_version: &request.version.api_version,
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
+            deadline: &request.deadline,
         }
     }
 
@@ -141,7 +142,7 @@ impl<'w> Write<'w, '_> {
     /// 422 if there are errors, except for those that the server's options allow; 504 if validation exceeds the request's deadline.
     pub(super) fn validate(&mut self, new: &Value) -> ApiResult<()> {
         let (resource, old) = (self.request.resource, self.old());
-        let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old, &self.request.deadline);
+        let Findings { mut errors, warnings } = resource.validate(&self.context(), new, old);
         self.request.deadline.check()?;
         self.request.warnings.extend(warnings);
         if self.request.cluster.allow_privileged {
@@ -188,7 +189,10 @@ impl<'w> Write<'w, '_> {
     }
 
     async fn draft(&self, new: &Value) -> ApiResult<Encoded> {
-        draft(self.request.resource, &*self.request.version.custom_to_storage(new, self.options.dry_run).await?)
+        draft(
+            self.request.resource,
+            &*self.request.version.custom_to_storage(new, self.options.dry_run, &self.request.deadline).await?,
+        )
     }
 
     /// The number of the schema under which the object is complete, or 0. Fields carried over from another stored version may lack

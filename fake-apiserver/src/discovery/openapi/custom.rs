@@ -5,6 +5,8 @@
 use super::document::Document;
 use super::template::{Form, Names, Template};
 use super::{schema, simplify};
+use crate::deadline::Deadline;
+use crate::error::ApiResult;
 use crate::registry::{Served, items};
 use crate::schema::parse_json;
 use std::borrow::Cow;
@@ -18,8 +20,12 @@ const KINDS: &str = "x-kubernetes-group-version-kind";
 const SELECTABLE: &str = "x-kubernetes-selectable-fields";
 
 /// Adds a version of a custom resource to a document; others are left out.
-pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form) {
-    let Some(definition) = &served.version.definition else { return };
+///
+/// # Errors
+/// 504, if the time is up.
+pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form, deadline: &Deadline) -> ApiResult<()> {
+    deadline.check()?;
+    let Some(definition) = &served.version.definition else { return Ok(()) };
     let template = Template::of(form);
     let names = Names::of(served);
     let Served { resource, version, .. } = served;
@@ -58,7 +64,8 @@ pub(super) fn add(document: &mut Document, served: Served<'_>, form: Form) {
     if !selectable.is_empty() {
         kind[SELECTABLE] = selectable.into();
     }
-    document.models.insert(names.model(), Cow::Owned(self::kind(kind, form)));
+    document.models.insert(names.model(), Cow::Owned(self::kind(kind, form, deadline)));
+    deadline.check()
 }
 
 /// The fields that selectors may name.
@@ -67,19 +74,19 @@ fn selectable(version: &Value) -> Vec<Value> {
     items(version, "/selectableFields").iter().map(|field| json!({ "fieldPath": path(field) })).collect()
 }
 
-/// The schema of a kind, given that of its definition with the extensions.
-pub(super) fn kind(mut schema: Value, form: Form) -> String {
-    simplify::unfold(&mut schema);
+/// The schema of a kind, given that of its definition with the extensions; a part of it, if the time is up.
+pub(super) fn kind(mut schema: Value, form: Form, deadline: &Deadline) -> String {
+    simplify::unfold(&mut schema, deadline);
     // Clients would take other fields for unknown if some were named.
     if form == Form::V2 && schema[simplify::PRESERVES_UNKNOWN] == true {
         let extensions = [KINDS, SELECTABLE].into_iter();
         let extensions = extensions.filter_map(|name| Some((name.to_owned(), schema.get(name)?.clone())));
         schema = std::iter::once(("type".to_owned(), "object".into())).chain(extensions).collect();
-        return schema::write(&schema, form);
+        return schema::write(&schema, form, deadline);
     }
     if form == Form::V2 {
-        simplify::to_v2(&mut schema);
+        simplify::to_v2(&mut schema, deadline);
     }
-    simplify::set_standard(&mut schema, form);
-    schema::write(&schema, form)
+    simplify::set_standard(&mut schema, form, deadline);
+    schema::write(&schema, form, deadline)
 }

@@ -6,13 +6,14 @@
 //!   template.txt ─▶ custom.rs ───┘
 //! ```
 //!
-//! A document is made when it is requested. Only its hash is kept, as the index has those of all documents, until one of the
-//! resources that it describes changes.
+//! A document is made when it is first requested, or its hash is, which the index has of all documents. It is kept until one of the
+//! resources that it describes changes (`kept.rs`).
 
 mod built_in;
 mod convert;
 mod custom;
 mod document;
+mod kept;
 mod open;
 mod protobuf;
 mod recorded;
@@ -24,106 +25,82 @@ mod tests;
 #[cfg(test)]
 mod vectors;
 
-use super::aggregated::sha512_hex;
+pub(crate) use kept::{Hashed, Shelf};
+
 use super::groups::{self, Group, GroupVersion};
+use crate::deadline::Deadline;
+use crate::error::ApiResult;
 use crate::json::encode;
 use crate::registry::{Registry, Served, is_added};
-use crate::store::ResourceId;
 use bytes::Bytes;
 use document::Document;
+use kept::{Described, Kept};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 use template::Form;
+use tokio::sync::OnceCell;
 use tree::{Map, json};
 
 /// The documents about a registry.
 pub(crate) struct OpenApi {
     registry: Registry,
-    hashes: Arc<Hashes>,
-    index: OnceLock<Bytes>,
-    /// The hash of the document of version 2.
-    v2: OnceLock<String>,
-}
-
-/// The hashes of documents, by their paths, as they were last made for a cluster.
-#[derive(Default)]
-pub(super) struct Hashes {
-    own: Mutex<BTreeMap<String, Hash>>,
-    /// The hashes that all clusters share, of documents about built-in resources only.
-    shared: Option<Arc<Hashes>>,
-}
-
-struct Hash {
-    /// The versions of resources that the document describes.
-    of: Vec<(ResourceId, u32)>,
-    text: Arc<str>,
-}
-
-/// A document that is named by its hash.
-pub(crate) struct Hashed<'d> {
-    /// The hash in the URL's query and, in double quotes, in the entity tag.
-    pub(crate) hash: String,
-    /// The document; called only if it is to be sent.
-    pub(crate) json: Box<dyn FnOnce() -> Bytes + 'd>,
-    form: Form,
-}
-
-impl Hashed<'_> {
-    /// The document in protobuf.
-    ///
-    /// # Errors
-    /// If the schema of a custom resource has a member that the messages have no field for.
-    pub(crate) fn protobuf(self) -> Result<Bytes, String> {
-        let json = (self.json)();
-        let protobuf = match self.form {
-            Form::V2 => protobuf::v2(&json),
-            Form::V3 => protobuf::v3(&json),
-        };
-        protobuf.map(Bytes::from)
-    }
+    shelf: Arc<Shelf>,
+    index: OnceCell<Bytes>,
+    /// The document of version 2.
+    v2: Arc<Kept>,
 }
 
 impl OpenApi {
-    /// Describes a registry.
-    pub(super) fn of(registry: &Registry, hashes: &Arc<Hashes>) -> Self {
-        OpenApi { registry: registry.clone(), hashes: hashes.clone(), index: OnceLock::new(), v2: OnceLock::new() }
+    /// Describes a registry, whose documents may be on a shelf.
+    pub(super) fn of(registry: &Registry, shelf: &Arc<Shelf>) -> Self {
+        OpenApi { registry: registry.clone(), shelf: shelf.clone(), index: OnceCell::new(), v2: Arc::default() }
     }
 
     /// The document `/openapi/v3` with the URLs of the others.
-    pub(crate) fn index(&self) -> &Bytes {
-        self.index.get_or_init(|| {
-            let paths: Map = self
-                .hashes
-                .all(&self.registry)
-                .into_iter()
-                .map(|(path, hash)| {
-                    let url = format!("/openapi/v3/{path}?hash={hash}");
-                    (path, json!({ "serverRelativeURL": url }))
-                })
-                .collect();
-            encode(&json!({ "paths": paths })).into()
-        })
+    ///
+    /// # Errors
+    /// 504, if the time is up.
+    pub(crate) async fn index(&self, deadline: &Deadline) -> ApiResult<Bytes> {
+        let index = || async {
+            let mut paths = BTreeMap::new();
+            for subject in Subject::all(&self.registry) {
+                let hash = self.place(&subject).hash(|| subject.v3(&self.registry, deadline)).await?;
+                let url = format!("/openapi/v3/{}?hash={hash}", subject.path);
+                paths.insert(subject.path, json!({ "serverRelativeURL": url }));
+            }
+            let paths: Map = paths.into_iter().collect();
+            Ok(encode(&json!({ "paths": paths })).into())
+        };
+        self.index.get_or_try_init(index).await.cloned()
     }
 
-    /// The document at `/openapi/v3/{path}`.
-    pub(crate) fn v3(&self, path: &str) -> Option<Hashed<'_>> {
-        let subject = Subject::of(&self.registry, path)?;
-        let json = Bytes::from(subject.v3(&self.registry));
-        let hash = self.hashes.of(&subject, || json.clone()).to_string();
-        Some(Hashed { hash, json: Box::new(move || json), form: Form::V3 })
+    /// The document at `/openapi/v3/{path}`, if there is one.
+    ///
+    /// # Errors
+    /// 504, if the time is up.
+    pub(crate) async fn v3<'d>(&'d self, path: &str, deadline: &'d Deadline) -> ApiResult<Option<Hashed<'d>>> {
+        let Some(subject) = Subject::of(&self.registry, path) else { return Ok(None) };
+        let kept = self.place(&subject);
+        let make = Box::new(move || subject.v3(&self.registry, deadline));
+        Hashed::of(kept, Form::V3, make, deadline).await.map(Some)
     }
 
     /// The document at `/openapi/v2`, of all resources.
-    pub(crate) fn v2(&self) -> Hashed<'_> {
-        let made = OnceLock::new();
-        let json = || {
+    ///
+    /// # Errors
+    /// 504, if the time is up.
+    pub(crate) async fn v2<'d>(&'d self, deadline: &'d Deadline) -> ApiResult<Hashed<'d>> {
+        let make = Box::new(move || {
             let mut document = Document::default();
             built_in::add(&mut document, Form::V2, ("", ""), built_in::served(&self.registry));
-            self.registry.versions().for_each(|served| custom::add(&mut document, served, Form::V2));
-            Bytes::from(document.v2())
-        };
-        let hash = self.v2.get_or_init(|| sha512_hex(made.get_or_init(json))).clone();
-        Hashed { hash, json: Box::new(move || made.into_inner().unwrap_or_else(json)), form: Form::V2 }
+            self.registry.versions().try_for_each(|served| custom::add(&mut document, served, Form::V2, deadline))?;
+            Ok(Bytes::from(document.v2()))
+        });
+        Hashed::of(self.v2.clone(), Form::V2, make, deadline).await
+    }
+
+    fn place(&self, subject: &Subject<'_>) -> Arc<Kept> {
+        self.shelf.place(&subject.path, subject.described(), subject.is_built_in())
     }
 }
 
@@ -173,7 +150,11 @@ impl<'r> Subject<'r> {
     }
 
     /// The document.
-    fn v3(&self, registry: &Registry) -> String {
+    ///
+    /// # Errors
+    /// 504, if the time is up.
+    fn v3(&self, registry: &Registry, deadline: &Deadline) -> ApiResult<Bytes> {
+        deadline.check()?;
         let mut document = Document::default();
         let mut recorded = built_in::served(registry).filter(|recorded| recorded.document() == self.path).peekable();
         if recorded.peek().is_some() {
@@ -182,10 +163,10 @@ impl<'r> Subject<'r> {
         for served in &self.resources {
             match !served.version.is_custom() && is_added(served.resource.id) {
                 true => open::add(&mut document, &self.path, *served),
-                false => custom::add(&mut document, *served, Form::V3),
+                false => custom::add(&mut document, *served, Form::V3, deadline)?,
             }
         }
-        document.v3()
+        Ok(document.v3().into())
     }
 
     /// Whether it is the same in all clusters.
@@ -194,49 +175,7 @@ impl<'r> Subject<'r> {
     }
 
     /// The versions of resources that the document describes.
-    fn described(&self) -> Vec<(ResourceId, u32)> {
+    fn described(&self) -> Described {
         self.resources.iter().map(|served| (served.resource.id, served.version.number)).collect()
-    }
-}
-
-impl Hashes {
-    /// The hashes of a cluster, which starts with those that all clusters share.
-    pub(super) fn sharing(shared: &Arc<Hashes>) -> Self {
-        Hashes { shared: Some(shared.clone()), ..Hashes::default() }
-    }
-
-    /// The hash of the document about a subject.
-    fn of(&self, subject: &Subject<'_>, json: impl FnOnce() -> Bytes) -> Arc<str> {
-        if let Some(shared) = self.shared.as_ref().filter(|_| subject.is_built_in()) {
-            return shared.of(subject, json);
-        }
-        let of = subject.described();
-        let known = self.own().get(&subject.path).and_then(|hash| hash.text_if(&of));
-        known.unwrap_or_else(|| {
-            let text: Arc<str> = sha512_hex(&json()).into();
-            self.own().insert(subject.path.clone(), Hash { of, text: text.clone() });
-            text
-        })
-    }
-
-    /// The hashes of all documents, by path. Hashes of other documents are dropped.
-    fn all(&self, registry: &Registry) -> BTreeMap<String, Arc<str>> {
-        let hash = |subject: Subject<'_>| {
-            let hash = self.of(&subject, || subject.v3(registry).into());
-            (subject.path, hash)
-        };
-        let all: BTreeMap<String, Arc<str>> = Subject::all(registry).map(hash).collect();
-        self.own().retain(|path, _| all.contains_key(path));
-        all
-    }
-
-    fn own(&self) -> MutexGuard<'_, BTreeMap<String, Hash>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Hash {
-    fn text_if(&self, of: &[(ResourceId, u32)]) -> Option<Arc<str>> {
-        (self.of == of).then(|| self.text.clone())
     }
 }

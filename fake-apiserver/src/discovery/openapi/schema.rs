@@ -3,6 +3,7 @@
 
 use super::convert::unescaped;
 use super::template::{Form, Template};
+use crate::deadline::Deadline;
 use crate::schema::encode_any;
 use tree::Value;
 
@@ -78,8 +79,8 @@ const MEMBERS: &[(&str, Is)] = &[
 ];
 
 /// The JSON of a schema. In version 2 nothing is escaped that is special in HTML only.
-pub(super) fn write(schema: &Value, form: Form) -> String {
-    let mut writer = Writer { json: String::new(), form };
+pub(super) fn write(schema: &Value, form: Form, deadline: &Deadline) -> String {
+    let mut writer = Writer { json: String::new(), form, deadline };
     writer.schema(schema);
     match form {
         Form::V2 => unescaped(&writer.json),
@@ -87,13 +88,17 @@ pub(super) fn write(schema: &Value, form: Form) -> String {
     }
 }
 
-struct Writer {
+struct Writer<'d> {
     json: String,
     form: Form,
+    deadline: &'d Deadline,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn schema(&mut self, schema: &Value) {
+        if self.deadline.check().is_err() {
+            return;
+        }
         let template = Template::of(self.form);
         let recorded = |key: &str| schema.get(key).and_then(Value::as_str);
         if let Some(json) = recorded(STANDARD).and_then(|field| template.standard.get(field)) {

@@ -5,6 +5,7 @@
 
 use super::schema::{self, EMBEDDED, STANDARD};
 use super::template::Form;
+use crate::deadline::Deadline;
 use crate::registry::flag;
 use tree::{Map, Text, Value, json};
 
@@ -12,16 +13,16 @@ use tree::{Map, Text, Value, json};
 pub(super) const PRESERVES_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
 
 /// Calls a function for a schema, then for the schemas of parts of its values; those in `allOf`, `anyOf` and the like are left out.
-fn visit(schema: &mut Value, change: &mut impl FnMut(&mut Map)) {
-    let Some(members) = schema.as_object_mut() else { return };
+fn visit(schema: &mut Value, deadline: &Deadline, change: &mut impl FnMut(&mut Map)) {
+    let Some(members) = schema.as_object_mut().filter(|_| deadline.check().is_ok()) else { return };
     change(members);
     for name in ["items", "additionalProperties"] {
         if let Some(inner) = members.get_mut(name) {
-            visit(inner, change);
+            visit(inner, deadline, change);
         }
     }
     let properties = members.get_mut("properties").and_then(Value::as_object_mut);
-    properties.into_iter().flat_map(Map::values_mut).for_each(|inner| visit(inner, change));
+    properties.into_iter().flat_map(Map::values_mut).for_each(|inner| visit(inner, deadline, change));
 }
 
 fn is(members: &Map, name: &str) -> bool {
@@ -29,9 +30,9 @@ fn is(members: &Map, name: &str) -> bool {
 }
 
 /// Spells out `x-kubernetes-int-or-string` as `anyOf`, where the schema does not (`Unfold`).
-pub(super) fn unfold(schema: &mut Value) {
+pub(super) fn unfold(schema: &mut Value, deadline: &Deadline) {
     let either = json!([{"type": "integer"}, {"type": "string"}]);
-    visit(schema, &mut |members| {
+    visit(schema, deadline, &mut |members| {
         let says = members.get("anyOf") == Some(&either)
             || members.get("allOf").is_some_and(|all| all[0].get("anyOf") == Some(&either));
         if !is(members, "x-kubernetes-int-or-string") || says {
@@ -50,8 +51,8 @@ pub(super) fn unfold(schema: &mut Value) {
 }
 
 /// Removes members that version 2 cannot express, and those that its clients misread (`ToStructuralOpenAPIV2`, `PruneDefaults`).
-pub(super) fn to_v2(schema: &mut Value) {
-    visit(schema, &mut |members| {
+pub(super) fn to_v2(schema: &mut Value, deadline: &Deadline) {
+    visit(schema, deadline, &mut |members| {
         for name in ["allOf", "oneOf", "anyOf", "not", "default"] {
             members.remove(name);
         }
@@ -83,10 +84,10 @@ pub(super) fn to_v2(schema: &mut Value) {
 }
 
 /// Gives objects and embedded objects the fields that all have.
-pub(super) fn set_standard(schema: &mut Value, form: Form) {
+pub(super) fn set_standard(schema: &mut Value, form: Form, deadline: &Deadline) {
     let Some(members) = schema.as_object_mut() else { return };
     set(members, STANDARD);
-    visit(schema, &mut |members| {
+    visit(schema, deadline, &mut |members| {
         if !is(members, "x-kubernetes-embedded-resource") || (form == Form::V2 && is(members, PRESERVES_UNKNOWN)) {
             return;
         }

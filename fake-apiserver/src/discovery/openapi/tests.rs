@@ -4,8 +4,9 @@ use super::built_in;
 use super::document::Document;
 use super::protobuf;
 use super::recorded::{Path, Recorded};
-use super::sha512_hex;
 use super::template::Form;
+use crate::deadline::Deadline;
+use crate::discovery::aggregated::sha512_hex;
 
 /// The documents of the record whole, whatever is served here.
 #[test]
@@ -18,12 +19,12 @@ fn the_record_is_what_the_real_server_publishes() {
         let (json, protobuf) = match path.strip_prefix("v3/") {
             Some(path) => {
                 let json = v3(path);
-                let protobuf = protobuf::v3(json.as_bytes());
+                let protobuf = protobuf::v3(json.as_bytes(), &Deadline::default());
                 (json, protobuf)
             }
             None => {
                 let json = v2();
-                let protobuf = protobuf::v2(json.as_bytes());
+                let protobuf = protobuf::v2(json.as_bytes(), &Deadline::default());
                 (json, protobuf)
             }
         };

@@ -3,8 +3,9 @@
 use super::custom;
 use super::document::Document;
 use super::schema::STANDARD_FIELDS;
-use super::sha512_hex;
 use super::template::{Form, Template};
+use crate::deadline::Deadline;
+use crate::discovery::aggregated::sha512_hex;
 use crate::registry::{Description, Registry, ScalePaths, VersionDescription};
 use crate::schema::{OwnedType, parse_json};
 use crate::store::ResourceId;
@@ -54,7 +55,7 @@ fn documents_are_those_of_go() {
                 schema["x-kubernetes-group-version-kind"] =
                     json!([{"group": "g.openapi.template", "kind": "Zemplate", "version": "v9beta9"}]);
                 for (form, expected) in [(Form::V3, v3), (Form::V2, v2)] {
-                    let published = abbreviated(custom::kind(schema.clone(), form), form);
+                    let published = abbreviated(custom::kind(schema.clone(), form, &Deadline::default()), form);
                     if published != expected {
                         differences.push(format!("{form:?} of {schema}:\n  {published}\n  {expected}"));
                     }
@@ -102,7 +103,7 @@ fn documents(spec: Value, version: &str) -> [Document; 2] {
     let served = registry.versions().next().expect("the version is served");
     [Form::V3, Form::V2].map(|form| {
         let mut document = Document::default();
-        custom::add(&mut document, served, form);
+        custom::add(&mut document, served, form, &Deadline::default()).expect("there is no deadline");
         document
     })
 }

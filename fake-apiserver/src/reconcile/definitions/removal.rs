@@ -3,6 +3,7 @@
 //! Follows `deleteInstances` of `pkg/controller/finalizer` (k8s.io/apiextensions-apiserver v0.37.1).
 
 use crate::commit::deletion::{self, DeleteOptions};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, aggregate};
 use crate::reconcile::pace::Pace;
 use crate::reconcile::reconciler::Context;
@@ -61,6 +62,6 @@ async fn undecodable(resource: &Resource, entry: &Entry) -> Option<ApiError> {
     if !storage.asks_webhook() {
         return None;
     }
-    let why = storage.convert_from_storage_by_webhook(vec![entry.object()]).await.err()?;
+    let why = storage.convert_from_storage_by_webhook(vec![entry.object()], &Deadline::default()).await.err()?;
     Some(Undecodable::new(entry, &why).corrupt(resource, entry))
 }

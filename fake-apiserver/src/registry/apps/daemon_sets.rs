@@ -75,7 +75,7 @@ fn spec(spec: At<'_, '_>, errors: &mut Errors) {
     let matches = match selector.is_set().then(|| LabelSelector::structured(selector.value())) {
         None => false,
         Some(None) => true,
-        Some(Some(selector)) => selector.matches(|key| labels.value()[key].as_str()),
+        Some(Some(selector)) => selector.matches(labels.texts()),
     };
     if !matches {
         labels.invalid("`selector` does not match template `labels`", errors);

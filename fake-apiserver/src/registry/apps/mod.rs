@@ -48,7 +48,7 @@ fn selector_and_template(spec: At<'_, '_>, errors: &mut Errors) {
     let labels = template.field("metadata.labels");
     let matches = match at.is_set().then(|| LabelSelector::structured(at.value())) {
         None => false,
-        Some(Some(selector)) => selector.matches(|key| labels.value()[key].as_str()),
+        Some(Some(selector)) => selector.matches(labels.texts()),
         Some(None) => return at.invalid("invalid label selector", errors),
     };
     if !matches {

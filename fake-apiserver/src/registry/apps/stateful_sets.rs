@@ -108,7 +108,7 @@ fn spec(set: &Value, is_update: bool, is_lenient: bool, errors: &mut Errors) {
     match selector.is_set().then(|| LabelSelector::structured(selector.value())) {
         Some(None) => selector.invalid("", errors),
         found => {
-            let matches = found.flatten().is_some_and(|selector| selector.matches(|key| labels.value()[key].as_str()));
+            let matches = found.flatten().is_some_and(|selector| selector.matches(labels.texts()));
             if !matches {
                 labels.invalid("`selector` does not match template `labels`", errors);
             }

@@ -96,6 +96,9 @@ struct Judge<'j> {
 
 impl Judge<'_> {
     fn rule(&self, at: Path<'_>, rule: &Value, errors: &mut Errors, total: &mut TotalCost) {
+        if self.leniency.deadline.check().is_err() {
+            return;
+        }
         let Some(compiled) = self.scope.compile(rule, |field, text| self.leniency.stage(field, text)) else { return };
         let cost = compiled.code.as_ref().map_or(0, |code| self.scope.max_cost(code));
         let here = at.child("rule");

@@ -2,6 +2,7 @@
 //!
 //! Follows `validationOptions` of `pkg/apis/apiextensions/validation/validation.go` of `k8s.io/apiextensions-apiserver` (v0.37.1).
 
+use crate::deadline::Deadline;
 use kubernetes_cel::Stage;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -28,6 +29,8 @@ pub(super) struct Leniency {
     /// Rules may cost whatever they do (`suppressPerExpressionCost`).
     pub(super) any_cost: bool,
     pub(super) stored: Option<Rc<Stored>>,
+    /// The time until which all of them are checked.
+    pub(super) deadline: Deadline,
 }
 
 /// The parts of the stored definition that matter for its update.
@@ -41,18 +44,21 @@ pub(super) struct Stored {
 
 impl Leniency {
     /// The requirements on a new definition.
-    pub(super) const NONE: Leniency = Leniency {
-        review_versions: true,
-        schemas: true,
-        types: true,
-        structural: true,
-        atomic_sets: true,
-        keys: true,
-        certificates: false,
-        selectable_fields: Vec::new(),
-        any_cost: false,
-        stored: None,
-    };
+    pub(super) fn none() -> Leniency {
+        Leniency {
+            review_versions: true,
+            schemas: true,
+            types: true,
+            structural: true,
+            atomic_sets: true,
+            keys: true,
+            certificates: false,
+            selectable_fields: Vec::new(),
+            any_cost: false,
+            stored: None,
+            deadline: Deadline::default(),
+        }
+    }
 
     /// The leniency for a version: costs are not limited if its schema is unchanged.
     pub(super) fn of_version(&self, name: &str) -> Self {

@@ -118,9 +118,11 @@ fn store(definition: &mut Value, always: bool) {
     }
 }
 
-/// `ValidateCustomResourceDefinition` and `ValidateCustomResourceDefinitionUpdate` without the metadata.
-fn validate(_: &Context<'_>, definition: &Value, old: Option<&Value>, errors: &mut Errors) {
-    let leniency = old.map_or(Leniency::NONE, |old| old::leniency(definition, old));
+/// `ValidateCustomResourceDefinition` and `ValidateCustomResourceDefinitionUpdate` without the metadata. If the time is up, the findings are
+/// too few.
+fn validate(context: &Context<'_>, definition: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let leniency = old.map_or_else(Leniency::none, |old| old::leniency(definition, old));
+    let leniency = Leniency { deadline: context.deadline.clone(), ..leniency };
     spec::spec(definition, &leniency, errors);
     if let Some(old) = old {
         spec::immutable(definition, old, errors);

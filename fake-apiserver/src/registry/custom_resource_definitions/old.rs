@@ -9,6 +9,7 @@ use super::leniency::{Leniency, Stored};
 use super::versions::{self, Shared, Versions};
 use super::visit::{self, of_versions, word};
 use super::{conversion, items, lists, schema, selectable, structural};
+use crate::deadline::Deadline;
 use crate::error::Path;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -30,6 +31,7 @@ pub(super) fn leniency(new: &Value, old: &Value) -> Leniency {
         selectable_fields: too_many(new, old),
         any_cost: false,
         stored: Some(Rc::new(Stored::of(new, old))),
+        deadline: Deadline::default(),
     }
 }
 

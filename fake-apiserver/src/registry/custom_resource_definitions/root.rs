@@ -58,7 +58,7 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
     if leniency.structural && conversion.is_none() {
         let findings = structural::findings(here, schema);
         if findings.is_empty() {
-            match defaults(here, schema) {
+            match defaults(here, schema, &leniency.deadline) {
                 Ok(findings) if findings.is_empty() => context = Some(Context::root(schema)),
                 Ok(findings) => own.extend(findings),
                 Err(error) => own.invalid(here, "", error),
@@ -80,10 +80,9 @@ pub(super) fn schema(at: Path<'_>, schema: &Value, status: bool, leniency: &Leni
 }
 
 /// Findings about the defaults, which must also obey the rules that are about them.
-fn defaults(at: Path<'_>, schema: &Value) -> Result<Vec<FieldError>, String> {
-    let deadline = Deadline::default();
-    let mut check = Check::new(&deadline);
-    validate_defaults(schema, at, &mut |default, errors| {
+fn defaults(at: Path<'_>, schema: &Value, deadline: &Deadline) -> Result<Vec<FieldError>, String> {
+    let mut check = Check::new(deadline);
+    validate_defaults(schema, at, deadline, &mut |default, errors| {
         if let Some(rules) = Rules::new(default.schema, default.is_root) {
             rules.check_default(default.node, default.at, default.value, &mut check);
             errors.extend(check.errors.drain(..));

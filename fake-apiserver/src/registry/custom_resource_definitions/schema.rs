@@ -31,6 +31,9 @@ pub(super) fn schema(
     context: Option<&Context<'_>>,
     found: &mut Found,
 ) {
+    if leniency.deadline.check().is_err() {
+        return;
+    }
     let before = found.errors.len();
     let errors = &mut found.errors;
     keywords(at, node, place, leniency, errors);

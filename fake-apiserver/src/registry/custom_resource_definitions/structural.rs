@@ -184,7 +184,7 @@ fn values(at: Path<'_>, schema: &Value, exceptions: Exceptions, errors: &mut Err
     }
     let pattern = word(schema, "pattern");
     if !pattern.is_empty()
-        && let Err(error) = go_regex::compile(pattern)
+        && let Err(error) = go_regex::check(pattern)
     {
         let detail = format!("must be a valid regular expression, but isn't: {error}");
         errors.invalid(at.child("pattern"), pattern, detail);

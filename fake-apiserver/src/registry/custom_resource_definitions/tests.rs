@@ -64,9 +64,10 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     let old = (recorded["update"] == true).then(|| definition(base, &recorded["old"]));
     let (version, store) = (resource.storage(), Store::with_history(1, 1));
     let subresource = version.subresource("status").filter(|_| status && old.is_some());
+    let deadline = Deadline::default();
     let context = Context {
         subresource: subresource.map_or("", |subresource| &subresource.name),
-        ..Context::of_server(&version.api_version, &store, Timestamp::default())
+        ..Context::of_server(&version.api_version, &store, Timestamp::default(), &deadline)
     };
     // The pipeline of writes leaves to each endpoint its own field.
     match &old {
@@ -75,7 +76,7 @@ fn compare(base: &Value, recorded: &Value) -> [(Vec<String>, Vec<String>); 3] {
     }
     let strategy = subresource.map_or(&resource.rules.strategy, |subresource| &subresource.strategy);
     (strategy.prepare)(&context, &mut new, old.as_ref());
-    let findings = resource.validate(&context, &new, old.as_ref(), &Deadline::default());
+    let findings = resource.validate(&context, &new, old.as_ref());
     let mut warnings = (strategy.warnings)(&context, &new, old.as_ref());
     let mut findings: Vec<String> = findings.errors.iter().map(line).collect();
     let mut expected = texts("findings");

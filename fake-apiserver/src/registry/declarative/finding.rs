@@ -3,10 +3,11 @@
 use crate::error::FieldError;
 use crate::registry::cursor::At;
 use crate::schema::{encode, encode_any, quote};
+use std::sync::Arc;
 use tree::Value;
 
 /// The finding about a value, which shows it.
-pub(super) fn shown(at: At<'_, '_>, detail: impl Into<String>) -> FieldError {
+pub(super) fn shown(at: At<'_, '_>, detail: impl Into<Arc<str>>) -> FieldError {
     FieldError::invalid_printed(at.path(), printed(at), detail)
 }
 

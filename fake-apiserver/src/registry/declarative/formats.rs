@@ -4,6 +4,7 @@ use super::finding::shown;
 use crate::error::FieldError;
 use crate::object::name;
 use crate::registry::cursor::At;
+use std::sync::Arc;
 use tree::Value;
 
 /// `resourceDeviceMaxLength`.
@@ -43,7 +44,7 @@ pub(super) fn check(name: &str, at: At<'_, '_>) -> Vec<FieldError> {
 }
 
 /// A finding that shows part of the text.
-fn part(at: At<'_, '_>, text: &str, detail: impl Into<String>) -> FieldError {
+fn part(at: At<'_, '_>, text: &str, detail: impl Into<Arc<str>>) -> FieldError {
     FieldError::invalid(at.path(), &Value::from(text), detail)
 }
 

@@ -82,6 +82,11 @@ impl<'c> Check<'c> {
         Check { deadline, budget: BUDGET, room: MAX_REPORTED_BYTES, errors: Vec::new(), warnings: Vec::new() }
     }
 
+    /// The time at which it ends.
+    pub(super) fn deadline(&self) -> &'c Deadline {
+        self.deadline
+    }
+
     /// Checks a value, unless the check has ended already.
     pub(super) fn all(&mut self, rules: &Node, node: &schema::Node, at: Path<'_>, value: &Value, before: Before<'_>) {
         if self.room > 0 && self.value(node, Subject { rules, at, value, before }).is_break() {
@@ -113,6 +118,9 @@ impl<'c> Check<'c> {
 
     fn value(&mut self, node: &schema::Node, subject: Subject<'_>) -> ControlFlow<()> {
         let Subject { rules, at, value, before } = subject;
+        if self.deadline.check().is_err() {
+            return ControlFlow::Break(());
+        }
         if value.is_null() {
             return ControlFlow::Continue(());
         }
@@ -242,7 +250,7 @@ impl<'c> Check<'c> {
     }
 
     /// Reports a rule that cannot be evaluated.
-    fn failure(&mut self, subject: Subject<'_>, detail: impl Into<String>) -> ControlFlow<()> {
+    fn failure(&mut self, subject: Subject<'_>, detail: impl Into<Arc<str>>) -> ControlFlow<()> {
         let type_ = subject.rules.type_.as_str().into();
         self.tell(FieldError::invalid(subject.place(""), &type_, detail), false)
     }

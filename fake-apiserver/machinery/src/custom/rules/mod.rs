@@ -50,7 +50,7 @@ impl Rules {
 
     /// Checks a default: as a value that replaces itself, and as a new one.
     pub fn check_default(&self, node: &Node, at: Path<'_>, default: &Value, check: &mut Check<'_>) {
-        let compared = Compared::default();
+        let compared = Compared::until(check.deadline());
         check.cheaper_of(
             |check| self.check(node, at, default, Before::strict(Old::new(default, &compared)), check),
             |check| self.check(node, at, default, Before::NOTHING, check),

@@ -3,23 +3,27 @@
 use super::embedded::{self, Mode};
 use super::node::{Child, Node, Others};
 use super::prune;
+use crate::deadline::Deadline;
 use crate::error::Path;
-use tree::{Map, Value};
+use tree::{Map, Text, Value};
 
 /// Removes fields that are null, not nullable, and without a default (`PruneNonNullableNullsWithoutDefaults`).
-pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
+pub(super) fn prune_nulls(node: &Node, value: &mut Value, deadline: &Deadline) {
+    if deadline.check().is_err() {
+        return;
+    }
     match value {
         Value::Object(object) => object.retain(|name, value| match node.field(name) {
             Some(field) if value.is_null() => field.nullable || field.default.is_some(),
             Some(field) => {
-                prune_nulls(field, value);
+                prune_nulls(field, value, deadline);
                 true
             }
             None => true,
         }),
         Value::Array(items) => {
             if let Some(node) = &node.items {
-                items.iter_mut().for_each(|item| prune_nulls(node, item));
+                items.iter_mut().for_each(|item| prune_nulls(node, item, deadline));
             }
         }
         _ => {}
@@ -27,38 +31,43 @@ pub(super) fn prune_nulls(node: &Node, value: &mut Value) {
 }
 
 /// Sets fields that are missing, or null and not nullable, to their defaults (`Default`).
-pub(super) fn set(node: &Node, value: &mut Value) {
+pub(super) fn set(node: &Node, value: &mut Value, deadline: &Deadline) {
+    if !node.has_defaults || deadline.check().is_err() {
+        return;
+    }
     match value {
         Value::Object(object) => {
-            for (name, field) in &node.properties {
-                if let Some(default) = &field.default
-                    && object.get(name).is_none_or(|value| value.is_null() && !field.nullable)
-                {
-                    object.insert(name.as_str().into(), default.clone());
+            let missing = node.properties.iter().filter_map(|(name, field)| {
+                let default = field.default.as_ref()?;
+                let is_missing = object.get(name).is_none_or(|value| value.is_null() && !field.nullable);
+                is_missing.then(|| (Text::from(name.as_str()), default.clone()))
+            });
+            let missing: Vec<_> = missing.collect();
+            object.extend(missing);
+            for (name, field) in node.properties.iter().filter(|(_, field)| field.has_defaults) {
+                if let Some(value) = object.get_mut(name) {
+                    set(field, value, deadline);
                 }
             }
-            for (name, value) in object.iter_mut() {
-                match (node.properties.get(name.as_str()), &node.others) {
-                    (Some(field), _) => set(field, value),
-                    (None, Some(Others::Like(field))) => set_over_null(field, value),
-                    _ => {}
-                }
+            if let Some(Others::Like(other)) = &node.others {
+                let others = object.iter_mut().filter(|(name, _)| !node.properties.contains_key(name.as_str()));
+                others.for_each(|(_, value)| set_over_null(other, value, deadline));
             }
         }
         Value::Array(items) => {
             if let Some(node) = &node.items {
-                items.iter_mut().for_each(|item| set_over_null(node, item));
+                items.iter_mut().for_each(|item| set_over_null(node, item, deadline));
             }
         }
         _ => {}
     }
 }
 
-fn set_over_null(node: &Node, value: &mut Value) {
+fn set_over_null(node: &Node, value: &mut Value, deadline: &Deadline) {
     if value.is_null() && !node.nullable {
         *value = node.default.clone().unwrap_or_default();
     }
-    set(node, value);
+    set(node, value, deadline);
 }
 
 /// Whether defaults are set once and for all: none has a null, which would be pruned the next time, and the status, which the creation of an
@@ -86,19 +95,28 @@ pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
     if found.is_empty() {
         return Ok(());
     }
-    let mut pruned = Vec::new();
+    let (mut pruned, deadline) = (Vec::new(), Deadline::default());
     for (place, default) in found {
         let mut object = around(&place, default);
         if !object.is_object() {
             return Err("failed to prune default value: object root default value must be of object type".into());
         }
-        embedded::coerce(root, Path::ROOT, &mut object, true, Mode::DropMalformed)
+        embedded::coerce(root, Path::ROOT, &mut object, true, Mode::DropMalformed, &deadline)
             .map_err(|error| format!("failed to prune default value: {error}"))?;
-        prune::prune(root, &mut object, true);
+        prune::prune(root, &mut object, true, &deadline);
         pruned.push(within(&place, object));
     }
     put_back(root, &mut pruned.into_iter());
+    note(root);
     Ok(())
+}
+
+/// Notes which schemas have defaults of parts of their values.
+fn note(node: &mut Node) {
+    node.has_defaults = node.children_mut().fold(false, |has, (_, part)| {
+        note(part);
+        has || part.has_defaults || part.default.is_some()
+    });
 }
 
 /// Collects the defaults with their places, in the order of the walk.
@@ -147,6 +165,7 @@ fn name_of(child: &Child) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::custom::schema::Structural;
     use tree::json;
 
@@ -162,5 +181,25 @@ mod tests {
             let schema = json!({"type": "object", "properties": properties});
             assert_eq!(Structural::new(&schema).unwrap().completes_once, is_final, "{schema}");
         }
+    }
+
+    /// So many that they are not inserted one by one.
+    #[test]
+    fn many_defaults_are_set_at_once() {
+        let with_default = |number: i64| (format!("f{number}"), json!({"type": "integer", "default": number}));
+        let properties: Value = Value::Object((0..200).map(with_default).collect());
+        let schema = Structural::new(&json!({"type": "object", "properties": properties})).unwrap();
+        let mut object = json!({"f7": 70, "f9": null, "z": 1});
+        schema.set_defaults(&mut object, &Deadline::default());
+        assert_eq!(object.as_object().map(Map::len), Some(201));
+        assert_eq!((&object["f7"], &object["f9"], &object["f199"]), (&json!(70), &json!(9), &json!(199)));
+    }
+
+    #[test]
+    fn nothing_is_set_when_the_time_is_up() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "default": "b"}}});
+        let (schema, deadline, mut object) = (Structural::new(&schema).unwrap(), Deadline::passed(), json!({}));
+        schema.set_defaults(&mut object, &deadline);
+        assert_eq!(object, json!({}));
     }
 }

@@ -3,6 +3,7 @@
 //! A port of `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta` (v0.37.1).
 
 use super::node::Node;
+use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Path};
 use crate::object::validate::{MetaRules, NameRule};
 use crate::object::{name, validate};
@@ -53,88 +54,99 @@ pub(super) fn coerce(
     value: &mut Value,
     is_object: bool,
     mode: Mode,
+    deadline: &Deadline,
 ) -> Result<Vec<String>, FieldError> {
-    let mut unknown = Vec::new();
-    coerce_value(node, is_object, at, value, mode, &mut unknown)?;
-    unknown.sort();
-    Ok(unknown)
+    let mut coercion = Coercion { mode, unknown: Vec::new(), deadline };
+    coercion.value(node, is_object, at, value)?;
+    coercion.unknown.sort();
+    Ok(coercion.unknown)
 }
 
-fn coerce_value(
-    node: &Node,
-    is_object: bool,
-    at: Path<'_>,
-    value: &mut Value,
+/// A walk through a value, with the paths of unknown fields.
+struct Coercion<'d> {
     mode: Mode,
-    unknown: &mut Vec<String>,
-) -> Result<(), FieldError> {
-    match value {
-        Value::Object(object) => {
-            if is_object || node.embedded {
-                coerce_meta(node, at, object, mode, unknown)?;
-            }
-            for (name, value) in object.iter_mut() {
-                match (node.properties.get(name.as_str()), node.field(name)) {
-                    (Some(field), _) => coerce_value(field, false, at.child(name), value, mode, unknown)?,
-                    (None, Some(field)) => coerce_value(field, false, at.key(name), value, mode, unknown)?,
-                    (None, None) => {}
+    unknown: Vec<String>,
+    deadline: &'d Deadline,
+}
+
+impl Coercion<'_> {
+    fn value(&mut self, node: &Node, is_object: bool, at: Path<'_>, value: &mut Value) -> Result<(), FieldError> {
+        if self.deadline.check().is_err() {
+            return Ok(());
+        }
+        match value {
+            Value::Object(object) => {
+                if is_object || node.embedded {
+                    self.meta(node, at, object)?;
+                }
+                for (name, value) in object.iter_mut() {
+                    match (node.properties.get(name.as_str()), node.field(name)) {
+                        (Some(field), _) => self.value(field, false, at.child(name), value)?,
+                        (None, Some(field)) => self.value(field, false, at.key(name), value)?,
+                        (None, None) => {}
+                    }
                 }
             }
-        }
-        Value::Array(items) => {
-            let Some(node) = &node.items else { return Ok(()) };
-            for (index, item) in items.iter_mut().enumerate() {
-                coerce_value(node, false, at.index(index), item, mode, unknown)?;
+            Value::Array(items) => {
+                let Some(node) = &node.items else { return Ok(()) };
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.value(node, false, at.index(index), item)?;
+                }
             }
+            _ => {}
         }
-        _ => {}
+        Ok(())
     }
-    Ok(())
-}
 
-fn coerce_meta(
-    node: &Node,
-    at: Path<'_>,
-    object: &mut Map,
-    mode: Mode,
-    unknown: &mut Vec<String>,
-) -> Result<(), FieldError> {
-    let is_left = |value: &Value| mode == Mode::LeaveNulls && value.is_null();
-    for name in ["apiVersion", "kind"] {
-        if let Some(value) = object.get(name).filter(|value| !value.is_string() && !is_left(value)) {
-            if mode != Mode::DropMalformed {
-                return Err(FieldError::invalid(at.child(name), value, "must be a string"));
+    fn meta(&mut self, node: &Node, at: Path<'_>, object: &mut Map) -> Result<(), FieldError> {
+        let mode = self.mode;
+        let is_left = |value: &Value| mode == Mode::LeaveNulls && value.is_null();
+        for name in ["apiVersion", "kind"] {
+            if let Some(value) = object.get(name).filter(|value| !value.is_string() && !is_left(value)) {
+                if mode != Mode::DropMalformed {
+                    return Err(FieldError::invalid(at.child(name), value, "must be a string"));
+                }
+                object.remove(name);
             }
-            object.remove(name);
         }
-    }
-    let is_refused = node.properties.get("metadata").is_some_and(|metadata| !metadata.nullable);
-    let Some(metadata) = object.get_mut("metadata").filter(|metadata| !(is_refused && is_left(metadata))) else {
-        return Ok(());
-    };
-    match (normalize(metadata), &metadata) {
-        (Ok((written, paths)), _) => {
-            let at = at.child("metadata");
-            unknown.extend(paths.iter().map(|path| format!("{at}.{path}")));
-            *metadata = written;
-        }
-        (Err(error), _) if mode != Mode::DropMalformed => {
-            return Err(FieldError::invalid(at.child("metadata"), metadata, error));
-        }
-        (Err(_), Value::Object(fields)) => {
-            let can_be_read = |(name, value): &(&Text, &Value)| normalize(&json!({ name.as_str(): value })).is_ok();
-            let readable = fields.iter().filter(can_be_read).map(|(name, value)| (name.clone(), value.clone()));
-            if let Ok((written, _)) = normalize(&Value::Object(readable.collect())) {
+        let is_refused = node.properties.get("metadata").is_some_and(|metadata| !metadata.nullable);
+        let Some(metadata) = object.get_mut("metadata").filter(|metadata| !(is_refused && is_left(metadata))) else {
+            return Ok(());
+        };
+        match (normalize(metadata), &metadata) {
+            (Ok((written, paths)), _) => {
+                let at = at.child("metadata");
+                self.unknown.extend(paths.iter().map(|path| format!("{at}.{path}")));
                 *metadata = written;
             }
+            (Err(error), _) if mode != Mode::DropMalformed => {
+                return Err(FieldError::invalid(at.child("metadata"), metadata, error));
+            }
+            (Err(_), Value::Object(fields)) => {
+                let can_be_read = |(name, value): &(&Text, &Value)| normalize(&json!({ name.as_str(): value })).is_ok();
+                let readable = fields.iter().filter(can_be_read).map(|(name, value)| (name.clone(), value.clone()));
+                if let Ok((written, _)) = normalize(&Value::Object(readable.collect())) {
+                    *metadata = written;
+                }
+            }
+            (Err(_), _) => {}
         }
-        (Err(_), _) => {}
+        Ok(())
     }
-    Ok(())
 }
 
 /// Findings about embedded objects, and also about the value if it `is_object` (`objectmeta.Validate`).
-pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, errors: &mut Errors) {
+pub(super) fn check(
+    node: &Node,
+    at: Path<'_>,
+    value: &Value,
+    is_object: bool,
+    errors: &mut Errors,
+    deadline: &Deadline,
+) {
+    if deadline.check().is_err() {
+        return;
+    }
     match value {
         Value::Object(object) => {
             if is_object || node.embedded {
@@ -142,8 +154,8 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
             }
             for (name, value) in object {
                 match (node.properties.get(name.as_str()), node.field(name)) {
-                    (Some(field), _) => check(field, at.child(name), value, false, errors),
-                    (None, Some(field)) => check(field, at.key(name), value, false, errors),
+                    (Some(field), _) => check(field, at.child(name), value, false, errors, deadline),
+                    (None, Some(field)) => check(field, at.key(name), value, false, errors, deadline),
                     (None, None) => {}
                 }
             }
@@ -151,7 +163,7 @@ pub(super) fn check(node: &Node, at: Path<'_>, value: &Value, is_object: bool, e
         Value::Array(items) => {
             let Some(node) = &node.items else { return };
             for (index, item) in items.iter().enumerate() {
-                check(node, at.index(index), item, false, errors);
+                check(node, at.index(index), item, false, errors, deadline);
             }
         }
         _ => {}

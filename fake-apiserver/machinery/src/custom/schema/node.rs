@@ -1,10 +1,11 @@
 //! Parsed schemas: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{structural,convert}.go` (v0.37.1).
 
+use super::enumeration::Enumeration;
 use super::format::{self, Check};
 use super::kind::Kind;
 use super::number::{Bounds, NumberFormat};
+use crate::deadline::Deadline;
 use kubernetes_cel::go_regex;
-use regex::Regex;
 use std::collections::BTreeMap;
 use tree::{Map, Text, Value};
 
@@ -25,7 +26,7 @@ pub struct Node {
     pub min_length: Option<i64>,
     pub(crate) max_length: Option<i64>,
     pub(crate) pattern: Option<Pattern>,
-    pub(crate) enumeration: Vec<Value>,
+    pub(crate) enumeration: Enumeration,
     pub(crate) min_items: Option<i64>,
     pub(crate) max_items: Option<i64>,
     pub(crate) items: Option<Box<Node>>,
@@ -43,6 +44,8 @@ pub struct Node {
     pub atomic: bool,
     /// The default, if it is not null.
     pub default: Option<Value>,
+    /// Whether parts of the values have defaults.
+    pub(super) has_defaults: bool,
 }
 
 /// Fields of JSON schemas that structural ones do not have, each with its name in Go's errors (`validateUnsupportedFields`).
@@ -84,12 +87,11 @@ pub(crate) struct Format {
     pub(super) check: Option<Check>,
 }
 
-/// A regular expression.
+/// A regular expression, compiled when a value is matched.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     /// The text in the schema.
     pub text: String,
-    pub regex: Regex,
 }
 
 /// `x-kubernetes-list-type`.
@@ -163,7 +165,7 @@ impl Node {
             min_length: fields.count("minLength"),
             max_length: fields.count("maxLength"),
             pattern: Pattern::read(fields.text("pattern"))?,
-            enumeration: fields.list("enum").to_vec(),
+            enumeration: Enumeration::new(fields.list("enum")),
             min_items: fields.count("minItems"),
             max_items: fields.count("maxItems"),
             items: match fields.get("items") {
@@ -197,6 +199,7 @@ impl Node {
             },
             atomic: fields.text("x-kubernetes-map-type") == "atomic",
             default: fields.get("default").cloned(),
+            has_defaults: false,
         })
     }
 
@@ -258,10 +261,16 @@ impl Format {
 }
 
 impl Pattern {
+    /// Whether it matches somewhere in a text; false, if the time is up.
+    pub(super) fn is_match(&self, text: &str, deadline: &Deadline) -> bool {
+        let compiled = go_regex::compile(&self.text);
+        compiled.is_ok_and(|compiled| compiled.is_match_while(text, &|| deadline.check().is_ok()))
+    }
+
     fn read(text: &str) -> Result<Option<Pattern>, String> {
         match text {
             "" => Ok(None),
-            text => Ok(Some(Pattern { text: text.to_owned(), regex: go_regex::compile(text)? })),
+            text => go_regex::check(text).map(|()| Some(Pattern { text: text.to_owned() })),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::node::{Child, Node};
 use super::prune::{self, META_FIELDS};
 use super::report::Where;
 use super::validate;
+use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError, Path, aggregate};
 use std::ops::ControlFlow;
 use tree::Value;
@@ -32,10 +33,11 @@ pub(super) fn check(
     root: &Node,
     schema: &Value,
     at: Path<'_>,
+    deadline: &Deadline,
     judge: &mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
     errors: &mut Errors,
 ) {
-    _ = Walk { root, place: Vec::new(), judge, errors }.node(root, schema, at, true, false);
+    _ = Walk { root, place: Vec::new(), deadline, judge, errors }.node(root, schema, at, true, false);
 }
 
 /// A walk through the schemas of an object, whose metadata is of that object.
@@ -43,6 +45,7 @@ struct Walk<'w> {
     root: &'w Node,
     /// The place of the current schema in that of the object.
     place: Vec<Child>,
+    deadline: &'w Deadline,
     judge: &'w mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
     errors: &'w mut Errors,
 }
@@ -50,8 +53,12 @@ struct Walk<'w> {
 impl Walk<'_> {
     /// Goes through a node, which was read from `schema`.
     fn node(&mut self, node: &Node, schema: &Value, at: Path<'_>, is_root: bool, in_metadata: bool) -> ControlFlow<()> {
+        if self.deadline.check().is_err() {
+            return ControlFlow::Break(());
+        }
         if node.embedded && !is_root {
-            let mut walk = Walk { root: node, place: Vec::new(), judge: &mut *self.judge, errors: &mut *self.errors };
+            let (deadline, judge, errors) = (self.deadline, &mut *self.judge, &mut *self.errors);
+            let mut walk = Walk { root: node, place: Vec::new(), deadline, judge, errors };
             return walk.node(node, schema, at, true, false);
         }
         if let Some(value) = &node.default {
@@ -85,13 +92,16 @@ impl Walk<'_> {
                 object[name] = value.into();
             }
         }
-        let problem = match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed) {
-            Err(error) => Some(error.to_string()),
-            Ok(_) => {
-                let found = Errors::of(|errors| embedded::check(self.root, Path::ROOT, &object, true, errors));
-                (!found.is_empty()).then(|| aggregate(found.iter().map(FieldError::to_string)))
-            }
-        };
+        let problem =
+            match embedded::coerce(self.root, Path::ROOT, &mut object, true, Mode::RefuseMalformed, self.deadline) {
+                Err(error) => Some(error.to_string()),
+                Ok(_) => {
+                    let found = Errors::of(|errors| {
+                        embedded::check(self.root, Path::ROOT, &object, true, errors, self.deadline)
+                    });
+                    (!found.is_empty()).then(|| aggregate(found.iter().map(FieldError::to_string)))
+                }
+            };
         match problem {
             Some(problem) => {
                 let detail = format!("must result in valid metadata: {problem}");
@@ -105,17 +115,17 @@ impl Walk<'_> {
     fn outside(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
         let OwnDefault { node, is_root, at, value, .. } = default;
         let mut pruned = value.clone();
-        prune::prune(node, &mut pruned, is_root);
+        prune::prune(node, &mut pruned, is_root, self.deadline);
         if pruned != *value {
             self.errors.invalid(at, value.clone(), "must not have unknown fields");
         }
         let mut coerced = value.clone();
-        if let Err(error) = embedded::coerce(node, at, &mut coerced, is_root, Mode::RefuseMalformed) {
+        if let Err(error) = embedded::coerce(node, at, &mut coerced, is_root, Mode::RefuseMalformed, self.deadline) {
             self.errors.push(error);
             return ControlFlow::Continue(());
         }
         let before = self.errors.len();
-        embedded::check(node, at, &coerced, is_root, self.errors);
+        embedded::check(node, at, &coerced, is_root, self.errors, self.deadline);
         if self.errors.len() > before {
             return ControlFlow::Continue(());
         }
@@ -124,7 +134,8 @@ impl Walk<'_> {
 
     fn value(&mut self, default: OwnDefault<'_>) -> ControlFlow<()> {
         let path = default.at.to_string();
-        let findings = validate::check(default.node, &Where::root(Some(&path)), default.value, None).into_findings();
+        let root = Where::root(Some(&path));
+        let findings = validate::check(default.node, &root, default.value, None, self.deadline).into_findings();
         let goes_on = !findings.is_empty() || (self.judge)(default, self.errors);
         self.errors.extend(findings);
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

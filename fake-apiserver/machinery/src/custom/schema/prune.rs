@@ -2,6 +2,7 @@
 //! `k8s.io/apiextensions-apiserver/pkg/apiserver/schema` (v0.37.1).
 
 use super::node::{Node, Others};
+use crate::deadline::Deadline;
 use std::fmt::Write;
 use tree::{Map, Value};
 
@@ -9,22 +10,26 @@ use tree::{Map, Value};
 pub(super) const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// A walk through a value, with the paths of removed fields.
-struct Pruner {
+struct Pruner<'d> {
+    deadline: &'d Deadline,
     path: String,
     removed: Vec<String>,
 }
 
 /// Removes the fields that the schema does not have, at any depth; [`META_FIELDS`] stay in a value that `is_object`. Returns
 /// the paths of removed fields, in order.
-pub(super) fn prune(node: &Node, value: &mut Value, is_object: bool) -> Vec<String> {
-    let mut pruner = Pruner { path: String::new(), removed: Vec::new() };
+pub(super) fn prune(node: &Node, value: &mut Value, is_object: bool, deadline: &Deadline) -> Vec<String> {
+    let mut pruner = Pruner { deadline, path: String::new(), removed: Vec::new() };
     pruner.value(value, Some(node), is_object);
     pruner.removed.sort();
     pruner.removed
 }
 
-impl Pruner {
+impl Pruner<'_> {
     fn value(&mut self, value: &mut Value, node: Option<&Node>, is_object: bool) {
+        if self.deadline.check().is_err() {
+            return;
+        }
         if let Some(node) = node.filter(|node| node.preserves_unknown) {
             return self.kept(value, node, is_object);
         }
@@ -83,6 +88,9 @@ impl Pruner {
 
     /// Walks through a value that keeps unknown fields, unless a schema within it says otherwise (`skipPrune`).
     fn kept(&mut self, value: &mut Value, node: &Node, is_object: bool) {
+        if self.deadline.check().is_err() {
+            return;
+        }
         match (value, node.items.as_deref()) {
             (Value::Object(object), _) => {
                 for (name, value) in object.iter_mut() {

@@ -5,6 +5,7 @@
 
 use super::kind::Kind;
 use super::node::{ListType, Node};
+use crate::deadline::Deadline;
 use crate::schema::quote;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +14,17 @@ use tree::{Text, Value};
 /// The results of comparing objects and lists of a new value with the old ones, by their addresses in memory, so that each
 /// is compared once, however many values around it have findings.
 #[derive(Debug, Default)]
-pub struct Compared(RefCell<HashMap<usize, bool>>);
+pub struct Compared {
+    deadline: Deadline,
+    known: RefCell<HashMap<usize, bool>>,
+}
+
+impl Compared {
+    /// No results yet. Once the time is up, everything has changed.
+    pub fn until(deadline: &Deadline) -> Self {
+        Compared { deadline: deadline.clone(), ..Compared::default() }
+    }
+}
 
 /// The value that another one replaces.
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +59,10 @@ impl<'v> Old<'v> {
             return self.value == new;
         }
         let place = std::ptr::from_ref(new).addr();
-        let known = self.compared.0.borrow().get(&place).copied();
+        let known = self.compared.known.borrow().get(&place).copied();
         known.unwrap_or_else(|| {
-            let equal = self.compare(node, new);
-            self.compared.0.borrow_mut().insert(place, equal);
+            let equal = self.compared.deadline.check().is_ok() && self.compare(node, new);
+            self.compared.known.borrow_mut().insert(place, equal);
             equal
         })
     }

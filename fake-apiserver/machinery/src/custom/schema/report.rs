@@ -1,6 +1,6 @@
 //! Findings about a value, and the place of the value.
 
-use crate::error::FieldError;
+use crate::error::{FieldError, MAX_SHOWN_BYTES};
 use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
@@ -11,6 +11,8 @@ pub(super) struct Report {
     /// The findings in order, each once.
     findings: Vec<Rc<FieldError>>,
     known: HashSet<Rc<FieldError>>,
+    /// About how many bytes the findings take up in an answer.
+    bytes: usize,
     /// The number of checks that the value passed, by which `anyOf` and `oneOf` choose the findings to report.
     pub(super) matches: usize,
 }
@@ -28,6 +30,11 @@ impl Report {
         report
     }
 
+    /// Whether there are more findings than an answer shows. Such a report gets no more.
+    fn is_full(&self) -> bool {
+        self.bytes >= MAX_SHOWN_BYTES
+    }
+
     pub(super) fn is_valid(&self) -> bool {
         self.findings.is_empty()
     }
@@ -38,8 +45,16 @@ impl Report {
     }
 
     fn add(&mut self, finding: Rc<FieldError>) {
-        if self.known.insert(finding.clone()) {
+        if !self.is_full() && self.known.insert(finding.clone()) {
+            self.bytes += finding.bytes();
             self.findings.push(finding);
+        }
+    }
+
+    /// Does a check and adds its findings, unless there are too many already to be shown.
+    pub(super) fn merge_with(&mut self, check: impl FnOnce() -> Report) {
+        if !self.is_full() {
+            self.merge(check());
         }
     }
 
@@ -57,6 +72,7 @@ impl Report {
             other.findings.retain(|finding| !again.contains(finding));
         }
         other.findings.splice(0..0, first.iter().cloned());
+        self.bytes = other.findings.iter().map(|finding| finding.bytes()).sum();
         self.findings = other.findings;
         self.known = other.known;
     }
@@ -65,6 +81,7 @@ impl Report {
     pub(super) fn forgive(&mut self) {
         self.findings.clear();
         self.known.clear();
+        self.bytes = 0;
     }
 
     pub(super) fn into_findings(self) -> Vec<FieldError> {
@@ -75,7 +92,12 @@ impl Report {
 
 impl Extend<FieldError> for Report {
     fn extend<T: IntoIterator<Item = FieldError>>(&mut self, findings: T) {
-        findings.into_iter().for_each(|finding| self.push(finding));
+        for finding in findings {
+            if self.is_full() {
+                return;
+            }
+            self.push(finding);
+        }
     }
 }
 

@@ -7,23 +7,27 @@
 use super::junctors;
 use super::kind::Kind;
 use super::node::{Junctors, Node, Others};
-use super::number::{Num, is_integer, truncate};
+use super::number::{Num, is_integer};
 use super::ratchet::Old;
 use super::report::{Report, Where};
+use crate::deadline::Deadline;
 use crate::error::FieldError;
-use crate::schema::encode_any;
 use tree::{Map, Value};
 
-/// Validates a value that replaces an old one, if there is one. Findings about unchanged values are dropped.
-pub(super) fn check(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Report {
-    let mut report = all(node, at, value, old);
+/// Validates a value that replaces an old one, if there is one. Findings about unchanged values are dropped. If the time is up,
+/// they are too few.
+pub(super) fn check(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>, deadline: &Deadline) -> Report {
+    if deadline.check().is_err() {
+        return Report::default();
+    }
+    let mut report = all(node, at, value, old, deadline);
     if !report.is_valid() && old.is_some_and(|old| old.equals(node, value)) {
         report.forgive();
     }
     report
 }
 
-fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Report {
+fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>, deadline: &Deadline) -> Report {
     let mut report = Report::default();
     if value.is_null() {
         report.merge(null(node, at));
@@ -34,11 +38,11 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
         report.merge(kind(node, at, value).map_or_else(Report::matched, Report::of));
         report.matches += 1;
     }
-    report.merge(node.junctors.as_ref().map_or_else(Report::matched, |all| junctors(all, at, value)));
+    report.merge(node.junctors.as_ref().map_or_else(Report::matched, |all| junctors(all, at, value, deadline)));
     report.matches += 1;
     match value {
         Value::String(text) => {
-            report.extend(length_and_pattern(node, at, text));
+            report.extend(length_and_pattern(node, at, text, deadline));
             report.matches += 1;
             if let Some(format) = &node.format
                 && let Some(check) = format.check
@@ -54,7 +58,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
             report.matches += 1;
         }
         Value::Array(list) => {
-            report.merge(items(node, at, list, old));
+            report.merge(items(node, at, list, old, deadline));
             report.matches += 1;
         }
         _ => {}
@@ -62,7 +66,7 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
     report.extend(enumeration(node, at, value));
     report.matches += 1;
     if let Value::Object(object) = value {
-        report.merge(fields(node, at, object, old));
+        report.merge(fields(node, at, object, old, deadline));
         report.matches += 1;
     }
     report.matches += 1;
@@ -70,9 +74,9 @@ fn all(node: &Node, at: &Where<'_>, value: &Value, old: Option<Old<'_>>) -> Repo
 }
 
 /// Below `anyOf`, `oneOf`, `allOf` and `not` unchanged values are not exempt (no ratcheting).
-fn junctors(all: &Junctors, at: &Where<'_>, value: &Value) -> Report {
+fn junctors(all: &Junctors, at: &Where<'_>, value: &Value, deadline: &Deadline) -> Report {
     let mut report = Report::default();
-    let of_clause = |clause: &Node| check(clause, at, value, None);
+    let of_clause = |clause: &Node| check(clause, at, value, None, deadline);
     if !all.any_of.is_empty() {
         junctors::any(&mut report, at, all.any_of.iter().map(of_clause));
     }
@@ -137,7 +141,7 @@ fn kind(node: &Node, at: &Where<'_>, value: &Value) -> Option<FieldError> {
 }
 
 /// `stringValidator`, which reports one finding.
-fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str) -> Option<FieldError> {
+fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str, deadline: &Deadline) -> Option<FieldError> {
     if node.max_length.is_some() || node.min_length.is_some() {
         let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
         if let Some(max) = node.max_length.filter(|max| length > *max) {
@@ -148,44 +152,14 @@ fn length_and_pattern(node: &Node, at: &Where<'_>, text: &str) -> Option<FieldEr
             return Some(FieldError::invalid(at.field(), &text.into(), detail));
         }
     }
-    let pattern = node.pattern.as_ref().filter(|pattern| !pattern.regex.is_match(text))?;
+    let pattern = node.pattern.as_ref().filter(|pattern| !pattern.is_match(text, deadline))?;
     let detail = format!("{at} in body should match '{}'", pattern.text);
     Some(FieldError::invalid(at.field(), &text.into(), detail))
 }
 
 /// `basicCommonValidator`.
 fn enumeration(node: &Node, at: &Where<'_>, value: &Value) -> Option<FieldError> {
-    if node.enumeration.is_empty() || node.enumeration.iter().any(|one| converts_to(value, one)) {
-        return None;
-    }
-    let supported: Vec<String> = node.enumeration.iter().map(plain).collect();
-    let supported: Vec<&str> = supported.iter().map(String::as_str).collect();
-    Some(FieldError::unsupported(at.field(), value, &supported))
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| encode_any(value), str::to_owned)
-}
-
-/// Whether a value equals another one after Go's conversion to the other's type: numbers lose fractions, and an integer
-/// becomes the character with that code. Null equals nothing.
-fn converts_to(value: &Value, other: &Value) -> bool {
-    match (value, other) {
-        (Value::Null, _) => false,
-        (Value::Number(value), Value::Number(other)) => match (Num::of(value), Num::of(other)) {
-            (Num::Float(value), Num::Int(other)) => truncate(value) == other,
-            (value, Num::Float(other)) => value.float() == other,
-            (value, other) => value == other,
-        },
-        (Value::Number(value), Value::String(other)) => match Num::of(value) {
-            Num::Int(code) => {
-                let char = u32::try_from(code).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
-                other.strip_prefix(char) == Some("")
-            }
-            Num::Float(_) => false,
-        },
-        (value, other) => value == other,
-    }
+    (!node.enumeration.allows(value)).then(|| node.enumeration.refusal(at.field(), value))
 }
 
 fn size(length: usize) -> i64 {
@@ -193,13 +167,13 @@ fn size(length: usize) -> i64 {
 }
 
 /// `schemaSliceValidator`.
-fn items(node: &Node, at: &Where<'_>, list: &[Value], old: Option<Old<'_>>) -> Report {
+fn items(node: &Node, at: &Where<'_>, list: &[Value], old: Option<Old<'_>>, deadline: &Deadline) -> Report {
     let mut report = Report::default();
     if let Some(items) = &node.items {
         let old = old.map(|old| old.list(node));
         for (index, value) in list.iter().enumerate() {
             let old = old.as_ref().and_then(|old| old.of(value));
-            report.merge(check(items, &at.item(index), value, old));
+            report.merge_with(|| check(items, &at.item(index), value, old, deadline));
         }
     }
     if let Some(min) = node.min_items.filter(|min| size(list.len()) < *min) {
@@ -214,7 +188,7 @@ fn items(node: &Node, at: &Where<'_>, list: &[Value], old: Option<Old<'_>>) -> R
 }
 
 /// `objectValidator`.
-fn fields(node: &Node, at: &Where<'_>, object: &Map, old: Option<Old<'_>>) -> Report {
+fn fields(node: &Node, at: &Where<'_>, object: &Map, old: Option<Old<'_>>, deadline: &Deadline) -> Report {
     let mut report = Report::default();
     if let Some(min) = node.min_properties.filter(|min| size(object.len()) < *min) {
         let detail = format!("{at} in body should have at least {min} properties");
@@ -235,12 +209,14 @@ fn fields(node: &Node, at: &Where<'_>, object: &Map, old: Option<Old<'_>>) -> Re
             FieldError::invalid(at.field(), &name.as_str().into(), detail)
         })),
         Some(Others::Like(schema)) => {
-            others.for_each(|(name, value)| report.merge(check(schema, &at.other(name), value, old_of(name))));
+            for (name, value) in others {
+                report.merge_with(|| check(schema, &at.other(name), value, old_of(name), deadline));
+            }
         }
         Some(Others::Anything) | None => {}
     }
     let mut known = |name: &str, schema: &Node, value: &Value| {
-        report.merge(check(schema, &at.property(name), value, old_of(name)));
+        report.merge_with(|| check(schema, &at.property(name), value, old_of(name), deadline));
     };
     if object.len() < node.properties.len() {
         let of = |(name, value): (&tree::Text, _)| Some((name.clone(), node.properties.get(name.as_str())?, value));

@@ -2,6 +2,7 @@
 //! `cargo xtask schema`).
 
 use super::{Structural, validate_defaults};
+use crate::deadline::Deadline;
 use crate::error::{FieldError, Path};
 use crate::schema::{encode_any, parse_json};
 use serde::Deserialize;
@@ -76,19 +77,20 @@ impl Vector<'_> {
             (Err(error), Some(expected)) if error == *expected => return differences,
             (other, expected) => return vec![format!("{:?}\n  but in Go: {expected:?}", other.err())],
         };
+        let deadline = Deadline::default();
         let (mut object, old) = (tree(self.value), self.old.map(tree));
-        compare("invalid", texts(&structural.validate(&object, old.as_ref())), &self.invalid);
-        let defaults = validate_defaults(&tree(self.schema), Path::new("schema"), &mut |_, _| true)
+        compare("invalid", texts(&structural.validate(&object, old.as_ref(), &deadline)), &self.invalid);
+        let defaults = validate_defaults(&tree(self.schema), Path::new("schema"), &deadline, &mut |_, _| true)
             .expect("it was read just above");
         compare("defaults", texts(&defaults), &self.defaults);
         if let Some(old) = &old {
-            compare("status", texts(&structural.validate_status(&object, old)), &self.status);
+            compare("status", texts(&structural.validate_status(&object, old, &deadline)), &self.status);
         }
-        compare("embedded", texts(&structural.validate_embedded(&object)), &self.embedded);
-        compare("lists", texts(&structural.validate_lists(&object)), &self.lists);
-        let unknown = structural.prune(&mut object);
-        structural.prune_nulls(&mut object);
-        let coerced = structural.coerce_embedded(&mut object);
+        compare("embedded", texts(&structural.validate_embedded(&object, &deadline)), &self.embedded);
+        compare("lists", texts(&structural.validate_lists(&object, &deadline)), &self.lists);
+        let unknown = structural.prune(&mut object, &deadline);
+        structural.prune_nulls(&mut object, &deadline);
+        let coerced = structural.coerce_embedded(&mut object, &deadline);
         compare("malformed", texts(coerced.as_ref().err().map_or(&[], std::slice::from_ref)), &self.malformed);
         if unknown != self.unknown {
             differences.push(format!("unknown: {unknown:?}\n  but in Go: {:?}", self.unknown));
@@ -97,7 +99,7 @@ impl Vector<'_> {
             if coerced != self.unknown_meta {
                 differences.push(format!("unknown in metadata: {coerced:?}\n  but in Go: {:?}", self.unknown_meta));
             }
-            structural.set_defaults(&mut object);
+            structural.set_defaults(&mut object, &deadline);
             let found = encode_any(&object);
             if found != output.get() {
                 differences.push(format!("output: {found}\n  but in Go: {output}"));

@@ -3,34 +3,21 @@
 //! A port of `labels.Parse` and `Requirement.Matches` of `k8s.io/apimachinery/pkg/labels/selector.go` (v0.37.1):
 //! same lexer, same recursive descent, hence the same words for the same mistakes.
 
-use crate::error::{ApiError, ApiResult, FieldError, aggregate};
+use super::requirement::{self, Operator, Requirement};
+use crate::error::{ApiError, ApiResult, FieldError};
 use crate::object::name;
 use std::fmt;
 use tree::Value;
 
 /// Requirements that all must hold; without requirements everything is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LabelSelector(Vec<Requirement>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Requirement {
-    key: String,
-    operator: Operator,
-    /// Sorted, without repetitions.
-    values: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
-    Exists,
-    DoesNotExist,
-    Equals,
-    DoubleEquals,
-    NotEquals,
-    In,
-    NotIn,
-    GreaterThan,
-    LessThan,
+pub struct LabelSelector {
+    /// By key.
+    requirements: Vec<Requirement>,
+    /// The same in fewer requirements.
+    merged: Vec<Requirement>,
+    /// The number of keys that an object must have.
+    needed: usize,
 }
 
 impl LabelSelector {
@@ -47,87 +34,41 @@ impl LabelSelector {
     /// `Selector.Add`.
     pub(super) fn of(mut requirements: Vec<Requirement>) -> Self {
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
-        LabelSelector(requirements)
+        let merged = requirement::merged(&requirements);
+        let is_needed = |of_key: &&[Requirement]| of_key.iter().any(Requirement::needs_label);
+        let needed = merged.chunk_by(|one, next| one.key == next.key).filter(is_needed).count();
+        LabelSelector { requirements, merged, needed }
     }
 
     /// Whether everything is selected.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.requirements.is_empty()
     }
 
-    /// Whether an object is selected whose labels `label` looks up.
-    pub fn matches<'o>(&self, label: impl Fn(&str) -> Option<&'o str>) -> bool {
-        self.0.iter().all(|requirement| requirement.matches(label(&requirement.key)))
-    }
-}
-
-impl Requirement {
-    /// `NewRequirement`: also checks key and values.
-    pub(super) fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Self, String> {
-        values.sort();
-        values.dedup();
-        let mut errors = Vec::new();
-        if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
-            for (index, value) in values.iter().enumerate().filter(|(_, value)| value.parse::<i64>().is_err()) {
-                let detail = "for 'Gt', 'Lt' operators, the value must be an integer";
-                errors.push(FieldError::invalid(format!("values[{index}]"), &Value::from(value.as_str()), detail));
+    /// Whether an object is selected that has these labels, each key once. Requirements about other keys are not looked at, as there may be
+    /// many more of them.
+    pub fn matches<'o>(&self, labels: impl IntoIterator<Item = (&'o str, &'o str)>) -> bool {
+        let mut needed = self.needed;
+        for (key, value) in labels {
+            let first = self.merged.partition_point(|requirement| &*requirement.key < key);
+            let of_key = self.merged[first..].iter().take_while(|requirement| requirement.key == key);
+            let mut is_needed = false;
+            for requirement in of_key {
+                if !requirement.matches(Some(value)) {
+                    return false;
+                }
+                is_needed |= requirement.needs_label();
             }
+            needed -= usize::from(is_needed);
         }
-        for (index, value) in values.iter().enumerate() {
-            let objections = name::label_value(value);
-            if !objections.is_empty() {
-                let path = format!("values[{index}][{key}]");
-                errors.push(FieldError::invalid(path, &Value::from(value.as_str()), objections.join("; ")));
-            }
-        }
-        match errors.is_empty() {
-            true => Ok(Requirement { key: key.into(), operator, values }),
-            false => Err(aggregate(errors.iter().map(FieldError::to_string))),
-        }
-    }
-
-    fn matches(&self, found: Option<&str>) -> bool {
-        let has = |value: &str| self.values.binary_search_by(|one| one.as_str().cmp(value)).is_ok();
-        match self.operator {
-            Operator::Exists => found.is_some(),
-            Operator::DoesNotExist => found.is_none(),
-            Operator::Equals | Operator::DoubleEquals | Operator::In => found.is_some_and(has),
-            Operator::NotEquals | Operator::NotIn => !found.is_some_and(has),
-            Operator::GreaterThan => self.compare(found, |value, bound| value > bound),
-            Operator::LessThan => self.compare(found, |value, bound| value < bound),
-        }
-    }
-
-    /// Compares a label with a bound; false if the label is not an integer.
-    fn compare(&self, found: Option<&str>, holds: fn(i64, i64) -> bool) -> bool {
-        let integer = |text: &str| text.parse::<i64>().ok();
-        let bound = self.values.first().and_then(|value| integer(value));
-        found.and_then(integer).zip(bound).is_some_and(|(value, bound)| holds(value, bound))
+        needed == 0
     }
 }
 
 impl fmt::Display for LabelSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<String> = self.0.iter().map(Requirement::to_string).collect();
+        let texts: Vec<String> = self.requirements.iter().map(Requirement::to_string).collect();
         f.write_str(&texts.join(","))
-    }
-}
-
-impl fmt::Display for Requirement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Requirement { key, operator, values } = self;
-        let values = values.join(",");
-        match operator {
-            Operator::Exists => write!(f, "{key}"),
-            Operator::DoesNotExist => write!(f, "!{key}"),
-            Operator::Equals => write!(f, "{key}={values}"),
-            Operator::DoubleEquals => write!(f, "{key}=={values}"),
-            Operator::NotEquals => write!(f, "{key}!={values}"),
-            Operator::In => write!(f, "{key} in ({values})"),
-            Operator::NotIn => write!(f, "{key} notin ({values})"),
-            Operator::GreaterThan => write!(f, "{key}>{values}"),
-            Operator::LessThan => write!(f, "{key}<{values}"),
-        }
     }
 }
 
@@ -380,10 +321,15 @@ mod tests {
             ("size>10", false),
             ("app>1", false),
             ("in in (x)", true),
+            ("app,app=web,app!=db,app in (web,db),app notin (a,b)", true),
+            ("app in (web,db),app in (db,cache)", false),
+            ("app!=db,app!=web", false),
+            ("!missing,!app", false),
+            ("!missing,missing!=a,missing", false),
         ];
         for (text, selected) in table {
             let selector = LabelSelector::parse(text).unwrap();
-            assert_eq!(selector.matches(|key| meta::labels(&object).get(key)), selected, "{text}");
+            assert_eq!(selector.matches(meta::labels(&object).iter()), selected, "{text}");
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod field;
 mod label;
+mod requirement;
 mod structured;
 
 pub use field::{FieldSelector, SelectableField, exact_fields};

@@ -3,7 +3,8 @@
 //! Ports `ValidateLabelSelector` of `k8s.io/apimachinery/pkg/apis/meta/v1/validation` and `LabelSelectorAsSelector` of
 //! `pkg/apis/meta/v1/helpers.go` (v0.37.1).
 
-use super::label::{LabelSelector, Operator, Requirement};
+use super::label::LabelSelector;
+use super::requirement::{Operator, Requirement};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use tree::Value;
@@ -87,8 +88,7 @@ mod tests {
             (&[("a", "1")], false),
             (&[("a", "1"), ("b", "2"), ("c", "")], false),
         ] {
-            let label = |key: &str| labels.iter().find(|(label, _)| *label == key).map(|(_, value)| *value);
-            assert_eq!(selector.matches(label), selected, "{labels:?}");
+            assert_eq!(selector.matches(labels.iter().copied()), selected, "{labels:?}");
         }
         assert!(LabelSelector::structured(&json!({})).unwrap().is_empty());
         assert_eq!(LabelSelector::structured(&json!({"matchExpressions": [{"key": "a", "operator": "Gt"}]})), None);

@@ -4,6 +4,7 @@
 mod any;
 mod node;
 
+use crate::deadline::Deadline;
 use node::Node;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -16,19 +17,19 @@ const BYTES: u32 = 2;
 /// A document of version 2.
 ///
 /// # Errors
-/// If it has a member that the messages have no field for.
-pub(super) fn v2(json: &[u8]) -> Result<Vec<u8>, String> {
+/// If it has a member that the messages have no field for, or the time is up.
+pub(super) fn v2(json: &[u8], deadline: &Deadline) -> Result<Vec<u8>, String> {
     static MESSAGES: LazyLock<Messages> = LazyLock::new(|| Messages::read(include_str!("v2.txt")));
-    MESSAGES.document(json)
+    MESSAGES.document(json, deadline)
 }
 
 /// A document of version 3.
 ///
 /// # Errors
-/// If it has a member that the messages have no field for.
-pub(super) fn v3(json: &[u8]) -> Result<Vec<u8>, String> {
+/// If it has a member that the messages have no field for, or the time is up.
+pub(super) fn v3(json: &[u8], deadline: &Deadline) -> Result<Vec<u8>, String> {
     static MESSAGES: LazyLock<Messages> = LazyLock::new(|| Messages::read(include_str!("v3.txt")));
-    MESSAGES.document(json)
+    MESSAGES.document(json, deadline)
 }
 
 /// Messages by name.
@@ -58,15 +59,16 @@ impl Messages {
         Messages(lines.map(Message::read).collect())
     }
 
-    fn document(&self, json: &[u8]) -> Result<Vec<u8>, String> {
-        let node: Node = serde_json::from_slice(json).map_err(|why| why.to_string())?;
+    fn document(&self, json: &[u8], deadline: &Deadline) -> Result<Vec<u8>, String> {
+        let node = Node::read(json, deadline).map_err(|why| why.to_string())?;
         let mut bytes = Vec::with_capacity(json.len());
-        self.message(&mut bytes, "Document", &node)?;
+        self.message(&mut bytes, "Document", &node, deadline)?;
         Ok(bytes)
     }
 
     /// Appends the fields of a message.
-    fn message(&self, bytes: &mut Vec<u8>, name: &str, node: &Node) -> Result<(), String> {
+    fn message(&self, bytes: &mut Vec<u8>, name: &str, node: &Node, deadline: &Deadline) -> Result<(), String> {
+        deadline.check().map_err(|why| why.to_string())?;
         match &self.0[name] {
             Message::Fields(fields) => {
                 let is_known = |key: &str| key.starts_with("x-") || fields.iter().any(|field| field.key == key);
@@ -76,7 +78,7 @@ impl Messages {
                 for field in fields {
                     match (field.key, node.get(field.key)) {
                         ("x-", _) => extensions(bytes, field.number, node),
-                        (_, Some(value)) => self.field(bytes, field, value)?,
+                        (_, Some(value)) => self.field(bytes, field, value, deadline)?,
                         (_, None) => {}
                     }
                 }
@@ -95,6 +97,7 @@ impl Messages {
                             &mut pair,
                             &Field { key: "", number: 2, type_: field.type_, is_list: false },
                             value,
+                            deadline,
                         )?;
                         delimited(bytes, field.number, &pair);
                     }
@@ -112,7 +115,7 @@ impl Messages {
                             delimited(bytes, field.number, item.as_bytes());
                         }
                     }
-                    _ => self.field(bytes, field, node)?,
+                    _ => self.field(bytes, field, node, deadline)?,
                 }
             }
         }
@@ -120,7 +123,7 @@ impl Messages {
     }
 
     /// Appends a field, unless it has the value that fields have anyway.
-    fn field(&self, bytes: &mut Vec<u8>, field: &Field, value: &Node) -> Result<(), String> {
+    fn field(&self, bytes: &mut Vec<u8>, field: &Field, value: &Node, deadline: &Deadline) -> Result<(), String> {
         if field.is_list {
             let one = Field { is_list: false, ..*field };
             return value.items().iter().try_for_each(|item| match (field.type_, item) {
@@ -128,7 +131,7 @@ impl Messages {
                     delimited(bytes, field.number, item.as_bytes());
                     Ok(())
                 }
-                _ => self.field(bytes, &one, item),
+                _ => self.field(bytes, &one, item, deadline),
             });
         }
         match (field.type_, value) {
@@ -159,7 +162,7 @@ impl Messages {
             }
             (name, value) => {
                 let mut message = Vec::new();
-                self.message(&mut message, name, value)?;
+                self.message(&mut message, name, value, deadline)?;
                 delimited(bytes, field.number, &message);
             }
         }

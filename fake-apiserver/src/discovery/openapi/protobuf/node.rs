@@ -1,6 +1,7 @@
 //! JSON whose members keep their order, which is that of the messages made from it.
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use crate::deadline::Deadline;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 use std::fmt;
 
@@ -16,6 +17,14 @@ pub(super) enum Node {
 }
 
 impl Node {
+    /// Parses JSON.
+    ///
+    /// # Errors
+    /// If it is malformed, or the time is up.
+    pub(super) fn read(json: &[u8], deadline: &Deadline) -> Result<Node, serde_json::Error> {
+        Reader(deadline).deserialize(&mut serde_json::Deserializer::from_slice(json))
+    }
+
     /// The member of an object.
     pub(super) fn get(&self, name: &str) -> Option<&Node> {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
@@ -38,15 +47,20 @@ impl Node {
     }
 }
 
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
+/// The reader of a value, until a deadline.
+#[derive(Clone, Copy)]
+struct Reader<'d>(&'d Deadline);
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Node;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+        self.0.check().map_err(D::Error::custom)?;
+        deserializer.deserialize_any(self)
     }
 }
 
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Node;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +97,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             list.push(item);
         }
         Ok(Node::List(list))
@@ -91,8 +105,8 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Node, A::Error> {
         let mut object = Vec::new();
-        while let Some(member) = members.next_entry()? {
-            object.push(member);
+        while let Some(name) = members.next_key()? {
+            object.push((name, members.next_value_seed(self)?));
         }
         Ok(Node::Object(object))
     }

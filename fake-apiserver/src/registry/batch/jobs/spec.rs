@@ -72,8 +72,7 @@ fn generated_selector(job: &Value, spec: At<'_, '_>, errors: &mut Errors) {
             Some(_) => {}
         }
     }
-    let find = |key: &str| expected.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
-    if LabelSelector::structured(selector.value()).is_some_and(|selector| !selector.matches(find)) {
+    if LabelSelector::structured(selector.value()).is_some_and(|selector| !selector.matches(expected)) {
         selector.invalid("`selector` not auto-generated", errors);
     }
 }
@@ -89,7 +88,7 @@ fn selector(spec: At<'_, '_>, errors: &mut Errors) {
     let matches = match selector.is_set().then(|| LabelSelector::structured(selector.value())) {
         None => false,
         Some(None) => true,
-        Some(Some(selector)) => selector.matches(|key| labels.value()[key].as_str()),
+        Some(Some(selector)) => selector.matches(labels.texts()),
     };
     if !matches {
         labels.invalid("`selector` does not match template `labels`", errors);
