@@ -24,7 +24,7 @@ pub async fn carry_out(attack: &Attack, ground: &Ground) -> Result<String> {
     for Made { line, body, .. } in requests::made(&attack.before, &ground.names("admin"))? {
         let (method, path) = line.split_once(' ').context("a request has a method and a target")?;
         let body = body.map_or(Ok(serde_json::Value::Null), |body| serde_json::from_slice(&body))?;
-        ground.must(method, path, &body).await.context("before the attack")?;
+        ground.prepared(method, path, &body).await.context("before the attack")?;
     }
     let names = ground.names(&attack.user);
     let doing = if attack.over == Over::Http2 && attack.send.is_none() {

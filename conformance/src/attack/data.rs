@@ -37,7 +37,7 @@ pub struct Attack {
     /// Number of connections, all at the same time.
     #[serde(default = "one")]
     pub connections: usize,
-    /// Requests of the administrator before the attack; all must succeed.
+    /// Requests of the administrator before the attack; all must succeed, and gets are repeated until they do.
     #[serde(default)]
     pub before: Vec<Request>,
     /// Requests, one after the other on each connection.

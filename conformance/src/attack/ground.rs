@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The default attacker.
@@ -25,6 +25,10 @@ const WELL: Duration = Duration::from_secs(1);
 const WELL_BESIDE_THE_ATTACKER: Duration = Duration::from_secs(5);
 /// The factor by which a real server may take longer.
 const REAL_PATIENCE: u32 = 6;
+/// The time within which a definition is served.
+const SERVED: Duration = Duration::from_secs(30);
+/// The pause between two questions whether it is.
+const AGAIN: Duration = Duration::from_millis(100);
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// The files and keys that all grounds of a run share.
@@ -130,6 +134,21 @@ impl Ground {
     pub async fn must(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let token = self.cluster.token(ADMINISTRATOR);
         self.endpoint().ask(token.as_deref(), method, path, body).await
+    }
+
+    /// Sends a request of the administrator before an attack. A get is repeated until it succeeds: a definition takes its time to be served.
+    ///
+    /// # Errors
+    /// If it does not succeed, or a get not in time.
+    pub async fn prepared(&self, method: &str, path: &str, body: &Value) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            match self.must(method, path, body).await {
+                Ok(_) => return Ok(()),
+                Err(error) if method != "GET" || begin.elapsed() > SERVED => return Err(error),
+                Err(_) => tokio::time::sleep(AGAIN).await,
+            }
+        }
     }
 
     /// The status code and the body of the answer to a request of the attacker.
