@@ -78,7 +78,7 @@ impl Cluster {
 #[derive(Clone, Copy)]
 pub(crate) struct LiveObjects<'c> {
     pub(crate) cluster: &'c Cluster,
-    pub(crate) ticket: &'c Ticket,
+    pub(crate) ticket: &'c Ticket<'c>,
 }
 
 impl Objects for LiveObjects<'_> {

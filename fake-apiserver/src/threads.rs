@@ -1,7 +1,7 @@
 //! The threads that serve connections, shared by all servers of the process.
 //!
 //! ```text
-//!   thread ──▶ polls a request, which computes ──┬─ checks its deadline every now and then: wakes another thread for the rest
+//!   thread ──▶ polls a request, which computes ──┬─ checks its deadline every now and then: another thread takes its place
 //!                                                └─ does not: the overseer wakes another thread for the rest
 //! ```
 //! They are not those of the runtime in which a server is started: a test that blocks its thread holds up no server, and no server holds up
@@ -12,6 +12,7 @@
 use std::io;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, Thread, available_parallelism};
 use std::time::{Duration, Instant};
@@ -58,10 +59,13 @@ pub(crate) fn computing() {
     }
 }
 
-/// Wakes a sleeping thread, if there is one, for everything that waits for this one; for a computation on one of the threads.
-pub(crate) fn wake_another() {
-    // It also takes the one place whose task no other thread takes.
-    tokio::spawn(async {});
+/// Waits, within `block_in_place` on one of the threads, until another thread has begun to do what this one did.
+pub(crate) fn replaced() {
+    let (say, begun) = channel();
+    // Such jobs are begun in order, and the first that `block_in_place` makes is to do what this thread did.
+    Handle::current().spawn_blocking(move || say.send(()));
+    // An error means that the process ends.
+    begun.recv().ok();
 }
 
 /// Wakes a thread whenever another one has computed for a slice.

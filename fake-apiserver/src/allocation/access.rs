@@ -13,7 +13,7 @@ use tree::Value;
 #[derive(Clone, Copy)]
 pub(crate) struct Access<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) commits: &'a Commits,
+    pub(crate) commits: Commits<'a>,
     pub(crate) ids: &'a Ids,
     pub(crate) registry: &'a Registry,
     pub(crate) now: Timestamp,

@@ -136,7 +136,7 @@ pub(crate) fn addresses_of(service: &Value) -> Vec<String> {
 
 /// The way to release addresses.
 pub(crate) struct Release<'a> {
-    commits: &'a Commits,
+    commits: Commits<'a>,
     resource: Arc<Resource>,
     now: Timestamp,
 }

@@ -13,7 +13,6 @@ use tree::json;
 /// A cluster of pools.
 struct World {
     store: Store,
-    commits: Commits,
     ids: Ids,
     registry: Registry,
     pools: Allocations,
@@ -24,7 +23,6 @@ impl World {
         let store = Store::with_history(1000, 1 << 20);
         let ranges: Vec<Cidr> = ranges.iter().filter_map(|range| Some(Cidr::parse(range)?.1)).collect();
         let world = World {
-            commits: Commits::new(store.clone(), None),
             ids: Ids::seeded(1),
             registry: Registry::built_in(),
             pools: Allocations::new(&store, ranges, node_ports),
@@ -40,13 +38,14 @@ impl World {
     }
 
     fn access(&self) -> Access<'_> {
-        let World { store, commits, ids, registry, .. } = self;
-        Access { store, commits, ids, registry, now: Timestamp::UNIX_EPOCH, dry_run: false }
+        let World { store, ids, registry, .. } = self;
+        Access { store, commits: Commits::new(store, None), ids, registry, now: Timestamp::UNIX_EPOCH, dry_run: false }
     }
 
     fn put(&self, id: crate::store::ResourceId, object: Value) {
         let draft = server::created(self.registry.known(id), object, &self.store, &self.ids, Timestamp::UNIX_EPOCH);
-        let created = self.commits.create(draft.expect("the object is sound"), None);
+        let commits = Commits::new(&self.store, None);
+        let created = commits.create(draft.expect("the object is sound"), None);
         created.now_or_never().expect("the store does not wait").expect("it is new");
     }
 

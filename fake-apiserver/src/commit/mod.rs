@@ -44,14 +44,15 @@ pub(crate) enum Change {
 }
 
 /// The write side of a store.
-pub(crate) struct Commits {
-    store: Store,
-    after: Option<Arc<dyn After>>,
+#[derive(Clone, Copy)]
+pub(crate) struct Commits<'c> {
+    store: &'c Store,
+    after: Option<&'c dyn After>,
 }
 
-impl Commits {
+impl<'c> Commits<'c> {
     /// Commits to `store`, observed by `after`.
-    pub(crate) fn new(store: Store, after: Option<Arc<dyn After>>) -> Self {
+    pub(crate) fn new(store: &'c Store, after: Option<&'c dyn After>) -> Self {
         Commits { store, after }
     }
 

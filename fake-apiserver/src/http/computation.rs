@@ -9,6 +9,7 @@
 use crate::deadline::{Deadline, Pace};
 use crate::threads::{self, SLICE};
 use crate::turns::{Turn, Turns};
+use crate::user::User;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,8 +25,8 @@ pub(super) struct Computation {
     turns: Arc<Turns>,
     /// The token that is cancelled when the server stops.
     stop: CancellationToken,
-    /// The name of the user, once it is known.
-    user: OnceLock<String>,
+    /// The user, once it is known.
+    user: OnceLock<Arc<User>>,
     /// The end of the request's time limit, if it has one.
     until: OnceLock<Instant>,
     over: AtomicBool,
@@ -56,14 +57,21 @@ impl Computation {
     }
 
     /// Tells the user whose turns it takes.
-    pub(super) fn is_for(&self, user: &str) {
-        self.user.get_or_init(|| user.to_owned());
+    pub(super) fn is_for(&self, user: &Arc<User>) {
+        self.user.get_or_init(|| user.clone());
     }
 
     /// Lets its deadline pass after that time, counted from its beginning.
     pub(super) fn limit(&self, time: Duration) {
         if let Some(until) = self.began.checked_add(time) {
             self.until.get_or_init(|| until);
+        }
+    }
+
+    /// Takes a turn now, as what follows is going to take its time: a long body is read.
+    pub(super) fn take_turn(&self) {
+        if may_block() {
+            self.let_others_go_first(Instant::now());
         }
     }
 
@@ -88,11 +96,13 @@ impl Computation {
 
     /// Gives the thread's other tasks away, and waits for a turn unless the present one goes on.
     fn let_others_go_first(&self, now: Instant) {
-        threads::wake_another();
         let mut turn = self.turn();
         if turn.is_none_or(|turn| turn.is_over(now)) {
-            let user = self.user.get().map_or("", String::as_str);
-            *turn = Some(block_in_place(|| self.turns.begin(user)));
+            let user = self.user.get().map_or("", |user| &user.name);
+            *turn = Some(block_in_place(|| {
+                threads::replaced();
+                self.turns.begin(user)
+            }));
         }
     }
 
@@ -114,14 +124,18 @@ impl Pace for Computation {
             self.abandon();
             return false;
         }
-        // On a runtime with one thread there is nobody else to give its tasks to.
-        if Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread) {
+        if may_block() {
             self.let_others_go_first(now);
         }
         let now = Instant::now();
         self.begin_slice(now);
         !self.is_over(now)
     }
+}
+
+/// Whether this thread can give its tasks to another one: not that of a runtime with a single thread.
+fn may_block() -> bool {
+    Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
 /// A future whose polls are a computation.

@@ -21,8 +21,8 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The length from which the body of a create is not small, in bytes.
-const SMALL: usize = 64 * 1024;
+/// The length from which a body is not small, in bytes.
+pub(super) const SMALL: usize = 64 * 1024;
 
 /// The response to a request, once it is computed.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>;

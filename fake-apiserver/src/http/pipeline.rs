@@ -14,7 +14,7 @@ use super::head;
 use super::issuer;
 use super::limits::Full;
 use super::metrics::{self, Labels};
-use super::offload::{self, Answer, Late, Offload};
+use super::offload::{self, Answer, Late, Offload, SMALL};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
 use super::route::decoded;
@@ -149,7 +149,7 @@ impl<'r> Exchange<'r> {
         // The use of a legacy token is recorded even if it is refused.
         self.ticket.done().await;
         let user = self.impersonate(requester?, trace)?;
-        offload.computation.is_for(&user.name);
+        offload.computation.is_for(&user);
         let subresource = self.resource.as_ref().map_or("", |path| path.subresource);
         let _place = match self.replica.in_flight.enter(&self.audited_verb(), subresource, &user) {
             Ok(place) => place,
@@ -185,11 +185,10 @@ impl<'r> Exchange<'r> {
         let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
         let body = self.body(incoming).await?;
         trace.body.clone_from(&body.bytes);
-        let commits = self.ticket.commits(&self.replica.cluster.store);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
             objects: self.objects(),
-            commits: &commits,
+            commits: self.ticket.commits(&self.replica.cluster.store),
             view: &self.replica.view,
             clock: &*self.replica.clock,
             now: self.now,
@@ -208,6 +207,9 @@ impl<'r> Exchange<'r> {
             shutdown: &self.replica.shutdown,
         };
         self.leave(offload, limit).await;
+        if request.body.bytes.len() >= SMALL {
+            offload.computation.take_turn();
+        }
         let result = api::dispatch(&mut request, self.verb).await;
         let rendering = Rendering {
             replica: self.replica,

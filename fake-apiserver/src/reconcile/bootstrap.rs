@@ -44,16 +44,16 @@ const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-no
 pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool) -> ApiResult<()> {
     let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
     let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
-    namespaces(cluster, &commits, now).await?;
+    namespaces(cluster, commits, now).await?;
     if rbac {
-        policy(cluster, &commits, now).await?;
+        policy(cluster, commits, now).await?;
     }
     ticket.note(&Event::Start);
     ticket.done().await;
     Ok(())
 }
 
-async fn namespaces(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResult<()> {
+async fn namespaces(cluster: &Shared, commits: Commits<'_>, now: Timestamp) -> ApiResult<()> {
     let catalog = cluster.catalog();
     let resource = catalog.registry.known(ids::NAMESPACES);
     for name in NAMESPACES {
@@ -63,7 +63,7 @@ async fn namespaces(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiR
     Ok(())
 }
 
-async fn policy(cluster: &Shared, commits: &Commits, now: Timestamp) -> ApiResult<()> {
+async fn policy(cluster: &Shared, commits: Commits<'_>, now: Timestamp) -> ApiResult<()> {
     let now = format_seconds(now);
     let catalog = cluster.catalog();
     for line in POLICY.lines() {
@@ -89,7 +89,7 @@ fn writer(now: &str) -> Writer<'_> {
     Writer { manager: MANAGER, subresource: "", now }
 }
 
-async fn store(commits: &Commits, draft: Draft) -> ApiResult<()> {
+async fn store(commits: Commits<'_>, draft: Draft) -> ApiResult<()> {
     let created = commits.create(draft, None).await;
     created.map(drop).map_err(|_| ApiError::internal("a new cluster is not empty"))
 }

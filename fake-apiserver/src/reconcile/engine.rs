@@ -35,8 +35,8 @@ impl Engine {
     }
 
     async fn perform(self: &Arc<Self>, work: Work, run: Run) {
-        let ticket = Ticket::new(self.clone(), Some(work.reconciler));
-        let context = Context::new(&self.cluster, ticket.clone(), &run);
+        let ticket = Ticket::new(&**self, Some(work.reconciler));
+        let context = Context::new(&self.cluster, &ticket, &run);
         let sync = self.reconcilers[work.reconciler].sync(&work.key, &context);
         let outcome = AssertUnwindSafe(sync).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|_| Err(ApiError::internal("it panicked")));

@@ -81,8 +81,8 @@ impl Reconcilers {
     }
 
     /// A ticket for the consequences of a request.
-    pub(crate) fn ticket(&self) -> Arc<Ticket> {
-        Ticket::new(self.engine.clone(), None)
+    pub(crate) fn ticket(&self) -> Ticket<'_> {
+        Ticket::new(&*self.engine, None)
     }
 
     /// The cluster.
@@ -91,7 +91,7 @@ impl Reconcilers {
     }
 
     /// Notes the works that have become due by the cluster's clock.
-    pub(crate) fn note_due(&self, ticket: &Ticket) {
+    pub(crate) fn note_due(&self, ticket: &Ticket<'_>) {
         if self.legacy_tokens.is_due(&*self.cluster().clock) {
             ticket.note(&Event::Due);
         }

@@ -12,7 +12,6 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use std::ops::Deref;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
@@ -36,16 +35,16 @@ pub(crate) trait Reconciler: Send + Sync {
 pub(crate) struct Context<'a> {
     cluster: &'a Shared,
     /// The commits of this run. Other reconcilers react to them, and who waits for this run waits for them, too.
-    pub(super) commits: Commits,
+    pub(super) commits: Commits<'a>,
     /// The time at which the run began.
     pub(super) now: Timestamp,
-    ticket: Arc<Ticket>,
+    ticket: &'a Ticket<'a>,
     run: &'a Run,
     begun: Instant,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(cluster: &'a Shared, ticket: Arc<Ticket>, run: &'a Run) -> Self {
+    pub(super) fn new(cluster: &'a Shared, ticket: &'a Ticket<'a>, run: &'a Run) -> Self {
         let commits = ticket.commits(&cluster.store);
         Context { cluster, commits, now: cluster.clock.now(), ticket, run, begun: Instant::now() }
     }
@@ -73,7 +72,7 @@ impl<'a> Context<'a> {
     pub(super) fn access<'s>(&'s self, catalog: &'s Catalog) -> Access<'s> {
         Access {
             store: &self.store,
-            commits: &self.commits,
+            commits: self.commits,
             ids: &self.ids,
             registry: &catalog.registry,
             now: self.now,

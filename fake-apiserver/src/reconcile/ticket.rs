@@ -4,24 +4,24 @@ use super::event::{Event, EventSink};
 use super::queue::{RunEnd, Work};
 use crate::commit::{After, Commits};
 use crate::store::{Entry, Store};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 /// The consequences of the commits of a request, or of a reconciler's run.
-pub(crate) struct Ticket {
-    sink: Arc<dyn EventSink>,
+pub(crate) struct Ticket<'e> {
+    sink: &'e dyn EventSink,
     /// The reconciler that commits.
     by: Option<usize>,
     ends: Mutex<Vec<RunEnd>>,
 }
 
-impl Ticket {
-    pub(super) fn new(sink: Arc<dyn EventSink>, by: Option<usize>) -> Arc<Self> {
-        Arc::new(Ticket { sink, by, ends: Mutex::default() })
+impl<'e> Ticket<'e> {
+    pub(super) fn new(sink: &'e dyn EventSink, by: Option<usize>) -> Self {
+        Ticket { sink, by, ends: Mutex::default() }
     }
 
     /// Commits to `store` whose consequences this ticket covers.
-    pub(crate) fn commits(self: &Arc<Self>, store: &Store) -> Commits {
-        Commits::new(store.clone(), Some(self.clone()))
+    pub(crate) fn commits<'c>(&'c self, store: &'c Store) -> Commits<'c> {
+        Commits::new(store, Some(self))
     }
 
     /// Notes an event.
@@ -62,7 +62,7 @@ impl Ticket {
     }
 }
 
-impl After for Ticket {
+impl After for Ticket<'_> {
     fn stored(&self, entry: &Entry) {
         self.note(&Event::Stored(entry));
     }

@@ -37,7 +37,7 @@ pub(crate) struct Request<'r> {
     /// The objects that authentication depends on.
     pub(crate) objects: LiveObjects<'r>,
     /// Its writes to the store.
-    pub(crate) commits: &'r Commits,
+    pub(crate) commits: Commits<'r>,
     /// The view of the replica.
     pub(crate) view: &'r View,
     /// The clock of the replica that serves it.

@@ -71,8 +71,9 @@ impl<'w> Write<'w, '_> {
     /// Lets admission change or refuse the object.
     ///
     /// # Errors
-    /// A plugin's refusal.
+    /// A plugin's refusal; 504 if the deadline has passed.
     pub(super) async fn mutate(&mut self, new: &mut Value) -> ApiResult<()> {
+        self.request.deadline.check()?;
         match self.old() {
             None => admission::create(self.request, self.options, new).await,
             Some(old) => admission::update(self.request, self.options, new, old).await,
@@ -168,8 +169,9 @@ impl<'w> Write<'w, '_> {
     /// The object as it is stored, in the storage version. If `limited`, its size is checked.
     ///
     /// # Errors
-    /// 413 if it is too large; 500 if a webhook does not convert it.
+    /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
+        self.request.deadline.check()?;
         if self.current.is_none() {
             // Upstream answers with the object as read from storage, and sets defaults again as it reads.
             self.default(new);

@@ -35,7 +35,7 @@ pub(super) struct Exchange<'r> {
     /// The requirements of the field selector of a list, watch or deletecollection.
     pub(super) fields: Vec<(String, String)>,
     /// The consequences of its writes.
-    pub(super) ticket: Arc<Ticket>,
+    pub(super) ticket: Ticket<'r>,
 }
 
 /// The facts about a request that are recorded besides the request itself.

@@ -58,7 +58,7 @@ fn engine(wants: &[&'static [&'static str]]) -> (Arc<Engine>, Done, Cancellation
 
 /// Starts, and waits until all that follows was tried once.
 async fn start(engine: &Arc<Engine>) {
-    let ticket = Ticket::new(engine.clone(), None);
+    let ticket = Ticket::new(&**engine, None);
     ticket.note(&Event::Start);
     ticket.done().await;
 }

@@ -17,8 +17,8 @@ const OBJECTS: usize = 1000;
 #[tokio::test]
 async fn a_large_namespace_is_emptied_in_portions() {
     let cluster = Shared::empty();
-    let (store, catalog, commits) =
-        (cluster.store.clone(), cluster.catalog(), Commits::new(cluster.store.clone(), None));
+    let (store, catalog) = (cluster.store.clone(), cluster.catalog());
+    let commits = Commits::new(&store, None);
     let complete = |id, object: &mut Value| {
         server::complete(catalog.registry.known(id), object, &cluster.store, &cluster.ids, Timestamp::UNIX_EPOCH);
     };
@@ -39,9 +39,12 @@ async fn a_large_namespace_is_emptied_in_portions() {
     let queue = Queue::new(CancellationToken::new());
     let engine = Arc::new(Engine { cluster, reconcilers: vec![Arc::<Namespaces>::default()], queue });
     tokio::spawn(engine.clone().run());
-    let ticket = Ticket::new(engine, None);
-    ticket.note(&Event::Stored(&store.get(&key("large")).expect("it is there")));
-    let emptied = tokio::spawn(async move { ticket.done().await });
+    let large = store.get(&key("large")).expect("it is there");
+    let emptied = tokio::spawn(async move {
+        let ticket = Ticket::new(&*engine, None);
+        ticket.note(&Event::Stored(&large));
+        ticket.done().await;
+    });
     let mut seen = BTreeSet::new();
     while !emptied.is_finished() {
         seen.insert(store.snapshot().range(&scope("large", ids::CONFIG_MAPS), "").count());
