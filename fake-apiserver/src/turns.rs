@@ -4,7 +4,8 @@
 //!   users that wait:   ann ─ ann ─ ann          a turn begins ──▶ computes ──▶ ends: with the computation,
 //!                      bob                       (ann, bob, ann, …)             or TURN later, whatever it does
 //! ```
-//! A turn ends by the clock: a computation that does not give its turn back keeps nobody else waiting for longer than that.
+//! A turn ends by the clock: a computation that does not give its turn back keeps no other user waiting for longer than that. A user's own
+//! computations wait for it, and the oldest has the next turn, so that few are in progress at a time, with the memory that they need.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -32,14 +33,16 @@ struct State {
     limit: usize,
     /// The number of the next turn.
     next: u64,
-    /// The turns that have begun, and have been neither given back nor noticed to be over.
-    begun: Vec<Turn>,
+    /// The turns that were not given back, with their users.
+    begun: Vec<(Turn, String)>,
     /// The users who wait, in the order of their turns, with their computations.
     users: VecDeque<(String, VecDeque<Waiting>)>,
 }
 
 /// A computation that waits for its turn.
 struct Waiting {
+    /// When the computation began.
+    since: Instant,
     thread: Thread,
     turn: Arc<OnceLock<Turn>>,
 }
@@ -57,10 +60,14 @@ impl Turns {
         Turns(Mutex::new(State::new(available_parallelism().map_or(1, NonZero::get).max(LEAST))))
     }
 
-    /// Waits, on this thread, for a turn of that user.
-    pub(crate) fn begin(&self, user: &str) -> Turn {
+    /// Waits, on this thread, for the next turn of that user's computation, which began at `since` and gives `last` back.
+    pub(crate) fn begin(&self, user: &str, since: Instant, last: Option<Turn>) -> Turn {
         let mine = Arc::<OnceLock<Turn>>::default();
-        self.state().ask(user, Waiting { thread: thread::current(), turn: mine.clone() });
+        {
+            let mut state = self.state();
+            state.ask(user, Waiting { since, thread: thread::current(), turn: mine.clone() });
+            state.give_back(last);
+        }
         loop {
             let watched = {
                 let (mut state, now) = (self.state(), Instant::now());
@@ -68,7 +75,7 @@ impl Turns {
                 if let Some(turn) = mine.get() {
                     return *turn;
                 }
-                state.watched(&mine).map(|end| end.saturating_duration_since(now))
+                state.watched(&mine, now).map(|end| end.saturating_duration_since(now))
             };
             match watched {
                 Some(time) => thread::park_timeout(time),
@@ -80,7 +87,7 @@ impl Turns {
     /// Gives a turn back.
     pub(crate) fn end(&self, turn: Turn) {
         let mut state = self.state();
-        state.begun.retain(|begun| begun.number != turn.number);
+        state.give_back(Some(turn));
         state.grant(Instant::now());
     }
 
@@ -97,21 +104,26 @@ impl State {
     /// Lets a computation of that user wait.
     fn ask(&mut self, user: &str, waiting: Waiting) {
         match self.users.iter_mut().find(|(other, _)| other == user) {
-            Some((_, all)) => all.push_back(waiting),
+            Some((_, all)) => all.insert(all.partition_point(|other| other.since <= waiting.since), waiting),
             None => self.users.push_back((user.to_owned(), [waiting].into())),
         }
     }
 
+    fn give_back(&mut self, turn: Option<Turn>) {
+        self.begun.retain(|(begun, _)| Some(*begun) != turn);
+    }
+
     /// Begins all turns that can begin now, and wakes those who have them.
     fn grant(&mut self, now: Instant) {
-        self.begun.retain(|turn| !turn.is_over(now));
         let before = self.next;
-        while self.begun.len() < self.limit {
-            let Some((user, mut all)) = self.users.pop_front() else { return };
+        while self.active(now).count() < self.limit {
+            let may_begin = |user: &str| self.begun.iter().filter(|(_, of)| of == user).count() < self.limit;
+            let Some(place) = self.users.iter().position(|(user, _)| may_begin(user)) else { break };
+            let Some((user, mut all)) = self.users.remove(place) else { break };
             if let Some(waiting) = all.pop_front() {
                 let turn = Turn { number: self.next, until: now + TURN };
                 self.next += 1;
-                self.begun.push(turn);
+                self.begun.push((turn, user.clone()));
                 waiting.turn.get_or_init(|| turn);
                 waiting.thread.unpark();
             }
@@ -129,11 +141,16 @@ impl State {
         self.users.front()?.1.front()
     }
 
+    /// The turns that are not over.
+    fn active(&self, now: Instant) -> impl Iterator<Item = &Turn> {
+        self.begun.iter().map(|(turn, _)| turn).filter(move |turn| !turn.is_over(now))
+    }
+
     /// The time when the first of the turns that have begun is over, if the computation with that turn is the next one: it watches the
     /// clock for all.
-    fn watched(&self, turn: &Arc<OnceLock<Turn>>) -> Option<Instant> {
+    fn watched(&self, turn: &Arc<OnceLock<Turn>>, now: Instant) -> Option<Instant> {
         let is_next = self.next_waiting().is_some_and(|next| Arc::ptr_eq(&next.turn, turn));
-        if is_next { self.begun.iter().map(|turn| turn.until).min() } else { None }
+        if is_next { self.active(now).map(|turn| turn.until).min() } else { None }
     }
 }
 
@@ -148,21 +165,33 @@ mod tests {
             .into_iter()
             .map(|user| {
                 let turn = Arc::<OnceLock<Turn>>::default();
-                state.ask(user, Waiting { thread: thread::current(), turn: turn.clone() });
+                state.ask(user, Waiting { since: Instant::now(), thread: thread::current(), turn: turn.clone() });
                 turn
             })
             .collect();
-        let mut granted = |now, ended: Option<usize>| {
-            let ended = ended.and_then(|ended| turns[ended].get());
-            state.begun.retain(|turn| Some(turn) != ended);
+        let mut granted = |now, ended: &[usize]| {
+            let ended: Vec<_> = ended.iter().filter_map(|ended| turns[*ended].get()).collect();
+            state.begun.retain(|(turn, _)| !ended.contains(&turn));
             state.grant(now);
             (0..turns.len()).filter(|number| turns[*number].get().is_some()).collect::<Vec<_>>()
         };
-        assert_eq!(granted(start, None), [0, 4], "ann's first, and bob's");
-        assert_eq!(granted(start + TURN / 2, None), [0, 4]);
-        assert_eq!(granted(start + TURN / 2, Some(4)), [0, 4, 5], "bob's is given back");
-        assert_eq!(granted(start + TURN, None), [0, 1, 4, 5], "ann's first is over by the clock");
-        assert_eq!(granted(start + TURN * 2, None), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(granted(start, &[]), [0, 4], "ann's first, and bob's");
+        assert_eq!(granted(start + TURN / 2, &[]), [0, 4]);
+        assert_eq!(granted(start + TURN / 2, &[4]), [0, 4, 5], "bob's is given back");
+        assert_eq!(granted(start + TURN, &[]), [0, 1, 4, 5], "ann's first is over by the clock");
+        assert_eq!(granted(start + TURN * 3, &[]), [0, 1, 4, 5], "but not for a third one of ann's");
+        assert_eq!(granted(start + TURN * 3, &[0, 1]), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn the_oldest_goes_on_first() {
+        let (mut state, start) = (State::new(1), Instant::now());
+        for age in [2, 3, 1] {
+            let since = start + TURN * age;
+            state.ask("ann", Waiting { since, thread: thread::current(), turn: Arc::default() });
+        }
+        let order: Vec<_> = state.users[0].1.iter().map(|waiting| waiting.since).collect();
+        assert!(order.is_sorted());
     }
 
     #[test]
@@ -171,7 +200,7 @@ mod tests {
         thread::scope(|scope| {
             for user in ["ann", "bob", "cid"] {
                 for _ in 0..20 {
-                    scope.spawn(|| turns.end(turns.begin(user)));
+                    scope.spawn(|| turns.end(turns.begin(user, Instant::now(), None)));
                 }
             }
         });

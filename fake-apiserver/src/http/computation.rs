@@ -101,7 +101,7 @@ impl Computation {
             let user = self.user.get().map_or("", |user| &user.name);
             *turn = Some(block_in_place(|| {
                 threads::replaced();
-                self.turns.begin(user)
+                self.turns.begin(user, self.began, *turn)
             }));
         }
     }
