@@ -40,6 +40,6 @@ pub mod stage;
 pub mod subject;
 pub mod suite;
 pub mod verbs;
-mod vigil;
+pub mod vigil;
 pub mod webhook;
 pub mod writes;
