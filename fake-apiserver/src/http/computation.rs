@@ -82,11 +82,15 @@ impl Computation {
 
     /// Whether its time limit has passed.
     pub(super) fn is_late(&self) -> bool {
-        self.until.get().is_some_and(|until| *until <= Instant::now())
+        self.is_after_limit(Instant::now())
     }
 
     fn is_over(&self, now: Instant) -> bool {
-        self.over.load(Ordering::Relaxed) || self.until.get().is_some_and(|until| *until <= now)
+        self.over.load(Ordering::Relaxed) || self.is_after_limit(now)
+    }
+
+    fn is_after_limit(&self, now: Instant) -> bool {
+        self.until.get().is_some_and(|until| *until <= now)
     }
 
     fn begin_slice(&self, now: Instant) {

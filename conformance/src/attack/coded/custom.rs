@@ -13,7 +13,7 @@ const fn slow(name: &'static str, about: &'static str, run: Run) -> Coded {
     Coded::new(name, about, run).slow(BOUNDS)
 }
 
-/// The attacks.
+/// The attacks on custom resources.
 pub(super) const ATTACKS: &[Coded] = &[
     slow(
         "large-patterns",

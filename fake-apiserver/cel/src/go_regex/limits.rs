@@ -42,7 +42,7 @@ impl Measure {
         self.around(self.size.saturating_add(2))
     }
 
-    /// Of a repetition of this; `max` is `None` if there is no bound.
+    /// The measure of a repetition; `max` is `None` if there is no bound.
     pub(super) fn repeated(self, min: usize, max: Option<usize>) -> Measure {
         self.around(match (min, max) {
             (0, None) => self.size.saturating_add(2),

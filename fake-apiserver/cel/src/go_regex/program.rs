@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The nesting that the crate's parser must allow: more than Go does, which has other nodes.
 const NEST_LIMIT: u32 = 5000;
 
-/// A program.
+/// A compiled expression: instructions for threads that read a text once.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) steps: Vec<Step>,

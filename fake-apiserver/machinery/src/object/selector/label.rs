@@ -12,7 +12,7 @@ use tree::Value;
 /// Requirements that all must hold; without requirements everything is selected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSelector {
-    /// By key.
+    /// The requirements, sorted by key.
     requirements: Vec<Requirement>,
     /// The same in fewer requirements.
     merged: Vec<Requirement>,

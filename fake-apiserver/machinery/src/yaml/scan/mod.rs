@@ -19,7 +19,7 @@ const LONGEST_KEY: usize = 1024;
 /// How deep flow collections may be nested, and blocks.
 const MAX_DEPTH: usize = 10_000;
 
-/// A token.
+/// A token of YAML, as the scanner finds it.
 pub(super) struct Token {
     /// The line where it begins, counted from 0.
     pub(super) line: usize,
@@ -127,7 +127,7 @@ impl<'t> Scanner<'t> {
         Ok(self.tokens.pop_front().expect("it was peeked at"))
     }
 
-    /// Whether there is no token, or it may become a key.
+    /// Whether more has to be scanned before the next token can be taken: there is none, or it may turn out to be a key.
     fn is_undecided(&mut self) -> Result<bool, Problem> {
         match self.levels.get(&self.taken) {
             _ if self.tokens.is_empty() => Ok(true),
