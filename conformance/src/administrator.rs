@@ -29,6 +29,12 @@ pub(crate) struct Administrator {
     connection: SendRequest<Full<Bytes>>,
 }
 
+/// The access to a server: its URL, and the administrator's token.
+pub(crate) struct Access<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) token: &'a str,
+}
+
 /// A request.
 pub(crate) struct Sent<'s> {
     pub(crate) method: &'s str,
@@ -62,6 +68,11 @@ impl Administrator {
         let connection = cluster.endpoints()[0].http2().await?;
         let token = cluster.token(ADMINISTRATOR).context("the administrator has no token")?;
         Ok(Administrator { cluster, token, agent: format!("{name}/1"), connection })
+    }
+
+    /// The access to the server, for a program that connects itself.
+    pub(crate) fn access(&self) -> Access<'_> {
+        Access { url: &self.cluster.endpoints()[0].url, token: &self.token }
     }
 
     /// Stops the server.

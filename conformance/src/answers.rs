@@ -101,6 +101,14 @@ pub(crate) fn without_objects(text: &str) -> String {
     format!("{before}<an object>{}", without_objects(rest))
 }
 
+/// A text with its parts between commas in order, for those that upstream takes from a map.
+pub(crate) fn sorted_parts(text: &str) -> String {
+    let text = text.replace(": [", ", [");
+    let mut parts: Vec<&str> = text.split(", ").map(|part| part.trim_matches(['[', ']'])).collect();
+    parts.sort_unstable();
+    parts.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,7 @@ use crate::clients;
 use crate::control_plane;
 use crate::crds;
 use crate::endurance;
+use crate::manifests;
 use crate::readme;
 use crate::schemas;
 use crate::soak::Options;
@@ -101,6 +102,8 @@ enum Command {
     },
     /// Compares a real kube-apiserver and the fake on definitions of custom resources and on examples
     Crds(crds::cli::Options),
+    /// Compares a real kube-apiserver and the fake on manifests, which kubectl applies to both
+    Manifests(manifests::cli::Options),
     /// Runs other projects' clients, and Kubernetes' own tests, against the fake and a real kube-apiserver
     Clients(clients::cli::Options),
     /// Attacks a server, and checks that it stays healthy
@@ -231,6 +234,7 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,
+        Some(Command::Manifests(options)) => manifests::cli::run(options, root).await,
         Some(Command::Clients(options)) => clients::cli::run(options, root, &target_folder(root)).await,
         Some(Command::Attack(options)) => attack::cli::run(options, root).await,
         Some(Command::Soak { writes, seed }) => soak(*writes, *seed).await,

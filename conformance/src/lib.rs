@@ -7,6 +7,7 @@
 //! * [`cases`] are single creates and updates of all kinds;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
 //! * [`crds`] compares two servers on definitions of custom resources and on examples;
+//! * [`manifests`] compares them on manifests that `kubectl` applies;
 //! * [`clients`] runs suites of checks with other projects' clients;
 //! * [`schemas`] compares the fake with a real kube-apiserver by definitions and objects of a generator, [`writes`] by writes of
 //!   other kinds.
@@ -27,6 +28,7 @@ pub mod endurance;
 pub mod kinds;
 pub mod kubelets;
 mod less;
+pub mod manifests;
 pub mod openapi;
 mod pair;
 pub mod play;
@@ -36,6 +38,7 @@ mod recorder;
 mod resources;
 pub mod schemas;
 pub mod soak;
+pub mod sources;
 pub mod stage;
 pub mod subject;
 pub mod suite;

@@ -72,6 +72,12 @@ pub(crate) fn served(plural: &str, api_version: &str) -> Option<&'static Resourc
     all.find(|resource| resource.plural == plural && resource.api_version == api_version)
 }
 
+/// The resource of that kind in that API version.
+pub(crate) fn of_kind(api_version: &str, kind: &str) -> Option<&'static Resource> {
+    let mut all = RECORDED.iter().map(|one| &one.resource);
+    all.find(|resource| resource.kind == kind && resource.api_version == api_version)
+}
+
 /// The first `N` words of a line; the last one includes the rest.
 fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
     let mut words = line.splitn(N, ' ');

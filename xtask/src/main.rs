@@ -42,6 +42,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Compare two servers on manifests that kubectl applies; see `cargo xtask manifests --help`.
+    #[command(disable_help_flag = true)]
+    Manifests {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Fuzz the parsers and the pipeline, guided by coverage (needs a C++ compiler).
     Fuzz(fuzz::Arguments),
     /// Build a real control plane, or run one by hand; see `cargo xtask real --help`.
@@ -68,6 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Clients { arguments } => return conformance::run(&[vec!["clients".to_owned()], arguments].concat()),
         Task::Conformance { arguments } => return conformance::run(&arguments),
         Task::Crds { arguments } => return conformance::run(&[vec!["crds".to_owned()], arguments].concat()),
+        Task::Manifests { arguments } => return conformance::run(&[vec!["manifests".to_owned()], arguments].concat()),
         Task::Real { arguments } => return conformance::run(&[vec!["real".to_owned()], arguments].concat()),
         Task::Fuzz(arguments) => fuzz::run(&arguments)?,
         Task::Schema => schema::run()?,

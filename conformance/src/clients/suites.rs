@@ -75,6 +75,11 @@ pub(super) const SUITES: &[Suite] = &[
         install: &[&["bash", "install.sh", "{folder}"]],
         run: &["{folder}/checks", "{folder}", cache::VERSION],
     },
+    Suite {
+        name: "test-cmd",
+        install: &[&["bash", "install.sh", "{folder}", "{programs}"]],
+        run: &["bash", "{source}/run.sh", "{folder}", "{programs}"],
+    },
 ];
 
 /// A suite that is installed.

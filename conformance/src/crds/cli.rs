@@ -1,17 +1,16 @@
 //! The command line of `conformance crds`.
 
 use super::package::Package;
-use super::sets;
-use super::source::Source;
 use super::table::{SECTION, Tally, table};
-use super::{modules, trial};
+use super::trial;
 use crate::pair::Pair;
 use crate::readme;
+use crate::sources::{Selected, Selection, Source};
 use crate::subject::{Embedded, Process, Real, Target};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use conformance_judge::ledger::Ledger;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The arguments of `crds`.
@@ -20,15 +19,8 @@ pub struct Options {
     /// The server that is compared with a real one
     #[arg(long, value_enum, default_value_t = Kind::Embedded)]
     target: Kind,
-    /// Instead of the sets, the definitions and examples in the YAML files of this folder and below; may be repeated
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["only", "list"])]
-    directory: Vec<PathBuf>,
-    /// Only sets whose module or project contains this; a run of all writes the README's table
-    #[arg(long, value_name = "SUBSTRING", default_value = "")]
-    only: String,
-    /// Print the sets without comparing them
-    #[arg(long)]
-    list: bool,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,27 +37,16 @@ enum Kind {
 /// # Errors
 /// If a module or folder cannot be had, has no definitions, a server cannot be started, or no set is meant.
 pub async fn run(options: &Options, root: &Path) -> Result<ExitCode> {
-    if !options.directory.is_empty() {
-        let folders = options.directory.iter().map(|path| Source::directory(path)).collect::<Result<_>>()?;
-        return Ok(code(&compare(folders, options.target, root).await?));
-    }
-    let mut sets = sets::load(&root.join("fixtures/crds.toml"))?;
-    let all = sets.len();
-    sets.retain(|set| set.module.contains(&options.only) || set.project.contains(&options.only));
-    ensure!(!sets.is_empty(), "no set contains {:?}", options.only);
-    if options.list {
-        sets.iter().for_each(|set| println!("{}: {set}", set.project));
+    let Selected { sources, is_complete } = options.selection.select(&root.join("fixtures/crds.toml"))?;
+    if sources.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let results = compare(modules::download(&sets)?, options.target, root).await?;
-    if results.len() == all {
+    let results = compare(sources, options.target, root).await?;
+    if is_complete {
         readme::write(root, SECTION, &table(&results))?;
     }
-    Ok(code(&results))
-}
-
-fn code(results: &[(Source, Tally)]) -> ExitCode {
-    if results.iter().all(|(_, tally)| tally.is_equal()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let is_equal = results.iter().all(|(_, tally)| tally.is_equal());
+    Ok(if is_equal { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Compares the sources, each on servers of its own, and prints the results.

@@ -1,18 +1,9 @@
 //! A package: the definitions of a source, and those of its documents that are objects of the resources that they define.
 
-use super::source::Source;
+use crate::sources::{Document, Source};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-
-/// A YAML document of a source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Document {
-    /// The path in the source, with slashes.
-    pub file: String,
-    /// The document as JSON.
-    pub document: Value,
-}
 
 /// An object to create.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,10 +42,10 @@ impl Package {
         let mut package = Package::default();
         let mut others = Vec::new();
         let mut names = BTreeSet::new();
-        for document in documents.into_iter().flat_map(unfolded) {
+        for document in documents.into_iter().flat_map(Document::unfolded) {
             if document.text("/kind") != "CustomResourceDefinition" {
                 others.push(document);
-            } else if source.defines(&document.file) {
+            } else if source.means(&document.file) {
                 let is_current = document.text("/apiVersion") == "apiextensions.k8s.io/v1";
                 if is_current && names.insert(document.text("/metadata/name").to_owned()) {
                     package.definitions.push(document.without_templates());
@@ -76,10 +67,6 @@ impl Package {
 }
 
 impl Document {
-    fn text(&self, pointer: &str) -> &str {
-        self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-    }
-
     /// The versions that a definition serves: `group/version`.
     fn served(&self) -> Vec<String> {
         let versions = self.document["spec"]["versions"].as_array().into_iter().flatten();
@@ -122,24 +109,13 @@ impl Document {
     }
 }
 
-/// The items of a list; another document as it is.
-fn unfolded(document: Document) -> Vec<Document> {
-    match (document.text("/apiVersion"), document.text("/kind"), document.document.get("items")) {
-        ("v1", "List", Some(Value::Array(items))) => {
-            let item = |item: &Value| Document { file: document.file.clone(), document: item.clone() };
-            items.iter().map(item).collect()
-        }
-        _ => vec![document],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn source(definitions: &[&str]) -> Source {
-        let definitions = definitions.iter().map(|path| (*path).to_owned()).collect();
-        Source { row: "A".into(), name: "example.com/a@v1.0.0".into(), folder: "/a".into(), definitions }
+        let files = definitions.iter().map(|path| (*path).to_owned()).collect();
+        Source { row: "A".into(), name: "example.com/a@v1.0.0".into(), folder: "/a".into(), files }
     }
 
     fn document(file: &str, document: Value) -> Document {

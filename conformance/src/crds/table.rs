@@ -1,6 +1,6 @@
 //! The table of the compared and the equal cases: a row a source.
 
-use super::source::Source;
+use crate::sources::Source;
 use std::fmt;
 use std::ops::AddAssign;
 
@@ -83,12 +83,8 @@ mod tests {
 
     #[test]
     fn there_is_a_row_for_each_source_and_for_all() {
-        let source = |row: &str| Source {
-            row: row.to_owned(),
-            name: String::new(),
-            folder: "/".into(),
-            definitions: Vec::new(),
-        };
+        let source =
+            |row: &str| Source { row: row.to_owned(), name: String::new(), folder: "/".into(), files: Vec::new() };
         let tally = |definitions, equal| Tally {
             definitions: Counts { all: definitions, equal },
             versions: Counts { all: 1, equal: 1 },

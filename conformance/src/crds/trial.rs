@@ -1,8 +1,9 @@
 //! A trial: the requests to a pair of servers about a package, case by case.
 
-use super::package::{Document, Example, Package};
+use super::package::{Example, Package};
 use super::table::{Counts, Tally};
 use crate::pair::{Dialogue, Pair, Request};
+use crate::sources::Document;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

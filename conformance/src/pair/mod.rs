@@ -2,7 +2,7 @@
 
 mod order;
 
-use crate::administrator::{Administrator, JSON, Reply, Sent};
+use crate::administrator::{Access, Administrator, JSON, Reply, Sent};
 use crate::answers::document;
 use crate::subject::Target;
 use anyhow::Result;
@@ -101,6 +101,11 @@ impl Pair {
     /// If it ends with an error.
     pub(crate) async fn stop(self) -> Result<()> {
         self.fake.stop().await
+    }
+
+    /// The administrator's access to each of the servers, the real one first.
+    pub(crate) fn access(&self) -> [Access<'_>; 2] {
+        [&self.real, &self.fake].map(Administrator::access)
     }
 
     /// The differences in a dialogue with these servers.

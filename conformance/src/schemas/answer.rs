@@ -6,7 +6,7 @@
 //! A message that shows a whole object is compared without that, and one that names a type of CEL that the server invents
 //! (`selfType596716805`), without its number. Whether a write left the revision as it was is compared.
 
-use crate::answers::without_objects;
+use crate::answers::{sorted_parts, without_objects};
 use conformance_judge::exchange::{Difference, Exchange, differences};
 use conformance_judge::observation::Item;
 use serde_json::Value;
@@ -95,14 +95,6 @@ fn settle_object(object: &mut Value) {
     if object["kind"] == "CustomResourceDefinition" {
         object["status"] = Value::Null;
     }
-}
-
-/// The text with its parts in order.
-fn sorted_parts(text: &str) -> String {
-    let text = text.replace(": [", ", [");
-    let mut parts: Vec<&str> = text.split(", ").map(|part| part.trim_matches(['[', ']'])).collect();
-    parts.sort_unstable();
-    parts.join(", ")
 }
 
 /// The text without the values that differ from server to server.

@@ -86,7 +86,16 @@ impl Real {
     /// # Errors
     /// If it was not built, or does not start.
     pub async fn start(cached: bool) -> Result<Real> {
-        Ok(Real { cached, server: Server::start(cached, Vec::new()).await?, others: Mutex::default() })
+        Real::start_with(cached, &[]).await
+    }
+
+    /// The same with flags, `--name=value`.
+    ///
+    /// # Errors
+    /// As [`Real::start`].
+    pub async fn start_with(cached: bool, flags: &[&str]) -> Result<Real> {
+        let flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        Ok(Real { cached, server: Server::start(cached, flags).await?, others: Mutex::default() })
     }
 
     /// The server with those flags.

@@ -3,11 +3,11 @@
 mod attacks;
 mod cases;
 mod cli;
-mod crds;
 mod endurance;
 mod html;
 mod language;
 mod real;
+mod sets;
 mod soak;
 mod suite;
 

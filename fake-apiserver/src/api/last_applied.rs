@@ -40,8 +40,12 @@ pub(super) fn update(object: &mut Value, configuration: &Value) {
         return;
     }
     let mut configuration = configuration.clone();
-    if let Some(annotations) = configuration.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
-        annotations.remove(ANNOTATION);
+    if let Some(metadata) = configuration.get_mut("metadata").and_then(Value::as_object_mut) {
+        // Annotations that are no map of texts are none to Go.
+        match metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+            Some(annotations) if annotations.values().all(Value::is_string) => drop(annotations.remove(ANNOTATION)),
+            _ => drop(metadata.remove("annotations")),
+        }
     }
     let text = schema::encode_any(&configuration) + "\n";
     let annotations = &mut object["metadata"]["annotations"];

@@ -11,6 +11,7 @@ mod env_var;
 mod ephemeral_container;
 mod file;
 mod holder;
+mod image;
 mod node_label;
 mod object_meta;
 mod persistent_volume_claim;

@@ -3,7 +3,7 @@
 //! Follows `SetDefaults_PodSpec` and what belongs to it in `pkg/apis/core/v1/defaults.go` and
 //! `zz_generated.defaults.go` (v1.37.1).
 
-use super::resource_list::round_resources;
+use super::{image, resource_list::round_resources};
 use crate::registry::default_to;
 use crate::registry::defaults::Fill::{Bool, Nonzero, Number, Object, Text};
 use crate::registry::defaults::{Default, fill, visit};
@@ -107,13 +107,8 @@ fn sync_service_account(spec: &mut Value) {
     }
 }
 
-/// Sets the pull policy: `Always` for the tag `latest`, also if implied. A text that is not a reference has no tag.
+/// Sets the pull policy: `Always` for the tag `latest`, also if implied.
 fn default_pull_policy(at: &mut Value, image: &str, policy: &str) {
-    let reference = at.get(image).and_then(Value::as_str).unwrap_or_default();
-    let name = reference.rsplit_once('/').map_or(reference, |(_, name)| name);
-    let latest = !reference.is_empty()
-        && !reference.contains(char::is_whitespace)
-        && !reference.contains('@')
-        && name.rsplit_once(':').is_none_or(|(_, tag)| tag == "latest");
+    let latest = image::tag(at.get(image).and_then(Value::as_str).unwrap_or_default()) == Some("latest");
     default_to(at, policy, if latest { "Always" } else { "IfNotPresent" });
 }

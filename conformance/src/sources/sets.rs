@@ -1,4 +1,4 @@
-//! The list of sets: Go modules whose purpose is to publish an API, with its definitions, pinned by version and checksum.
+//! Lists of sets: files of Go modules, which are pinned by version and checksum.
 //!
 //! ```toml
 //! [[set]]
@@ -6,7 +6,7 @@
 //! module = "sigs.k8s.io/gateway-api"
 //! version = "v1.2.1"
 //! sum = "h1:…"                                 # as in a go.sum
-//! definitions = ["config/crd/experimental"]    # folders, or files; all other YAML of the module may hold examples
+//! files = ["config/crd/experimental"]          # files, and folders with files
 //! ```
 
 use anyhow::{Context as _, Result};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::Path;
 
-/// A set of definitions.
+/// A set of files of a Go module.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
@@ -26,8 +26,8 @@ pub struct Set {
     pub version: String,
     /// The checksum of the module, as in a `go.sum`.
     pub sum: String,
-    /// The files with definitions, and the folders of such.
-    pub definitions: Vec<String>,
+    /// The paths of the files in the module, and of folders with such.
+    pub files: Vec<String>,
 }
 
 #[derive(Deserialize)]

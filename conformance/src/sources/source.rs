@@ -1,7 +1,7 @@
-//! A source: a folder with definitions and examples in YAML, of a Go module or of the user. Its documents are read by a program in Go
-//! (`control-plane/documents`), and nothing is copied from there.
+//! A source: a folder with YAML, of a Go module or of the user. Its documents are read by a program in Go (`control-plane/documents`), and
+//! nothing is copied from there.
 
-use super::package::Document;
+use super::document::Document;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A folder with definitions and examples.
+/// A folder with YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Its row in the table.
@@ -18,8 +18,8 @@ pub struct Source {
     pub name: String,
     /// The absolute path.
     pub folder: PathBuf,
-    /// The files with definitions, and the folders of such; all if there are none.
-    pub definitions: Vec<String>,
+    /// The paths of the files that are meant, and of folders with such; all if there are none.
+    pub files: Vec<String>,
 }
 
 /// A line of the program that reads YAML.
@@ -32,7 +32,7 @@ struct Line {
 }
 
 impl Source {
-    /// The folder at `path`, all of whose definitions are meant.
+    /// The folder at `path`, all of whose files are meant.
     ///
     /// # Errors
     /// If the path is not a folder.
@@ -40,21 +40,21 @@ impl Source {
         let name = path.display().to_string();
         let folder = path.canonicalize().with_context(|| name.clone())?;
         ensure!(folder.is_dir(), "{name} is not a folder");
-        Ok(Source { row: name.clone(), name, folder, definitions: Vec::new() })
+        Ok(Source { row: name.clone(), name, folder, files: Vec::new() })
     }
 
-    /// Whether the definitions of `file` belong to it; a path in the folder, with slashes.
-    pub fn defines(&self, file: &str) -> bool {
+    /// Whether `file` is meant; a path in the folder, with slashes.
+    pub fn means(&self, file: &str) -> bool {
         let inside =
             |path: &String| file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        self.definitions.is_empty() || self.definitions.iter().any(inside)
+        self.files.is_empty() || self.files.iter().any(inside)
     }
 
     /// The YAML documents in the folder and below, and the number of those that cannot be read; `root` is the workspace's folder.
     ///
     /// # Errors
     /// If Go fails.
-    pub(super) fn documents(&self, root: &Path) -> Result<(Vec<Document>, usize)> {
+    pub(crate) fn documents(&self, root: &Path) -> Result<(Vec<Document>, usize)> {
         let go = Command::new("go")
             .current_dir(root.join("conformance/control-plane"))
             .args(["run", "-trimpath", "./documents"])

@@ -25,7 +25,7 @@ struct Download {
 ///
 /// # Errors
 /// If one cannot be downloaded, or is not the one that was pinned.
-pub(super) fn download(sets: &[Set]) -> Result<Vec<Source>> {
+pub(crate) fn download(sets: &[Set]) -> Result<Vec<Source>> {
     // In a folder without a go.mod: nothing depends on the sets, so that they need not agree with each other.
     let nowhere = tempfile::tempdir()?;
     let go = Command::new("go")
@@ -41,8 +41,8 @@ pub(super) fn download(sets: &[Set]) -> Result<Vec<Source>> {
         let download = downloads.iter().find(is_meant).with_context(|| format!("go says nothing of {set}"))?;
         ensure!(download.error.is_empty(), "{set}: {}", download.error);
         ensure!(download.sum == set.sum, "{set} has the checksum {}, and {} is pinned", download.sum, set.sum);
-        let (row, definitions) = (set.project.clone(), set.definitions.clone());
-        Ok(Source { row, name: set.to_string(), folder: download.dir.clone(), definitions })
+        let (row, files) = (set.project.clone(), set.files.clone());
+        Ok(Source { row, name: set.to_string(), folder: download.dir.clone(), files })
     };
     sets.iter().map(found).collect()
 }
