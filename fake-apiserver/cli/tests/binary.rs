@@ -141,16 +141,37 @@ fn ready_with_a_kubeconfig_until_stdin_closes() {
     program.end();
 }
 
-/// The status line of a plain HTTP server at `url` for an unknown token.
-fn ask_with_a_bad_token(url: &str) -> String {
+/// The status line of a plain HTTP server at `url` for a `GET` of `path` with these headers.
+fn ask(url: &str, path: &str, headers: &str) -> String {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
-    stream
-        .write_all(b"GET /api HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer bad\r\nConnection: close\r\n\r\n")
-        .expect("written");
+    let head = format!("GET {path} HTTP/1.1\r\nHost: a\r\n{headers}Connection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).expect("written");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("text");
     answer.lines().next().unwrap_or_default().to_string()
+}
+
+/// The status line for an unknown token.
+fn ask_with_a_bad_token(url: &str) -> String {
+    ask(url, "/api", "Authorization: Bearer bad\r\n")
+}
+
+#[test]
+fn anonymous_requests_are_refused_if_it_was_said_that_everything_is_allowed() {
+    for (flags, expected) in [
+        (&[][..], "HTTP/1.1 200 OK"),
+        (&["--authorization-mode=RBAC"], "HTTP/1.1 200 OK"),
+        (&["--authorization-mode=RBAC,AlwaysAllow"], "HTTP/1.1 401 Unauthorized"),
+        (&["--authorization-mode=AlwaysAllow", "--anonymous-auth"], "HTTP/1.1 200 OK"),
+    ] {
+        let mut program =
+            Program::start(&[&["--secure-port=0", "--insecure-port=0", "--exit-with-stdin"], flags].concat());
+        let urls = program.ready();
+        assert_eq!(ask(&urls[1], "/readyz", ""), expected, "{flags:?}");
+        drop(program.child.stdin.take());
+        program.end();
+    }
 }
 
 /// A pipe whose other end is closed.

@@ -3,7 +3,7 @@
 use super::Flags;
 use anyhow::Context;
 use controller::manager::catalogue::{Kind as Controller, is_wanted};
-use fake_apiserver::{Builder, FakeApiServer, StartError};
+use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
 use std::path::Path;
 
 const CLIENT_CA_FILE: &str = "client-ca-file";
@@ -42,7 +42,7 @@ impl Flags {
             builder = builder.clock_offset(*replica, *seconds);
         }
         builder = given(builder, self.insecure_port, Builder::insecure_port);
-        builder = given(builder, self.anonymous_auth, Builder::anonymous_auth);
+        builder = given(builder, self.anonymous_auth.or(self.denies_anonymous()), Builder::anonymous_auth);
         builder = given(builder, listed(&self.authorization_mode), Builder::authorization_mode);
         builder = given(builder, listed(&self.service_account_issuer), Builder::service_account_issuers);
         builder = given(builder, self.service_account_lookup, Builder::service_account_lookup);
@@ -70,6 +70,13 @@ impl Flags {
         builder = given(builder, self.request_timeout, Builder::request_timeout);
         builder = given(builder, self.history_bytes, Builder::history_bytes);
         Ok(given(builder, self.seed, Builder::seed))
+    }
+
+    /// `Some(false)` where kube-apiserver has no anonymous requests: if everything is allowed, and that was said.
+    fn denies_anonymous(&self) -> Option<bool> {
+        let modes = &self.authorization_mode;
+        let allows_all = modes.contains(&AuthorizationMode::AlwaysAllow) || (modes.is_empty() && self.is_bare);
+        allows_all.then_some(false)
     }
 
     /// Starts the server that the flags describe.

@@ -47,7 +47,7 @@ pub struct Flags {
     /// PEM file with authorities of client certificates: the common name is the user, organizations are the groups
     #[arg(long, value_name = "FILE")]
     client_ca_file: Option<PathBuf>,
-    /// Serve requests without credentials as system:anonymous's instead of refusing them; true by default
+    /// Serve requests without credentials as system:anonymous's instead of refusing them; true by default, unless the modes of authorization are given, with AlwaysAllow among them
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     anonymous_auth: Option<bool>,
     /// Authorizers to ask, in order, separated by commas: AlwaysAllow, the default, AlwaysDeny, RBAC, Node
