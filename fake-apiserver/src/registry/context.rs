@@ -18,6 +18,8 @@ pub struct Context<'w> {
     pub api_version: &'w str,
     /// The subresource through which it is written; "" for the object itself.
     pub subresource: &'w str,
+    /// Whether the object had labels before its defaults were set; true if it is not created.
+    pub has_labels: bool,
     /// The time until which the rules may compute.
     pub deadline: &'w Deadline,
 }
@@ -25,6 +27,6 @@ pub struct Context<'w> {
 impl<'w> Context<'w> {
     /// The context of a write by the server itself, in the storage version.
     pub(crate) fn of_server(api_version: &'w str, store: &'w Store, now: Timestamp, deadline: &'w Deadline) -> Self {
-        Context { user: None, store, now, api_version, subresource: "", deadline }
+        Context { user: None, store, now, api_version, subresource: "", has_labels: true, deadline }
     }
 }

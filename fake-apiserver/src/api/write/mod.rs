@@ -38,7 +38,8 @@ pub(super) enum Wanted {
 pub(super) async fn create(request: &mut Request<'_>, object: Wanted, options: &WriteOptions) -> ApiResult<Reply> {
     let is_managed = matches!(object, Wanted::Managed(_));
     let (Wanted::Plain(mut object) | Wanted::Managed(mut object)) = object;
-    let mut write = Write { request, options, current: None, is_managed };
+    let has_labels = meta::labels(&object).iter().next().is_some();
+    let mut write = Write { request, options, current: None, is_managed, has_labels };
     write.default(&mut object);
     meta::wipe_system_fields(&mut object);
     if !is_managed {
@@ -146,7 +147,7 @@ pub(super) async fn replace(
     new: &mut Value,
     is_managed: bool,
 ) -> ApiResult<Option<Reply>> {
-    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_managed };
+    let mut write = Write { request, options, current: Some(Current { entry, object: old }), is_managed, has_labels: true };
     write.default(new);
     if !is_managed {
         write.managers(new).await;

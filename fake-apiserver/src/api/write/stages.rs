@@ -20,6 +20,8 @@ pub(super) struct Write<'w, 'r> {
     pub(super) current: Option<Current<'w>>,
     /// Whether the object has its managed fields already, as an applied one does.
     pub(super) is_managed: bool,
+    /// Whether the object had labels before its defaults were set; true if it is not created.
+    pub(super) has_labels: bool,
 }
 
 /// The object that a write changes: as it is stored, and its tree.
@@ -50,6 +52,7 @@ impl<'w> Write<'w, '_> {
             now: request.now,
             api_version: &request.version.api_version,
             subresource: request.subresource.map_or("", |subresource| &subresource.name),
+            has_labels: self.has_labels,
             deadline: &request.deadline,
         }
     }

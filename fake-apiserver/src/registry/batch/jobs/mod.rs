@@ -58,15 +58,14 @@ fn default(job: &mut Value) {
     default_pod_template_spec(child(spec, "template"));
 }
 
-fn prepare(_: &Context<'_>, job: &mut Value, old: Option<&Value>) {
+fn prepare(context: &Context<'_>, job: &mut Value, old: Option<&Value>) {
     drop_scheduling(job, old);
     if old.is_some() || flag(job, "/spec/manualSelector") {
         return;
     }
     let (name, uid) = (meta::name(job).to_owned(), meta::uid(job).to_owned());
     // Where the job has its labels from its template, upstream has one map for both.
-    let sent = &job["spec"]["template"]["metadata"]["labels"];
-    let is_shared = !sent.is_null() && *sent == job["metadata"]["labels"];
+    let is_shared = !context.has_labels && !job["metadata"]["labels"].is_null();
     let spec = child(job, "spec");
     let labels = child(child(child(spec, "template"), "metadata"), "labels");
     let label = |labels: &mut Value, key: &str, value: &str| {
