@@ -137,7 +137,7 @@ fn defined(group: &str) -> Vec<u8> {
 
 fn thing(group: &str) -> Vec<u8> {
     let (api_version, metadata) = (format!("{group}/v1"), json!({"generateName": "t-"}));
-    json!({"apiVersion": api_version, "kind": "Thing", "metadata": metadata, "spec": {"list": vec![1; 400]}})
+    json!({"apiVersion": api_version, "kind": "Thing", "metadata": metadata, "spec": {"list": vec![1; 300]}})
         .to_string()
         .into()
 }
