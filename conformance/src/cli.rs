@@ -5,6 +5,7 @@ use crate::clients;
 use crate::control_plane;
 use crate::crds;
 use crate::endurance;
+use crate::inputs;
 use crate::manifests;
 use crate::readme;
 use crate::schemas;
@@ -94,6 +95,9 @@ enum Command {
     Writes(writes::Options),
     /// Writes and watches with many clients while the server is disrupted in every way, and checks its guarantees
     Endurance(endurance::Options),
+    /// Sends the inputs of the fuzz targets to a server beside another client, and tells which of them makes it wait. For a machine that does
+    /// nothing else
+    Inputs(inputs::Options),
     /// The server of an endurance test
     #[command(hide = true)]
     EnduranceHost {
@@ -251,6 +255,11 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
         }
         Some(Command::Endurance(options)) => {
             let outcome = endurance::run(*options).await?;
+            println!("{outcome}");
+            Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        Some(Command::Inputs(options)) => {
+            let outcome = inputs::run(options, root).await?;
             println!("{outcome}");
             Ok(if outcome.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }

@@ -6,6 +6,7 @@
 //! * [`bless`] writes the expectations, from a real server;
 //! * [`cases`] are single creates and updates of all kinds;
 //! * [`soak`] is a stress test of a real controller, [`endurance`] one of the fake, [`attack`] one of any API server;
+//! * [`inputs`] sends the inputs of the fuzz targets to a server beside another client;
 //! * [`crds`] compares two servers on definitions of custom resources and on examples;
 //! * [`manifests`] compares them on manifests that `kubectl` applies;
 //! * [`clients`] runs suites of checks with other projects' clients;
@@ -25,6 +26,7 @@ pub mod crds;
 mod credentials;
 mod deadline;
 pub mod endurance;
+pub mod inputs;
 pub mod kinds;
 pub mod kubelets;
 mod less;

@@ -78,6 +78,13 @@ pub(crate) fn of_kind(api_version: &str, kind: &str) -> Option<&'static Resource
     all.find(|resource| resource.kind == kind && resource.api_version == api_version)
 }
 
+/// All resources, in the order of the record.
+pub(crate) fn in_order() -> Vec<&'static Resource> {
+    let heads = RECORD.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', ' ']));
+    let heads = heads.filter(|line| !line.starts_with("text "));
+    heads.map(words).filter_map(|[version, plural, _]| served(plural, api_version(version))).collect()
+}
+
 /// The first `N` words of a line; the last one includes the rest.
 fn words<const N: usize>(line: &'static str) -> [&'static str; N] {
     let mut words = line.splitn(N, ' ');

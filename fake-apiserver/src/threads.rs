@@ -43,11 +43,12 @@ pub(crate) fn runtime() -> io::Result<Handle> {
     let threads = available_parallelism().map_or(1, NonZero::get) + SPARE;
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(threads).max_blocking_threads(WAITING).thread_name("serving").enable_all();
-    let runtime = runtime.insert(builder.build()?).handle().clone();
-    let overseen = runtime.clone();
+    let built = builder.build()?;
+    let (handle, overseen) = (built.handle().clone(), built.handle().clone());
     let overseer = thread::Builder::new().name("overseer".into()).spawn(move || oversee(&overseen))?;
     OVERSEER.get_or_init(|| overseer.thread().clone());
-    Ok(runtime)
+    *runtime = Some(built);
+    Ok(handle)
 }
 
 /// Tells that a request is about to compute on one of the threads.

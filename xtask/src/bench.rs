@@ -4,6 +4,7 @@
 //! of its turns. Absolute numbers depend on the machine, so quote ratios: to a bare hyper server, which shows what could
 //! be gained, and to a real API server, given by `--against`.
 
+mod attacks;
 pub(crate) mod bare;
 mod beside;
 mod client;
@@ -200,6 +201,7 @@ impl Bench<'_> {
         }
         self.gets_beside_the_worst(programs).await?;
         self.crowds(programs).await?;
+        self.attacks(programs).await?;
         self.creates_while_watched().await?;
         self.ratios().await?;
         self.memory_of_owners(programs).await?;

@@ -24,7 +24,7 @@ type ordering struct {
 
 var (
 	types     = []string{"*/*", "*", "a/b", "a/*", "*/b", "a/b/", "a", "a/b/c"}
-	qualities = []string{"", ";q=0.5", ";q=0.50000000001", ";q=1", ";q=x", ";q=nan", ";q=-nan", ";q=1e99", ";q= 1", ";q=0.1=", ";q=0.1=1"}
+	qualities = []string{"", ";q=0.5", ";q=0.50000000001", ";q=1", ";q=x", ";q=nan", ";q=-nan", ";q=1e99", ";q= 1", ";q=0.1=", ";q=0.1=1", ";q=0x1p-2", ";q=0X_1.8p+0_1", ";q=0_0.3", ";q=0.3_"}
 )
 
 func main() {

@@ -87,19 +87,17 @@ pub fn placeholders(exchanges: &[Exchange], names: &Names) -> Placeholders {
 
 /// Puts placeholders into `exchanges` and takes the omissions out.
 pub fn normalise(exchanges: &mut [Exchange], placeholders: &Placeholders, omitted: &[Omission]) {
-    for Exchange { command, items, .. } in &mut *exchanges {
-        let is_compared = |name: &str| !omitted.iter().any(|omission| omission.omits_header(command, name));
-        items.iter_mut().for_each(|item| item.headers.retain(|name, _| is_compared(name)));
-    }
-    for item in exchanges.iter_mut().flat_map(|exchange| &mut exchange.items) {
-        item.head = placeholders.substitute(&item.head);
-        item.text = item.text.as_deref().map(|text| placeholders.substitute(text));
-        for value in item.headers.values_mut() {
-            *value = placeholders.substitute(value);
-        }
-        item.document = placeholders.normal(&item.document);
-        for omission in omitted {
-            omission.take_out_of(&mut item.document);
+    for Exchange { command, items, .. } in exchanges {
+        let omitted = || omitted.iter().filter(|omission| omission.is_about(command));
+        for item in items {
+            item.headers.retain(|name, _| !omitted().any(|omission| omission.omits_header(name)));
+            item.head = placeholders.substitute(&item.head);
+            item.text = item.text.as_deref().map(|text| placeholders.substitute(text));
+            for value in item.headers.values_mut() {
+                *value = placeholders.substitute(value);
+            }
+            item.document = placeholders.normal(&item.document);
+            omitted().for_each(|omission| omission.take_out_of(&mut item.document));
         }
     }
 }

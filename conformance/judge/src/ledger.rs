@@ -3,6 +3,7 @@
 //! ```toml
 //! [[omitted]]                      # compared nowhere
 //! field = "managedFields"          # at any depth; or header = "date"
+//! step = "get pods/*"              # only in answers to these commands
 //! reason = "…"
 //!
 //! [[difference]]
@@ -39,7 +40,7 @@ pub struct Omission {
     pub field: Option<String>,
     /// A response header, lower case; one `*` stands for any text.
     pub header: Option<String>,
-    /// The commands whose answers have that header; may have one `*`. `None` is all.
+    /// The commands whose answers have it; may have one `*`. `None` is all.
     pub step: Option<String>,
     /// The reason why it is not compared.
     pub reason: String,
@@ -106,10 +107,14 @@ impl Entry {
 }
 
 impl Omission {
-    /// Whether the response header `name` is left out in answers to `command`.
-    pub fn omits_header(&self, command: &str, name: &str) -> bool {
+    /// Whether it is about answers to `command`.
+    pub fn is_about(&self, command: &str) -> bool {
+        self.step.as_ref().is_none_or(|step| matches(step, command))
+    }
+
+    /// Whether it leaves out the response header `name`.
+    pub fn omits_header(&self, name: &str) -> bool {
         self.header.as_ref().is_some_and(|header| matches(header, name))
-            && self.step.as_ref().is_none_or(|step| matches(step, command))
     }
 
     /// Removes the field from `document`, at any depth.
@@ -169,15 +174,14 @@ mod tests {
     #[test]
     fn what_is_omitted_is_not_there() {
         let ledger = Ledger::parse(
-            "[[omitted]]\nfield = \"managedFields\"\nreason = \"a\"\n[[omitted]]\nheader = \"x-pf-*\"\nreason = \"b\"\n",
+            "[[omitted]]\nfield = \"managedFields\"\nstep = \"get *\"\nreason = \"a\"\n[[omitted]]\nheader = \"x-pf-*\"\nreason = \"b\"\n",
         )
         .unwrap();
         let mut document = json!({"items": [{"metadata": {"name": "a", "managedFields": []}}]});
         ledger.omitted.iter().for_each(|omission| omission.take_out_of(&mut document));
         assert_eq!(document, json!({"items": [{"metadata": {"name": "a"}}]}));
-        assert!(
-            ledger.omitted[1].omits_header("get pods", "x-pf-uid")
-                && !ledger.omitted[1].omits_header("get pods", "date")
-        );
+        assert!(ledger.omitted[1].omits_header("x-pf-uid") && !ledger.omitted[1].omits_header("date"));
+        assert!(ledger.omitted[0].is_about("get pods") && !ledger.omitted[0].is_about("list pods"));
+        assert!(ledger.omitted[1].is_about("list pods"));
     }
 }

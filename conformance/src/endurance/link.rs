@@ -62,15 +62,30 @@ impl Link {
     /// # Errors
     /// If the connection ended.
     pub(super) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Response<Incoming>> {
-        let mut sender = self.sender().await;
         let content_type = if method == Method::PATCH { "application/merge-patch+json" } else { "application/json" };
         let bytes = if body.is_null() { Bytes::new() } else { serde_json::to_vec(body)?.into() };
+        self.send_as(method, path, [content_type, "application/json"], bytes).await
+    }
+
+    /// The same with any body: the types of the request and of the answer, and the bytes.
+    ///
+    /// # Errors
+    /// If the connection ended.
+    pub(super) async fn send_as(
+        &self,
+        method: Method,
+        path: &str,
+        [content_type, accept]: [&str; 2],
+        bytes: Bytes,
+    ) -> Result<Response<Incoming>> {
+        let mut sender = self.sender().await;
         let uri: Uri = format!("http://server{path}").parse()?;
         let request = Request::builder()
             .method(method)
             .uri(uri)
             .header("authorization", format!("Bearer {}", self.0.token))
             .header("content-type", content_type)
+            .header("accept", accept)
             .header("user-agent", "endurance/1")
             .body(Full::new(bytes))?;
         let response = sender.send_request(request).await?;

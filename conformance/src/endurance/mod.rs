@@ -3,11 +3,12 @@
 //! pure function judges it: what an API server promises holds all the while, and its memory does not grow.
 //!
 //! ```text
-//!   parent: writers, watches, disruptions ──HTTP/2──▶ child: a server of three replicas ──▶ a file of what its store says of changes
+//!   parent: writers, heavy clients, watches, disruptions ──HTTP/2──▶ child: a server of three replicas ──▶ a file of what its store says of changes
 //!      └──────────────── history ──▶ verdict ◀────────────────────────────────────────────────┘
 //! ```
 
 mod faults;
+mod heavy;
 pub mod history;
 mod host;
 mod link;
@@ -61,6 +62,9 @@ pub struct Options {
     /// Number of clients that write
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub clients: u32,
+    /// Number of clients besides whose requests take long
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub heavy: u32,
     /// Number of watches
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub watches: u32,
@@ -85,6 +89,7 @@ pub async fn run(options: Options) -> Result<Outcome> {
         let (status, _) = setup.ask(Method::POST, "/api/v1/namespaces", &body).await?;
         ensure!(status == 201, "a namespace: {status}");
     }
+    heavy::prepare(&setup).await?;
     let (opened, stop) = (Arc::new(AtomicU64::new(0)), CancellationToken::new());
     let (goal, goals) = watch::channel(Goal::default());
     let links: Vec<Link> = (0..options.clients).map(link).collect();
@@ -99,11 +104,18 @@ pub async fn run(options: Options) -> Result<Outcome> {
         .zip(0..)
         .map(|(link, number)| tokio::spawn(Writer::new(link.clone(), number, options.seed).run(stop.clone())));
     let writers: Vec<_> = writers.collect();
+    let heavy = (0..options.heavy).map(|number| tokio::spawn(heavy::run(link(number), number, stop.clone())));
+    let heavy: Vec<_> = heavy.collect();
 
     let time = Duration::from_secs(options.seconds);
     let (disruptions, samples) = host.disrupt(time).await?;
     stop.cancel();
     let mut clients = try_join_all(writers).await?;
+    let mut tally = heavy::Tally::new();
+    for (about, (done, all)) in try_join_all(heavy).await?.into_iter().flatten() {
+        let sum = tally.entry(about).or_default();
+        *sum = (sum.0 + done, sum.1 + all);
+    }
     clients.push(Writer::new(setup.clone(), options.clients, options.seed).touch(0..OBJECTS).await);
     let last = clients.last().into_iter().flatten().filter_map(|write| match write {
         Write::Stored { shown, .. } => Some((shown.object, shown.revision)),
@@ -127,6 +139,7 @@ pub async fn run(options: Options) -> Result<Outcome> {
     let counts = Counts {
         responses: responses.all(),
         opened: opened.load(Ordering::Relaxed),
+        heavy: tally,
         disruptions,
         samples,
         took: begun.elapsed(),

@@ -1,5 +1,6 @@
 //! The outcome of an endurance test: its figures, and the violated guarantees.
 
+use super::heavy::Tally;
 use super::history::{History, Seen, Write};
 use crate::attack::vitals::Vitals;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub(super) struct Counts {
     pub(super) responses: BTreeMap<u16, u64>,
     /// How often watches were opened.
     pub(super) opened: u64,
+    /// The requests that take long.
+    pub(super) heavy: Tally,
     /// The disruptions by way.
     pub(super) disruptions: BTreeMap<String, usize>,
     /// The resources of the server's process, one sample a second.
@@ -44,7 +47,8 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// The outcome of a test whose disruptions took that `time`; a growth of memory is added to the `findings`.
+    /// The outcome of a test whose disruptions took that `time`; a growth of memory is added to the `findings`, and what was never
+    /// carried out.
     pub(super) fn of(history: &History, counts: Counts, mut findings: Vec<String>, time: Duration) -> Outcome {
         let memory: Vec<u64> = counts.samples.iter().map(|sample| sample.memory).collect();
         let steady = memory.get(WARM_UP.as_secs() as usize..).unwrap_or_default();
@@ -52,6 +56,8 @@ impl Outcome {
         if time >= WARM_UP + 2 * LOOK && end * 100 > begin * (100 + GROWTH) {
             findings.push(format!("memory grew from {begin} MiB to {end} MiB, by more than {GROWTH} %"));
         }
+        let never = counts.heavy.iter().filter(|(_, (done, _))| *done == 0 && time >= WARM_UP);
+        findings.extend(never.map(|(about, (_, all))| format!("none of {all} {about} was carried out")));
         let curve: Vec<String> =
             memory.chunks(LOOK.as_secs() as usize).map(|look| quantile(look, 1, 2).to_string()).collect();
         let peak = counts.samples.iter().map(|sample| sample.peak).max().unwrap_or_default();
@@ -78,7 +84,7 @@ fn quantile(samples: &[u64], parts: usize, all: usize) -> u64 {
 }
 
 fn figures(history: &History, counts: &Counts) -> String {
-    let Counts { responses, opened, disruptions, took, .. } = counts;
+    let Counts { responses, opened, heavy, disruptions, took, .. } = counts;
     let writes = || history.clients.iter().flatten();
     let unknown = writes().filter(|write| matches!(write, Write::Unknown { .. })).count();
     let seen = |what: fn(&Seen) -> bool| {
@@ -88,6 +94,7 @@ fn figures(history: &History, counts: &Counts) -> String {
         "{:.0} s; disruptions: {}\n\
          {} requests, answered by {}\n\
          {} writes, {unknown} of which nothing was heard\n\
+         requests that take long: {}\n\
          {} watches, opened {opened} times, begun with {} lists; {} times they were told 410\n\
          {} events and {} bookmarks\n",
         took.as_secs_f64(),
@@ -95,6 +102,7 @@ fn figures(history: &History, counts: &Counts) -> String {
         responses.values().sum::<u64>(),
         listed(responses.iter().map(|(status, count)| format!("{status} {count} times"))),
         writes().count(),
+        listed(heavy.iter().map(|(about, (done, all))| format!("{done} of {all} {about}"))),
         history.watches.len(),
         seen(|seen| matches!(seen, Seen::Listed { .. })),
         seen(|seen| matches!(seen, Seen::Expired(_))),
@@ -117,6 +125,7 @@ mod tests {
         let counts = Counts {
             responses: BTreeMap::from([(200, 3), (409, 1)]),
             opened: 0,
+            heavy: Tally::from([("big YAML", (2, 3)), ("long patches", (0, 1))]),
             disruptions: BTreeMap::from([("cut".to_owned(), 2)]),
             samples,
             took: Duration::from_secs(205),
@@ -127,12 +136,14 @@ mod tests {
     #[test]
     fn memory_that_grows_is_a_finding() {
         let grown = outcome(|second| 100 + second);
-        assert_eq!(grown.findings, ["memory grew from 230 MiB to 270 MiB, by more than 10 %"]);
+        let never = "none of 1 long patches was carried out";
+        assert_eq!(grown.findings, ["memory grew from 230 MiB to 270 MiB, by more than 10 %", never]);
         // A spike does not count, and neither does growth before the end of the warm-up.
         let grown = outcome(|second| if second >= 180 { 900 } else { second.min(120) });
-        assert_eq!(grown.findings, [] as [&str; 0]);
+        assert_eq!(grown.findings, [never]);
         let figures = grown.to_string();
         assert!(figures.contains("2 cut"), "{figures}");
+        assert!(figures.contains("2 of 3 big YAML, 0 of 1 long patches"), "{figures}");
         assert!(figures.contains("4 requests, answered by 200 3 times, 409 1 times"), "{figures}");
     }
 }

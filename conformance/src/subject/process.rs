@@ -3,7 +3,7 @@
 use super::{Cluster, Setup, Target, audit, own_namespace, with_rbac};
 use crate::client::Endpoint;
 use crate::credentials::{ADMINISTRATOR, SIGNING_KEY, USERS, static_token};
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use conformance_judge::history::Call;
@@ -44,6 +44,10 @@ impl Process {
         let target = own.parent().and_then(Path::parent).context("a program in no folder")?;
         let binary = target.join(name);
         ensure!(binary.exists(), "{} was not built; `cargo xtask conformance` does that", binary.display());
+        if let Some(source) = newer_source(&binary)? {
+            let (binary, source) = (binary.display(), source.display());
+            bail!("{binary} is older than {source}; `cargo xtask conformance` builds it");
+        }
         Ok(Process { binary })
     }
 
@@ -109,6 +113,23 @@ impl Target for Process {
     fn start<'a>(&'a self, setup: &'a Setup) -> BoxFuture<'a, Result<Box<dyn Cluster>>> {
         Box::pin(async move { Ok(Box::new(self.launch(setup).await?) as Box<dyn Cluster>) })
     }
+}
+
+/// A source that was changed or removed after a program was built, if there is one. Cargo lists the sources in a file beside the program.
+fn newer_source(binary: &Path) -> Result<Option<PathBuf>> {
+    let list = binary.with_extension("d");
+    let text = std::fs::read_to_string(&list).with_context(|| list.display().to_string())?;
+    let built = binary.metadata()?.modified()?;
+    let is_older = |source: &Path| source.metadata().and_then(|data| data.modified()).is_ok_and(|time| time <= built);
+    Ok(sources(&text).into_iter().find(|source| !is_older(source)))
+}
+
+/// The paths behind the colon of a line like that of `make`: a space in a path has a backslash.
+fn sources(list: &str) -> Vec<PathBuf> {
+    const SPACE: &str = "\0";
+    let line = list.lines().next().unwrap_or_default().replace("\\ ", SPACE);
+    let (_, paths) = line.split_once(": ").unwrap_or_default();
+    paths.split_ascii_whitespace().map(|path| path.replace(SPACE, " ").into()).collect()
 }
 
 impl Running {
@@ -177,4 +198,35 @@ fn certificate_authority(kubeconfig: &str) -> Result<String> {
     let line = kubeconfig.lines().find_map(|line| line.trim().strip_prefix(key));
     let data = line.ok_or_else(|| anyhow!("no {key}in the kubeconfig"))?;
     Ok(String::from_utf8(BASE64.decode(data.trim_matches('"'))?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_listed_beside_a_program() {
+        let list = "/target/server: /src/lib.rs /with\\ space/main.rs\n";
+        assert_eq!(sources(list), [Path::new("/src/lib.rs"), Path::new("/with space/main.rs")]);
+        assert_eq!(sources(""), [""; 0].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_source_that_changed_later_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, binary] = ["main.rs", "server"].map(|name| folder.path().join(name));
+        let write = |path: &Path, seconds| {
+            let file = File::create(path).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+        };
+        std::fs::write(folder.path().join("server.d"), format!("{}: {}\n", binary.display(), source.display()))
+            .unwrap();
+        write(&source, 1);
+        write(&binary, 2);
+        assert_eq!(newer_source(&binary).unwrap(), None);
+        write(&source, 3);
+        assert_eq!(newer_source(&binary).unwrap(), Some(source.clone()));
+        std::fs::remove_file(&source).unwrap();
+        assert_eq!(newer_source(&binary).unwrap(), Some(source));
+    }
 }

@@ -1,6 +1,7 @@
 //! Field management: sets of fields, and server-side apply.
 
 use crate::documents::typed;
+use fake_apiserver::fuzzing::Deadline;
 use fake_apiserver::fuzzing::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use fake_apiserver::internals::schema::{self, TypeRef};
 use tree::{Value, json};
@@ -70,7 +71,7 @@ pub(crate) fn apply(input: &[u8]) {
     let Some(mut live) = lines.next().and_then(read).as_ref().and_then(complete) else { return };
     let versions = Only(api_version, ty);
     let (trees, subresource, now) = (Trees::Complete, "", "2030-01-01T00:00:00Z");
-    let context = Context { versions: &versions, api_version, subresource, trees, now };
+    let context = Context { versions: &versions, api_version, subresource, trees, now, deadline: Deadline::default() };
     let common = Set::of_fields(&[&["apiVersion"], &["kind"], &["metadata"]]);
     let nothing = json!({"apiVersion": api_version, "kind": kind});
     let Ok(mut managers) = context.update(&nothing, &live, Managers::new(), "creator") else { return };

@@ -1,6 +1,7 @@
 //! The deadline of a request, for computations: long loops check it, share their thread with others there, and end when it has passed.
 
 use crate::error::{ApiError, ApiResult};
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,8 +46,56 @@ impl Deadline {
     }
 }
 
+/// The steps of a walk, which are too short to check the deadline at each of them.
+pub struct Steps {
+    deadline: Deadline,
+    /// The number of steps until the next check.
+    left: Cell<u32>,
+}
+
+impl Steps {
+    /// The number of steps from one check to the next.
+    const STRIDE: u32 = 128;
+
+    /// The steps of a walk that has a deadline.
+    pub fn until(deadline: &Deadline) -> Steps {
+        Steps { deadline: deadline.clone(), left: Cell::new(Steps::STRIDE) }
+    }
+
+    /// Counts a step of at most some microseconds, and checks the deadline now and then.
+    ///
+    /// # Errors
+    /// As [`Deadline::check`].
+    pub fn step(&self) -> ApiResult<()> {
+        match self.left.get() {
+            0 => {
+                self.left.set(Steps::STRIDE);
+                self.deadline.check()
+            }
+            left => {
+                self.left.set(left - 1);
+                Ok(())
+            }
+        }
+    }
+}
+
 impl fmt::Debug for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Deadline").field(&self.0.is_some()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_checks_its_deadline_now_and_then() {
+        let steps = Steps::until(&Deadline::passed());
+        let done = (0..1000).take_while(|_| steps.step().is_ok()).count();
+        assert_eq!(done, Steps::STRIDE as usize);
+        let steps = Steps::until(&Deadline::default());
+        assert!((0..1000).all(|_| steps.step().is_ok()));
     }
 }

@@ -133,7 +133,8 @@ impl Configuration {
         let live = old.map_or_else(|| empty(expected), |old| complete(expected, old))?;
         let now = format_seconds(request.now);
         let asking = Asking { endpoint, answers: &self.answers };
-        let context = Context { versions: &asking, ..endpoint.context(Trees::Complete, &now) };
+        let deadline = request.deadline.clone();
+        let context = Context { versions: &asking, deadline, ..endpoint.context(Trees::Complete, &now) };
         let decoded = managed::decode(old.and_then(|old| Metadata::of(old).field("managedFields")));
         let managers = decoded.map_err(|why| ApiError::untyped(format!("failed to decode managed fields: {why}")))?;
         let stored = old.and_then(|old| Metadata::of(old).field("managedFields")).filter(|stored| {

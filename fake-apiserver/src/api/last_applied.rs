@@ -29,7 +29,7 @@ fn own_fields(context: &Context<'_>, live: &Value) -> Option<managed::Set> {
     }
     let ty = context.versions.ty(context.api_version)?;
     managed::validate(ty, &applied, false).ok()?;
-    let changes = managed::compare(ty, &applied, live, managed::Trees::Complete).ok()?;
+    let changes = managed::compare(ty, &applied, live, managed::Trees::Complete, &context.deadline).ok()?;
     let set = managed::fields_of(ty, &applied);
     Some(set.difference(&changes.modified).difference(&changes.added).difference(&changes.removed))
 }

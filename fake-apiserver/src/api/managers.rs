@@ -6,6 +6,7 @@ use super::asked::{Answers, Asking};
 use super::request::decode::Expected;
 use super::request::options::WriteOptions;
 use crate::clock::format_seconds;
+use crate::deadline::Deadline;
 use crate::managed::{self, Context, Element, Empty, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
 pub(super) use crate::registry::managers::{Endpoint, empty, of, set};
@@ -59,7 +60,9 @@ pub(super) fn asked(request: &Request<'_>, options: &WriteOptions, expected: &Ex
     let subresource = request.subresource.map_or("", |subresource| &*subresource.name);
     let now = format_seconds(request.now);
     let versions = Single { api_version, kind };
-    let context = Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now };
+    let deadline = request.deadline.clone();
+    let context =
+        Context { versions: &versions, api_version, subresource, trees: Trees::Canonical, now: &now, deadline };
     meta::metadata_mut(object).remove(FIELD);
     let managers = context.update(&empty(api_version, kind), object, Managers::new(), &manager(request, options));
     if let Ok(managers) = managers {
@@ -120,7 +123,8 @@ fn updated(
     let endpoint = endpoint(request);
     let now = format_seconds(request.now);
     let asking = Asking { endpoint: &endpoint, answers };
-    let context = Context { versions: &asking, ..endpoint.context(endpoint.trees(), &now) };
+    let deadline = request.deadline.clone();
+    let context = Context { versions: &asking, deadline, ..endpoint.context(endpoint.trees(), &now) };
     let name = manager(request, options);
     match request.version.built_in_from_storage(new) {
         Some(new) => {
@@ -156,7 +160,8 @@ impl Versions for Single<'_> {
 
 /// The context for `managed/` of a write to a scale at the time `now`.
 pub(super) fn of_scale(trees: Trees, now: &str) -> Context<'_> {
-    Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now }
+    let deadline = Deadline::default();
+    Context { versions: &SCALES, api_version: SCALES.api_version, subresource: "scale", trees, now, deadline }
 }
 
 /// The places of the replicas in all versions of the resource of a request.

@@ -40,7 +40,7 @@ pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult
 }
 
 async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
-    request.resource.compile()?;
+    request.resource.compile(&request.deadline)?;
     let handler = request.subresource.map_or(request.resource.rules.handler, |subresource| subresource.handler);
     // Rare verbs are boxed, so that they do not enlarge the future of every request.
     match (handler, verb) {

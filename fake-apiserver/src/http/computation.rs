@@ -51,6 +51,15 @@ impl Computation {
         })
     }
 
+    /// The computation of a body that is made as it is sent: of the same user, without a time limit, until `stop`.
+    pub(super) fn of_body(&self, stop: CancellationToken) -> Arc<Computation> {
+        let body = Computation::new(self.turns.clone(), stop);
+        if let Some(user) = self.user.get() {
+            body.is_for(user);
+        }
+        body
+    }
+
     /// Its deadline.
     pub(super) fn deadline(self: &Arc<Self>) -> Deadline {
         Deadline::new(self.clone())
@@ -66,6 +75,14 @@ impl Computation {
         if let Some(until) = self.began.checked_add(time) {
             self.until.get_or_init(|| until);
         }
+    }
+
+    /// Does a part of it, which begins another slice, and after which its turn ends.
+    pub(super) fn go_on<T>(&self, part: impl FnOnce() -> T) -> T {
+        threads::computing();
+        self.begin_slice(Instant::now());
+        let _end = Part(self);
+        part()
     }
 
     /// Takes a turn now, as what follows is going to take its time: a long body is read.
@@ -158,18 +175,15 @@ impl<F: Future + Unpin> Future for Paced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        threads::computing();
-        self.computation.begin_slice(Instant::now());
-        let computation = self.computation.clone();
-        let _end = Polled(&computation);
-        Pin::new(&mut self.future).poll(context)
+        let Paced { future, computation } = &mut *self;
+        computation.go_on(|| Pin::new(future).poll(context))
     }
 }
 
-/// A poll; its turn ends when this is dropped.
-struct Polled<'c>(&'c Computation);
+/// A part of a computation; its turn ends when this is dropped.
+struct Part<'c>(&'c Computation);
 
-impl Drop for Polled<'_> {
+impl Drop for Part<'_> {
     fn drop(&mut self) {
         if let Some(turn) = self.0.turn().take() {
             self.0.turns.end(turn);

@@ -33,6 +33,8 @@ pub(super) struct ListForm {
     transformation: Option<Transformation>,
     /// The time from which ages are counted.
     now: Timestamp,
+    /// The deadline of what is made.
+    deadline: Deadline,
     /// The list without items, in JSON.
     pub(super) empty: Vec<u8>,
     /// The list in protobuf, if that is its encoding.
@@ -67,6 +69,7 @@ impl ListForm {
         output: Output,
         transformation: Option<Transformation>,
         now: Timestamp,
+        deadline: Deadline,
         metadata: &ListMeta,
     ) -> ApiResult<Self> {
         let empty = match &transformation {
@@ -75,7 +78,7 @@ impl ListForm {
         };
         let is_protobuf = output.encoding == Encoding::Protobuf;
         let protobuf = is_protobuf.then(|| protobuf::List::new(&empty)).transpose()?;
-        Ok(ListForm { version: version.clone(), output, transformation, now, empty, protobuf })
+        Ok(ListForm { version: version.clone(), output, transformation, now, deadline, empty, protobuf })
     }
 
     /// Whether JSON is indented.
@@ -89,7 +92,7 @@ impl ListForm {
             Some(transformation) => transformation.item(entry.json(), entry.meta.complete_under, self.now)?.into(),
             None => self
                 .version
-                .json_from_storage(entry.json(), entry.meta.complete_under, &Deadline::default())?
+                .json_from_storage(entry.json(), entry.meta.complete_under, &self.deadline)?
                 .map_or(Cow::Borrowed(entry.json()), Cow::Owned),
         })
     }
@@ -103,6 +106,7 @@ impl ListForm {
             }
             return Ok(());
         }
+        self.deadline.check()?;
         let json = self.json(entry)?;
         if let Some(list) = &self.protobuf {
             written.copy(&list.item(&json)?, 0);

@@ -6,6 +6,7 @@
 //! ```
 //! A small list is sent as one body.
 
+use super::computation::Computation;
 use super::items::{Chunks, ListForm, Step};
 use super::json::Indent;
 use crate::api::Items;
@@ -29,6 +30,7 @@ pub(crate) struct ListBody {
     /// Whether an item was written.
     begun: bool,
     indent: Option<Indent>,
+    computation: Arc<Computation>,
 }
 
 enum Stage {
@@ -72,7 +74,7 @@ impl ListBody {
     ///
     /// # Errors
     /// 500, if a stored object is not JSON.
-    pub(super) fn begun(form: ListForm, items: Items) -> ApiResult<ListBody> {
+    pub(super) fn begun(form: ListForm, items: Items, computation: Arc<Computation>) -> ApiResult<ListBody> {
         let form = Arc::new(form);
         let chunks = Chunks::new(form.clone(), items);
         let stage = match form.protobuf {
@@ -80,14 +82,17 @@ impl ListBody {
             None => Stage::Sending,
         };
         let indent = form.is_pretty().then(Indent::default);
-        let mut list = ListBody { form, chunks, stage, ready: VecDeque::new(), begun: false, indent };
-        for _ in 0..STEPS {
-            if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
-                break;
+        let ready = VecDeque::new();
+        let mut list = ListBody { form, chunks, stage, ready, begun: false, indent, computation: computation.clone() };
+        computation.go_on(|| {
+            for _ in 0..STEPS {
+                if list.is_ended() || list.ready_bytes() > SMALL_BYTES {
+                    break;
+                }
+                list.step()?;
             }
-            list.step()?;
-        }
-        Ok(list)
+            Ok(list)
+        })
     }
 
     /// Goes on until the list has ended or is longer than that.
@@ -95,10 +100,13 @@ impl ListBody {
     /// # Errors
     /// 500, if a stored object is not JSON.
     pub(super) fn fill(&mut self, longest: usize) -> ApiResult<()> {
-        while !self.is_ended() && self.ready_bytes() <= longest {
-            self.step()?;
-        }
-        Ok(())
+        let computation = self.computation.clone();
+        computation.go_on(|| {
+            while !self.is_ended() && self.ready_bytes() <= longest {
+                self.step()?;
+            }
+            Ok(())
+        })
     }
 
     /// The whole list, if all of it is ready and no longer than that.
@@ -109,6 +117,11 @@ impl ListBody {
 
     /// The next chunk; `None` at the end.
     pub(super) fn poll_next(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
+        let computation = self.computation.clone();
+        computation.go_on(|| self.poll_chunk(context))
+    }
+
+    fn poll_chunk(&mut self, context: &Context<'_>) -> Poll<Option<ApiResult<Bytes>>> {
         for _ in 0..STEPS {
             if let Some(chunk) = self.ready.pop_front() {
                 return Poll::Ready(Some(Ok(chunk)));

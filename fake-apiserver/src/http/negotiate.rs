@@ -268,15 +268,6 @@ fn halves(text: &str, separator: char) -> Option<(&str, &str)> {
     others.is_empty().then_some((first, second))
 }
 
-/// A quality, rounded to 32 bits; 0 for what Go does not read. To Go, NaN has no sign.
-fn quality(text: &str) -> f32 {
-    match text.parse() {
-        Ok(quality) if f32::is_nan(quality) && text.starts_with(['+', '-']) => 0.0,
-        Ok(quality) => quality,
-        Err(_) => 0.0,
-    }
-}
-
 /// One element of an `Accept` header.
 struct Clause<'a> {
     main: &'a str,
@@ -300,7 +291,7 @@ impl<'a> Clause<'a> {
         for (name, value) in parts.filter_map(|pair| halves(pair, '=')) {
             match name.trim_matches(' ') {
                 _ if value.is_empty() => {}
-                "q" => clause.quality = quality(value),
+                "q" => clause.quality = quality::quality(value),
                 name => clause.parameters.push((name, value.trim_matches(' '))),
             }
         }
@@ -374,6 +365,7 @@ impl Conversion<'_> {
     }
 }
 
+mod quality;
 mod sort;
 #[cfg(test)]
 mod tests;

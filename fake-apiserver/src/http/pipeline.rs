@@ -218,6 +218,7 @@ impl<'r> Exchange<'r> {
             output,
             query: &self.query,
             now: self.now,
+            computation: &offload.computation,
             deadline: &request.deadline,
         };
         let mut response = match result.and_then(|reply| rendering.respond(reply)) {

@@ -1,6 +1,7 @@
 //! Responses: the form, the headers and the bytes of a reply.
 
 use super::body::ReplyBody;
+use super::computation::Computation;
 use super::items::ListForm;
 use super::json;
 use super::list::{self, ListBody, SMALL_BYTES};
@@ -21,6 +22,7 @@ use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const YAML: HeaderValue = HeaderValue::from_static(negotiate::YAML);
@@ -35,6 +37,8 @@ pub(super) struct Rendering<'r> {
     pub(super) output: Output,
     pub(super) query: &'r Query<'r>,
     pub(super) now: Timestamp,
+    /// The computation of the request.
+    pub(super) computation: &'r Computation,
     /// The deadline of the request.
     pub(super) deadline: &'r Deadline,
 }
@@ -61,14 +65,11 @@ impl Rendering<'_> {
             Reply::Computed(lines) => self.document(200, self.computed(&lines)?),
             Reply::Watch(_) if self.output.encoding == Encoding::Yaml => Err(negotiate::no_stream()),
             Reply::Watch(watch) => {
+                // Its frames are shared with the watches of other replicas, so that none may be left undone.
+                let computation = self.computation.of_body(CancellationToken::new());
                 let version = self.version.clone();
-                let body = WatchBody::new(
-                    self.replica,
-                    version,
-                    self.output,
-                    self.transformation(&Deadline::default())?,
-                    watch,
-                );
+                let transformation = self.transformation(&computation.deadline())?;
+                let body = WatchBody::new(self.replica, version, self.output, transformation, computation, watch);
                 let content_type = match self.output.encoding {
                     Encoding::Json { .. } | Encoding::Yaml => JSON,
                     Encoding::Protobuf => PROTOBUF_STREAM,
@@ -85,11 +86,17 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
-        let form =
-            ListForm::new(self.version, self.output, self.transformation(&Deadline::default())?, self.now, &metadata)?;
+        let form = |deadline: Deadline| {
+            let transformation = self.transformation(&deadline)?;
+            ListForm::new(self.version, self.output, transformation, self.now, deadline, &metadata)
+        };
         let body = match self.output.encoding {
-            Encoding::Yaml => ReplyBody::whole(list::yaml(&form, listing.items)?),
-            _ => ReplyBody::of_list(ListBody::begun(form, listing.items)?.into(), SMALL_BYTES),
+            Encoding::Yaml => ReplyBody::whole(list::yaml(&form(self.deadline.clone())?, listing.items)?),
+            _ => {
+                let computation = self.computation.of_body(self.replica.shutdown.clone());
+                let list = ListBody::begun(form(computation.deadline())?, listing.items, computation)?;
+                ReplyBody::of_list(list.into(), SMALL_BYTES)
+            }
         };
         Ok(with_headers(200, content_type(self.output.encoding), body))
     }
@@ -115,7 +122,7 @@ impl Rendering<'_> {
         Ok([&empty[..start], b"[", &items.join(&b','), b"]}\n"].concat().into())
     }
 
-    /// The transformation, until a deadline: of bodies that are made as they are sent, there is none. `None` for the plain form.
+    /// The transformation, until a deadline. `None` for the plain form.
     fn transformation(&self, deadline: &Deadline) -> ApiResult<Option<Transformation>> {
         let Some(form) = self.output.form else { return Ok(None) };
         let transformation =
@@ -128,9 +135,7 @@ impl Rendering<'_> {
     fn object(&self, line: Bytes, complete_under: u64) -> ApiResult<Bytes> {
         Ok(match self.transformation(self.deadline)? {
             Some(mut transformation) => end_line(transformation.object(&line, complete_under, self.now)?),
-            None => {
-                self.version.json_from_storage(&line, complete_under, &Deadline::default())?.map_or(line, Bytes::from)
-            }
+            None => self.version.json_from_storage(&line, complete_under, self.deadline)?.map_or(line, Bytes::from),
         })
     }
 

@@ -7,6 +7,7 @@
 //!                                                   ERROR 410 ──▶ end             end
 //! ```
 
+use super::computation::Computation;
 use super::json;
 use super::metrics::OpenWatch;
 use super::negotiate::{Encoding, Output};
@@ -68,16 +69,19 @@ pub(crate) struct WatchBody {
     end: Pin<Box<WaitForCancellationFutureOwned>>,
     /// The alarm of these two.
     alarm: Alarm,
+    /// The computation of frames.
+    computation: Arc<Computation>,
     /// The watch in the count of open watches.
     pub(super) counted: Option<OpenWatch>,
 }
 
 impl WatchBody {
-    pub(crate) fn new(
+    pub(super) fn new(
         replica: &Arc<Replica>,
         version: Arc<Version>,
         output: Output,
         transformation: Option<Transformation>,
+        computation: Arc<Computation>,
         watch: Watch,
     ) -> Self {
         let now = Instant::now();
@@ -103,6 +107,7 @@ impl WatchBody {
             end: Box::pin(replica.end_of_watches().cancelled_owned()),
             // It starts woken, so that the timers are polled once and know its waker.
             alarm: Alarm::new(true),
+            computation,
             counted: None,
         }
     }
@@ -243,13 +248,18 @@ impl WatchBody {
     }
 
     fn render(&mut self, name: &str, entry: &Entry) -> Option<Bytes> {
+        let computation = self.computation.clone();
+        computation.go_on(|| self.made(name, entry, &computation.deadline()))
+    }
+
+    fn made(&mut self, name: &str, entry: &Entry, deadline: &Deadline) -> Option<Bytes> {
         let json = entry.json();
         let shown = match &mut self.transformation {
             Some(transformation) => {
                 transformation.object(json, entry.meta.complete_under, self.replica.clock.now()).map(Cow::Owned)
             }
             None => {
-                let converted = self.version.json_from_storage(json, entry.meta.complete_under, &Deadline::default());
+                let converted = self.version.json_from_storage(json, entry.meta.complete_under, deadline);
                 converted.map(|converted| converted.map_or(Cow::Borrowed(json), Cow::Owned))
             }
         };

@@ -5,9 +5,9 @@
 //! `pkg/controller/clusterroleaggregation` of Kubernetes v1.37.1.
 
 use super::event::Event;
-use super::pace::Pace;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
+use super::strides::Strides;
 use crate::clock::format_seconds;
 use crate::commit::{Change, draft};
 use crate::error::ApiResult;
@@ -46,7 +46,7 @@ impl Reconciler for ClusterRoles {
 
 /// Sets the rules of all aggregated roles, which may in turn be aggregated by others.
 async fn aggregate(cluster: &Context<'_>) -> ApiResult<()> {
-    let (now, mut pace) = (format_seconds(cluster.now), Pace::default());
+    let (now, mut strides) = (format_seconds(cluster.now), Strides::default());
     let catalog = cluster.catalog();
     let resource = catalog.registry.known(ids::CLUSTER_ROLES);
     let scope = Scope::all(resource.id);
@@ -56,7 +56,7 @@ async fn aggregate(cluster: &Context<'_>) -> ApiResult<()> {
         let mut changed = false;
         for entry in all.iter().filter(|entry| may_aggregate(entry)) {
             changed |= fill(cluster, resource, entry, &all, &now).await?;
-            pace.step().await;
+            strides.step().await;
         }
         if !changed {
             break;

@@ -17,10 +17,10 @@ mod event;
 mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
-mod pace;
 mod queue;
 mod reconciler;
 mod shared;
+mod strides;
 mod ticket;
 mod token_uses;
 

@@ -9,9 +9,9 @@
 //! `pkg/controller/namespace/deletion` of Kubernetes v1.37.1.
 
 use super::event::Event;
-use super::pace::Pace;
 use super::reconciler::{Context, Reconciler};
 use super::shared::Shared;
+use super::strides::Strides;
 use crate::clock::format_seconds;
 use crate::commit::deletion::{self, DeleteOptions, Propagation};
 use crate::commit::namespace::{awaits_finalizers, is_terminating, key};
@@ -143,7 +143,7 @@ async fn empty(
     let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
     let snapshot = cluster.store.snapshot();
     let keys: Vec<Key> = snapshot.range(&scope(namespace, resource.id), "").map(|entry| entry.key.clone()).collect();
-    let mut pace = Pace::default();
+    let mut strides = Strides::default();
     for key in keys {
         let deletion = cluster.commits.change(&key, |entry| {
             let plan = deletion::plan(resource, entry, &options, cluster.now)?;
@@ -152,7 +152,7 @@ async fn empty(
         if let Some((entry, false)) = deletion.await? {
             remaining.count(resource, &entry.object());
         }
-        pace.step().await;
+        strides.step().await;
     }
     Ok(())
 }

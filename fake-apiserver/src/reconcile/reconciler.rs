@@ -24,7 +24,7 @@ pub(crate) trait Reconciler: Send + Sync {
     fn wants(&self, event: &Event<'_>, cluster: &Shared) -> Vec<Box<str>>;
 
     /// Makes the cluster what it should be, as far as `key` is concerned: whatever has happened, and however often this was done
-    /// before. The same key is not worked on twice at once. Loops over objects have a [`Pace`](super::pace::Pace).
+    /// before. The same key is not worked on twice at once. Loops over objects count [`Strides`](super::strides::Strides).
     ///
     /// # Errors
     /// If something is left to do: it is logged, and tried again after a while.

@@ -1,4 +1,4 @@
-//! Tickets: the consequences of somebody's commits, to wait for.
+//! Tickets: the consequences of commits, to wait for.
 
 use super::event::{Event, EventSink};
 use super::queue::{RunEnd, Work};

@@ -22,8 +22,8 @@ impl Resource {
     /// Compiles the schemas of a custom resource, unless that was done before.
     ///
     /// # Errors
-    /// 500, if one is malformed.
-    pub(crate) fn compile(&self) -> ApiResult<()> {
+    /// 500, if one is malformed; 504, if the time is up.
+    pub(crate) fn compile(&self, deadline: &Deadline) -> ApiResult<()> {
         let json = self.versions.iter().find_map(|version| version.definition.as_ref());
         let Some(json) = json.filter(|_| self.is_uncompiled()) else { return Ok(()) };
         let mut definition: Value = tree::parse_object(json).map_err(ApiError::internal)?;
@@ -31,7 +31,7 @@ impl Resource {
         for version in items(&definition, "/spec/versions") {
             let served = self.versions.iter().find(|served| version["name"] == *served.name);
             let Some(place) = served.and_then(|served| served.schema.as_ref()) else { continue };
-            place.compile(&version["schema"]["openAPIV3Schema"]).map_err(|error| {
+            place.compile(&version["schema"]["openAPIV3Schema"], deadline)?.map_err(|error| {
                 tracing::error!(group = &*self.group, resource = &*self.plural, error, "A schema cannot be compiled");
                 ApiError::internal("error resolving resource")
             })?;

@@ -1,6 +1,7 @@
 //! Field management of a resource's objects: the types and conversions for `managed/`, and the managers of the server's own writes.
 
 use super::resource::{Resource, Version};
+use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult};
 use crate::managed::{self, Context, Managers, Set, Trees, Type, Versions};
 use crate::object::meta::{self, Metadata};
@@ -59,7 +60,7 @@ impl<'r> Endpoint<'r> {
     /// The context for `managed/` of a write at the time `now`.
     pub(crate) fn context<'c>(&'c self, trees: Trees, now: &'c str) -> Context<'c> {
         let (api_version, subresource) = (&*self.version.api_version, self.subresource);
-        Context { versions: self, api_version, subresource, trees, now }
+        Context { versions: self, api_version, subresource, trees, now, deadline: Deadline::default() }
     }
 
     /// The form of decoded objects.

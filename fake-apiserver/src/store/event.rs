@@ -82,13 +82,17 @@ impl Event {
         }
     }
 
-    /// The frame for `change` in `form`, made by `render` the first time; `None` if the object cannot be rendered in it.
+    /// The frame for `change` in `form`, made by `render` the first time; `None` if the object cannot be rendered in it. Watches that
+    /// need it at the same time may make it each: none holds a lock that another waits for.
     pub fn frame(&self, change: Change, form: FormId, render: impl FnOnce() -> Option<Bytes>) -> Option<Bytes> {
-        let made = || {
+        let place = self.frames.place((change, form));
+        if place.get().is_none() {
             let frame = render();
-            self.cost.add(frame.as_ref().map_or(0, Bytes::len));
-            frame
-        };
-        self.frames.get_or_make((change, form), made).clone()
+            place.get_or_init(|| {
+                self.cost.add(frame.as_ref().map_or(0, Bytes::len));
+                frame
+            });
+        }
+        place.get().cloned().flatten()
     }
 }

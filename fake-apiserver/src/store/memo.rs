@@ -14,11 +14,6 @@ struct Slot<K, V> {
 }
 
 impl<K: Copy + PartialEq, V> Memo<K, V> {
-    /// The value of `key`, made by `make` on first use.
-    pub(super) fn get_or_make(&self, key: K, make: impl FnOnce() -> V) -> &V {
-        self.place(key).get_or_init(make)
-    }
-
     /// The place for the value of `key`.
     pub(super) fn place(&self, key: K) -> &OnceLock<V> {
         let mut memo = self;
@@ -46,7 +41,7 @@ mod tests {
     fn each_key_has_one_value() {
         let memo = Memo::default();
         let made: Vec<u32> =
-            [1, 2, 1, 3, 2].iter().enumerate().map(|(at, &key)| *memo.get_or_make(key, || at as u32)).collect();
+            [1, 2, 1, 3, 2].iter().enumerate().map(|(at, &key)| *memo.place(key).get_or_init(|| at as u32)).collect();
         assert_eq!(made, [0, 1, 0, 3, 1]);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
     let address = listener.local_addr()?;
-    runtime.spawn(accept(listener, TlsAcceptor::from(Arc::new(server_config()?))));
+    runtime.spawn(accept(listener, TlsAcceptor::from(Arc::new(identity()?.0))));
     writeln!(io::stdout(), "ready https://{address}")?;
     io::copy(&mut io::stdin().lock(), &mut io::sink()).context("unable to read the standard input")?;
     runtime.shutdown_background();
@@ -115,10 +115,12 @@ fn respond<B>(body: B) -> Response<B> {
     response
 }
 
-fn server_config() -> anyhow::Result<ServerConfig> {
+/// A new identity: the configuration of a server, and its certificate, PEM.
+pub(super) fn identity() -> anyhow::Result<(ServerConfig, String)> {
     let identity = rcgen::generate_simple_self_signed(["localhost".to_string(), "127.0.0.1".to_string()])?;
     let key = PrivateKeyDer::try_from(identity.signing_key.serialize_der()).map_err(anyhow::Error::msg)?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(config.with_no_client_auth().with_single_cert(vec![identity.cert.der().clone()], key)?)
+    let config = config.with_no_client_auth().with_single_cert(vec![identity.cert.der().clone()], key)?;
+    Ok((config, identity.cert.pem()))
 }

@@ -38,8 +38,8 @@ pub(super) struct Call {
     pub(super) path: String,
     /// The type of the body.
     pub(super) content_type: &'static str,
-    /// The type of the answer; `None` for JSON.
-    pub(super) accept: Option<&'static str>,
+    /// The `Accept` header; `None` for JSON.
+    pub(super) accept: Option<HeaderValue>,
     /// The body: JSON, or empty.
     pub(super) body: Bytes,
 }
@@ -56,7 +56,8 @@ impl Call {
 
     /// The same request for an answer in protobuf.
     pub(super) fn in_protobuf(self) -> Self {
-        Call { accept: Some("application/vnd.kubernetes.protobuf"), ..self }
+        let accept = HeaderValue::from_static("application/vnd.kubernetes.protobuf");
+        Call { accept: Some(accept), ..self }
     }
 
     pub(super) fn get(path: impl Into<String>) -> Self {
@@ -113,7 +114,7 @@ impl Target {
         request.headers_mut().insert(AUTHORIZATION, self.authorization.clone());
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(call.content_type));
         if let Some(accept) = call.accept {
-            request.headers_mut().insert(ACCEPT, HeaderValue::from_static(accept));
+            request.headers_mut().insert(ACCEPT, accept);
         }
         Ok(request)
     }
@@ -174,11 +175,25 @@ impl Http2Connection {
     /// Sends a request, which must succeed, and returns the response body as a stream.
     pub(super) async fn open(mut self, call: Call) -> anyhow::Result<Incoming> {
         let what = format!("{} {}", call.method, call.path);
-        let authority = self.target.authority.to_str()?;
-        let uri = Uri::builder().scheme("https").authority(authority).path_and_query(&call.path).build()?;
-        let request = self.target.request(call, uri)?;
+        let request = self.request(call)?;
         self.sender.ready().await?;
         Ok(succeeded(&what, self.sender.send_request(request).await?).await?.into_body())
+    }
+
+    /// Sends a request, and resets its stream once the connection has sent it.
+    pub(super) async fn reset(mut self, call: Call) -> anyhow::Result<()> {
+        let request = self.request(call)?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request);
+        tokio::task::yield_now().await;
+        drop(response);
+        Ok(())
+    }
+
+    fn request(&self, call: Call) -> anyhow::Result<Request<Full<Bytes>>> {
+        let authority = self.target.authority.to_str()?;
+        let uri = Uri::builder().scheme("https").authority(authority).path_and_query(&call.path).build()?;
+        self.target.request(call, uri)
     }
 }
 

@@ -4,6 +4,8 @@
 
 use super::rules::Rules;
 use super::schema::Structural;
+use crate::deadline::{Deadline, Pace};
+use crate::error::{ApiError, ApiResult};
 use aws_lc_rs::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +27,18 @@ pub struct Place {
     /// The number of the schema in this process, from 1 on.
     pub number: u64,
     compiled: OnceLock<Result<Compiled, String>>,
+}
+
+/// The pace of a compilation: it is needed until another request has compiled the schema.
+struct Needed {
+    place: Arc<Place>,
+    deadline: Deadline,
+}
+
+impl Pace for Needed {
+    fn goes_on(&self) -> bool {
+        self.place.compiled.get().is_none() && self.deadline.check().is_ok()
+    }
 }
 
 /// The SHA-256 of a schema's JSON.
@@ -49,13 +63,22 @@ impl Place {
         place
     }
 
-    /// Compiles the schema, unless that was done before.
+    /// Compiles the schema, unless that was done before; the inner error says that it is not the schema of a valid definition. Requests
+    /// that need it at the same time compile it each, until the first of them is done: none holds a lock that another waits for.
     ///
     /// # Errors
-    /// If it is not the schema of a valid definition.
-    pub fn compile(&self, schema: &Value) -> Result<&Compiled, &String> {
-        let compile = || Ok(Compiled { schema: Structural::new(schema)?, rules: Rules::new(schema, true) });
-        self.compiled.get_or_init(compile).as_ref()
+    /// 504, if the deadline has passed.
+    pub fn compile(self: &Arc<Self>, schema: &Value, deadline: &Deadline) -> ApiResult<Result<&Compiled, &String>> {
+        if self.compiled.get().is_none() {
+            let needed = Deadline::new(Arc::new(Needed { place: self.clone(), deadline: deadline.clone() }));
+            let compiled = Structural::until(schema, &needed)
+                .map(|structural| Compiled { schema: structural, rules: Rules::until(schema, true, &needed) });
+            // What was not done to its end is no result.
+            if needed.check().is_ok() {
+                self.compiled.get_or_init(|| compiled);
+            }
+        }
+        self.compiled.get().map(Result::as_ref).ok_or_else(ApiError::deadline_exceeded)
     }
 
     /// The compiled schema, if there is one.
@@ -73,7 +96,7 @@ mod tests {
     fn equal_schemas_are_compiled_once() {
         let schema = json!({"type": "object", "properties": {"one": {"type": "string"}}});
         let (first, second) = (Place::of(&schema), Place::of(&schema.clone()));
-        let compiled: *const Compiled = first.compile(&schema).unwrap();
+        let compiled: *const Compiled = first.compile(&schema, &Deadline::default()).unwrap().unwrap();
         assert!(std::ptr::eq(compiled, second.get().unwrap()));
         assert!(Place::of(&json!({"type": "object"})).get().is_none(), "another schema");
     }
@@ -82,9 +105,19 @@ mod tests {
     fn what_is_not_used_any_more_is_dropped() {
         let schema = json!({"type": "object", "properties": {"two": {"type": "string"}}});
         let place = Place::of(&schema);
-        place.compile(&schema).unwrap();
+        place.compile(&schema, &Deadline::default()).unwrap().unwrap();
         drop(place);
         assert!(Place::of(&schema).get().is_none());
+    }
+
+    #[test]
+    fn a_compilation_that_was_ended_is_done_again() {
+        let schema = json!({"type": "object", "properties": {"four": {"type": "string"}}});
+        let place = Place::of(&schema);
+        assert_eq!(place.compile(&schema, &Deadline::passed()).unwrap_err().code(), 504);
+        assert!(place.get().is_none());
+        assert!(place.compile(&schema, &Deadline::default()).unwrap().is_ok());
+        assert!(place.compile(&schema, &Deadline::passed()).is_ok(), "it is there");
     }
 
     #[test]
@@ -92,7 +125,8 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"three": {"type": "text"}}});
         let place = Place::of(&schema);
         for _ in 0..2 {
-            assert!(place.compile(&schema).unwrap_err().contains("\"text\" is not supported"));
+            let compiled = place.compile(&schema, &Deadline::default()).unwrap();
+            assert!(compiled.unwrap_err().contains("\"text\" is not supported"));
         }
         assert!(place.get().is_none());
     }

@@ -5,6 +5,7 @@ use super::element::Element;
 use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, NO_FORM, Type};
+use crate::deadline::{Deadline, Steps};
 use crate::schema::{Field, TypeRef};
 use std::cmp::Ordering;
 use tree::{Map as Object, Text, Value};
@@ -29,9 +30,9 @@ pub enum Trees {
 /// Compares two objects.
 ///
 /// # Errors
-/// If an item of a list has no key.
-pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees) -> Result<Changes, String> {
-    Ok(Walk { trees }.compare(ty, old, new)?.1)
+/// If an item of a list has no key, or the deadline has passed.
+pub fn compare(ty: Type<'_>, old: &Value, new: &Value, trees: Trees, deadline: &Deadline) -> Result<Changes, String> {
+    Ok(Walk { trees, steps: Steps::until(deadline) }.compare(ty, old, new)?.1)
 }
 
 impl Changes {
@@ -59,11 +60,13 @@ type Found = Result<(bool, Changes), String>;
 
 struct Walk {
     trees: Trees,
+    steps: Steps,
 }
 
 impl Walk {
     /// Compares two present values.
     fn compare(&self, ty: Type<'_>, old: &Value, new: &Value) -> Found {
+        self.step()?;
         let mut changes = Changes::default();
         let (before, after) = (ty.form(Some(old)), ty.form(Some(new)));
         let mut modified = false;
@@ -72,6 +75,10 @@ impl Walk {
         }
         modified |= self.inside(ty, after, old, new, &mut changes)?;
         Ok((modified, changes))
+    }
+
+    fn step(&self) -> Result<(), String> {
+        self.steps.step().map_err(|passed| passed.to_string())
     }
 
     /// Compares a child that either object has, or both; false if neither has it.
@@ -154,6 +161,7 @@ impl Walk {
 
     /// All fields below a value.
     fn all(&self, ty: Type<'_>, value: &Value) -> Result<Set, String> {
+        self.step()?;
         match (ty.form(Some(value)), value) {
             (Form::Map(map), Value::Object(fields)) if !map.atomic => self.all_fields(&map, fields),
             (Form::List(list), Value::Array(items)) if !matches!(list.items, Items::Atomic) => {

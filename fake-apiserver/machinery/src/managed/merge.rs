@@ -6,18 +6,20 @@ use super::item;
 use super::set::Set;
 use super::types::{Form, Items, List, Map, NO_FORM, Type};
 use super::validate::mismatch;
+use crate::deadline::{Deadline, Steps};
 use std::collections::{BTreeMap, BTreeSet};
 use tree::{Map as Object, Text, Value};
 
 /// Merges `applied` into `live`: fields that `applied` has get its values, all others stay.
 ///
 /// # Errors
-/// If an item of a list has no key, or occurs twice in `applied`.
-pub(super) fn merge(ty: Type<'_>, live: &Value, applied: &Value) -> Result<Value, String> {
-    Ok(merged(ty, Some(live), Some(applied))?.unwrap_or(Value::Null))
+/// If an item of a list has no key, or occurs twice in `applied`, or the deadline has passed.
+pub(super) fn merge(ty: Type<'_>, live: &Value, applied: &Value, deadline: &Deadline) -> Result<Value, String> {
+    Ok(merged(ty, Some(live), Some(applied), &Steps::until(deadline))?.unwrap_or(Value::Null))
 }
 
-fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result<Option<Value>, String> {
+fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>, steps: &Steps) -> Result<Option<Value>, String> {
+    steps.step().map_err(|passed| passed.to_string())?;
     // If the two values have different forms, the form of the applied one decides.
     let form = match (live, applied) {
         (_, Some(_)) => ty.form(applied),
@@ -29,14 +31,14 @@ fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result
             let (old, new) = (live.and_then(Value::as_object), applied.and_then(Value::as_object));
             match old.is_none_or(Object::is_empty) && new.is_none_or(Object::is_empty) {
                 true => leaf(),
-                false => fields(&map, old, new),
+                false => fields(&map, old, new, steps),
             }
         }
         Form::List(list) if !matches!(list.items, Items::Atomic) => {
             let (old, new) = (live.and_then(Value::as_array), applied.and_then(Value::as_array));
             match old.is_none_or(Vec::is_empty) && new.is_none_or(Vec::is_empty) {
                 true => leaf(),
-                false => items(&list, old, new),
+                false => items(&list, old, new, steps),
             }
         }
         Form::Scalar(scalar) => {
@@ -55,13 +57,18 @@ fn merged(ty: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Result
 
 type Fields = Object;
 
-fn fields(map: &Map<'_>, live: Option<&Fields>, applied: Option<&Fields>) -> Result<Option<Value>, String> {
+fn fields(
+    map: &Map<'_>,
+    live: Option<&Fields>,
+    applied: Option<&Fields>,
+    steps: &Steps,
+) -> Result<Option<Value>, String> {
     let mut result = Object::new();
     let names: BTreeSet<&Text> = [live, applied].into_iter().flatten().flat_map(|fields| fields.keys()).collect();
     for name in names {
         let ty = map.get(name).ok_or(NO_FORM)?;
-        let of = |fields: Option<&'_ Fields>| fields.and_then(|fields| fields.get(name)).cloned();
-        if let Some(value) = merged(ty, of(live).as_ref(), of(applied).as_ref())? {
+        let [live, applied] = [live, applied].map(|fields| fields?.get(name));
+        if let Some(value) = merged(ty, live, applied, steps)? {
             result.insert(name.as_str().into(), value);
         }
     }
@@ -69,7 +76,12 @@ fn fields(map: &Map<'_>, live: Option<&Fields>, applied: Option<&Fields>) -> Res
 }
 
 /// Items are in the order of the applied list; the others stay between their former neighbours.
-fn items(list: &List<'_>, live: Option<&Vec<Value>>, applied: Option<&Vec<Value>>) -> Result<Option<Value>, String> {
+fn items(
+    list: &List<'_>,
+    live: Option<&Vec<Value>>,
+    applied: Option<&Vec<Value>>,
+    steps: &Steps,
+) -> Result<Option<Value>, String> {
     let index = |items: Option<&'_ Vec<Value>>| -> Result<Vec<Element>, String> {
         let elements = items.into_iter().flatten().enumerate();
         elements
@@ -94,7 +106,7 @@ fn items(list: &List<'_>, live: Option<&Vec<Value>>, applied: Option<&Vec<Value>
     let mut result = Vec::with_capacity(olds.len().max(news.len()));
     let (mut at, mut to) = (0, 0);
     let mut put = |old: Option<&Value>, new: Option<&Value>| -> Result<(), String> {
-        result.extend(merged(list.element, old, new)?);
+        result.extend(merged(list.element, old, new, steps)?);
         Ok(())
     };
     while at < olds.len() || to < news.len() {

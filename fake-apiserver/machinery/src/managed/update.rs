@@ -8,6 +8,7 @@ use super::set::Set;
 use super::types::Type;
 use super::validate::{fields_of, validate};
 use super::walk::{reconciled, with_named};
+use crate::deadline::Deadline;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tree::Value;
@@ -39,6 +40,8 @@ pub struct Context<'w> {
     pub trees: Trees,
     /// The time, as `managedFields` shows it.
     pub now: &'w str,
+    /// The deadline of the request.
+    pub deadline: Deadline,
 }
 
 /// The effect of a write on the ownership of fields.
@@ -156,7 +159,8 @@ impl Context<'_> {
         let time = managers.get(&manager).and_then(|owned| owned.time.clone());
         self.reconcile(live, &mut managers)?;
         let ty = self.ty()?;
-        let merged = merge(ty, live, applied).map_err(|why| format!("failed to merge config: {why}"))?;
+        let merged =
+            merge(ty, live, applied, &self.deadline).map_err(|why| format!("failed to merge config: {why}"))?;
         let set = self.filter(fields_of(ty, applied));
         let owned = Owned { set, api_version: self.api_version.to_owned(), time: None };
         let last = managers.insert(manager.clone(), owned);
@@ -213,7 +217,7 @@ impl Context<'_> {
 
     fn changes(&self, old: &Value, new: &Value, api_version: &str) -> Result<Changes, String> {
         let ty = self.versions.ty(api_version).ok_or_else(|| format!("no corresponding type for {api_version}"))?;
-        compare(ty, old, new, self.trees).map_err(|why| format!("failed to compare objects: {why}"))
+        compare(ty, old, new, self.trees, &self.deadline).map_err(|why| format!("failed to compare objects: {why}"))
     }
 
     /// Takes changed fields from the other managers. Returns the fields that the write has set.

@@ -4,6 +4,7 @@
 use super::merge::{merge, without};
 use super::{Context, Failure, Managers, Operation, Set, Trees, Type, Versions, compare, fields_of, validate};
 use crate::custom::schema::Structural;
+use crate::deadline::Deadline;
 use crate::schema::{encode, encode_any, lookup, parse_json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -145,7 +146,14 @@ fn told(schema: &RawValue, writes: &[Write<'_>], differences: &mut Differences) 
     let structural = structural(schema);
     let versions = Only(Type::custom(structural.root()));
     let (trees, now) = (Trees::Complete, "2030-01-01T00:00:00Z");
-    let context = Context { versions: &versions, api_version: VERSION, subresource: "", trees, now };
+    let context = Context {
+        versions: &versions,
+        api_version: VERSION,
+        subresource: "",
+        trees,
+        now,
+        deadline: Deadline::default(),
+    };
     let mut live = json!({"apiVersion": VERSION, "kind": "Thing"});
     let mut managers = Managers::new();
     for (index, write) in writes.iter().enumerate() {
@@ -198,7 +206,7 @@ fn compared(schema: &RawValue, values: &[&RawValue], pair: &Pair<'_>, applies: b
         differences.compare(&place("fields"), &as_written(written).contains(&expected.unwrap_or_default()), &true);
     }
     differences.compare(&place("rest"), &printed(without(ty, &one, &set)), &rest.to_string());
-    match compare(ty, &one, &other, Trees::Complete) {
+    match compare(ty, &one, &other, Trees::Complete, &Deadline::default()) {
         Ok(changes) => {
             differences.compare(&place("added"), &shown(changes.added), &pair.added);
             differences.compare(&place("modified"), &shown(changes.modified), &pair.modified);
@@ -208,7 +216,11 @@ fn compared(schema: &RawValue, values: &[&RawValue], pair: &Pair<'_>, applies: b
     }
     if applies {
         let expected = pair.merged.map(RawValue::to_string).unwrap_or_default();
-        differences.compare(&place("merged"), &merge(ty, &one, &other).map(printed), &Ok(expected));
+        differences.compare(
+            &place("merged"),
+            &merge(ty, &one, &other, &Deadline::default()).map(printed),
+            &Ok(expected),
+        );
     }
 }
 

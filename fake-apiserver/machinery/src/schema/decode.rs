@@ -18,8 +18,19 @@ use tree::{Map, Value};
 /// # Errors
 /// If the body is not JSON, or a value has the wrong type or form.
 pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
+    decode_json_while(bytes, ty, &|| true)
+}
+
+/// The same while `goes_on` says so.
+///
+/// # Errors
+/// As [`decode_json`], or if it does not.
+pub fn decode_json_while(bytes: &[u8], ty: TypeRef, goes_on: &dyn Fn() -> bool) -> Result<Decoded, DecodeError> {
     let mut object = Value::Null;
-    let findings = Decoder::run(bytes, 0, |decoder| decoder.value(ty, &mut object))?;
+    let findings = Decoder::run(bytes, 0, |decoder| {
+        decoder.lexer = Lexer::new(bytes).asking(goes_on);
+        decoder.value(ty, &mut object)
+    })?;
     if object.is_null() {
         object = ty.zero();
     }
@@ -27,13 +38,14 @@ pub fn decode_json(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
 }
 
 /// Decodes a body as [`decode_json`] does, but keeps what is nested too deeply in values without a type as text: pruning may
-/// remove it. [`check_depth`](super::check_depth) has to follow.
+/// remove it. [`check_depth`](super::check_depth) has to follow. It goes on while `goes_on` says so.
 ///
 /// # Errors
-/// If the body is not JSON, or a value has the wrong type or form.
-pub fn decode_unpruned(bytes: &[u8], ty: TypeRef) -> Result<Decoded, DecodeError> {
+/// If the body is not JSON, or a value has the wrong type or form, or it does not go on.
+pub fn decode_unpruned(bytes: &[u8], ty: TypeRef, goes_on: &dyn Fn() -> bool) -> Result<Decoded, DecodeError> {
     let mut object = Value::Null;
     let findings = Decoder::run(bytes, 0, |decoder| {
+        decoder.lexer = Lexer::new(bytes).asking(goes_on);
         decoder.keeps_deep = true;
         decoder.value(ty, &mut object)
     })?;

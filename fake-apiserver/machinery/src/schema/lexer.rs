@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 /// `maxNestingDepth`.
 const MAX_NESTING_DEPTH: usize = 10_000;
+/// The bytes between two questions whether to go on: some tens of microseconds.
+const STRIDE: usize = 16 * 1024;
 
 /// Bytes that do not stand for themselves in strings.
 static SPECIAL: Specials = Specials::and(b"\"\\");
@@ -23,13 +25,21 @@ pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    /// The question whether to go on, and the place from which it is asked next.
+    goes_on: Option<&'a dyn Fn() -> bool>,
+    asked_at: usize,
 }
 
 type Scan<T> = Result<T, SyntaxError>;
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Lexer { bytes, at: 0, depth: 0 }
+        Lexer { bytes, at: 0, depth: 0, goes_on: None, asked_at: usize::MAX }
+    }
+
+    /// The same while `goes_on` says so; then there is an error.
+    pub(super) fn asking(self, goes_on: &'a dyn Fn() -> bool) -> Self {
+        Lexer { goes_on: Some(goes_on), asked_at: STRIDE, ..self }
     }
 
     /// The number of objects and arrays that have begun and not ended.
@@ -126,6 +136,7 @@ impl<'a> Lexer<'a> {
             (b',', false) => self.at += 1,
             _ => return self.fail("after array element"),
         }
+        self.ask_now_and_then()?;
         Ok(true)
     }
 
@@ -243,7 +254,19 @@ impl<'a> Lexer<'a> {
         if self.byte() != b'"' {
             return self.fail("looking for beginning of object key string");
         }
+        self.ask_now_and_then()?;
         Ok(true)
+    }
+
+    fn ask_now_and_then(&mut self) -> Scan<()> {
+        if self.at < self.asked_at {
+            return Ok(());
+        }
+        self.asked_at = self.at + STRIDE;
+        match self.goes_on.is_none_or(|goes_on| goes_on()) {
+            true => Ok(()),
+            false => Err(SyntaxError("the time is up".to_owned())),
+        }
     }
 
     fn colon(&mut self) -> Scan<()> {

@@ -44,7 +44,7 @@ mod wire;
 pub use built_in::every_type;
 pub use built_in::{ObjectType, lookup};
 pub use built_in::{knows, object_meta};
-pub use decode::{decode_json, decode_unpruned};
+pub use decode::{decode_json, decode_json_while, decode_unpruned};
 pub use decoded::{DecodeError, Decoded, MAX_DEPTH, MAX_FINDINGS, check_depth};
 pub use definitions::DataError;
 pub use encode::push_escaped;

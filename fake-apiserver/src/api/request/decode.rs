@@ -204,10 +204,12 @@ pub(crate) fn object(
     let sent = Sent::of(body_format(request.body.content_type)?, &bytes);
     let sent = sent.map_err(|why| unrecognized(expected, &why, &bytes))?;
     let decoded = match sent.format {
-        BodyFormat::Protobuf => protobuf(&bytes, expected)?,
-        _ if expected.is_custom() => custom(request, &sent, validation, expected)?,
-        _ => json(&sent, expected)?,
+        BodyFormat::Protobuf => protobuf(&bytes, expected),
+        _ if expected.is_custom() => custom(request, &sent, validation, expected),
+        _ => json(&sent, expected, &request.deadline),
     };
+    request.deadline.check()?;
+    let decoded = decoded?;
     let Decoded { mut object, findings } = decoded;
     let mut findings: Vec<_> = sent.finding.into_iter().chain(findings).collect();
     let completed = expected.apply_schema(&mut object, &request.deadline);
@@ -269,10 +271,12 @@ impl<'b> Sent<'b> {
     }
 }
 
-fn json(sent: &Sent<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
+/// Decodes a body of a type. If the time is up, the result is meaningless.
+fn json(sent: &Sent<'_>, expected: &Expected<'_>, deadline: &Deadline) -> ApiResult<Decoded> {
     let bytes = &*sent.json;
+    let decode = || schema::decode_json_while(bytes, expected.ty, &|| deadline.check().is_ok());
     // Most bodies are of the expected kind; reading that first would decode them twice.
-    if let Ok(decoded) = schema::decode_json(bytes, expected.ty)
+    if let Ok(decoded) = decode()
         && decoded.findings.is_empty()
         && expected.is_kind_of(&decoded.object)
     {
@@ -286,11 +290,10 @@ fn json(sent: &Sent<'_>, expected: &Expected<'_>) -> ApiResult<Decoded> {
         let api_version = if api_version.is_empty() { expected.api_version } else { &api_version };
         return Err(expected.cannot_be_handled(api_version, kind, why));
     }
-    schema::decode_json(bytes, expected.ty)
-        .map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
+    decode().map_err(|why| expected.cannot_be_handled(expected.version(), expected.kind, why))
 }
 
-/// Decodes a custom resource, whose kind the real server checks after decoding.
+/// Decodes a custom resource, whose kind the real server checks after decoding. If the time is up, the result is meaningless.
 fn custom(
     request: &mut Request<'_>,
     sent: &Sent<'_>,
@@ -307,7 +310,7 @@ fn custom(
         }
         return Err(unrecognized(expected, &missing(sent.bytes), sent.bytes));
     }
-    let decoded = schema::decode_unpruned(bytes, expected.ty)
+    let decoded = schema::decode_unpruned(bytes, expected.ty, &|| request.deadline.check().is_ok())
         .map_err(|why| expected.cannot_be_handled(&api_version, &kind, expected.type_error(&why.to_string())))?;
     if api_version != expected.api_version {
         // A version that is not served has no schema, so that its fields are unknown.

@@ -5,8 +5,8 @@
 use crate::commit::deletion::{self, DeleteOptions};
 use crate::deadline::Deadline;
 use crate::error::{ApiError, ApiResult, aggregate};
-use crate::reconcile::pace::Pace;
 use crate::reconcile::reconciler::Context;
+use crate::reconcile::strides::Strides;
 use crate::registry::{Resource, Undecodable};
 use crate::store::{Entry, Key, ResourceId, Scope};
 
@@ -28,9 +28,9 @@ pub(super) async fn run(cluster: &Context<'_>, id: ResourceId) -> ApiResult<Remo
     let Some(kind) = catalog.registry.get(id) else { return Ok(Removal::Done) };
     let entries: Vec<_> = cluster.store.snapshot().range(&Scope::all(id), "").cloned().collect();
     let mut failures: Vec<(Key, ApiError)> = Vec::new();
-    let (mut gone, mut pace) = (true, Pace::default());
+    let (mut gone, mut strides) = (true, Strides::default());
     for entry in entries {
-        pace.step().await;
+        strides.step().await;
         let key = &entry.key;
         if failures.last().is_some_and(|(failed, _)| failed.namespace() == key.namespace()) {
             continue;

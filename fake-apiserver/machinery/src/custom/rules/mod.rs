@@ -22,6 +22,7 @@ pub use tree::{NO_TYPE, RULES};
 use tree::has_rules;
 
 use crate::custom::schema::{Compared, Node, Old};
+use crate::deadline::Deadline;
 use crate::error::Path;
 use ::tree::Value;
 use kubernetes_cel::Schema;
@@ -35,11 +36,16 @@ pub struct Rules {
 impl Rules {
     /// Compiles the rules of a schema that passed validation; `is_root` says that its values are resources. `None` if there are none.
     pub fn new(schema: &Value, is_root: bool) -> Option<Rules> {
+        Rules::until(schema, is_root, &Deadline::default())
+    }
+
+    /// The same until a deadline; if it passes, there are too few.
+    pub fn until(schema: &Value, is_root: bool, deadline: &Deadline) -> Option<Rules> {
         if !has_rules(schema) {
             return None;
         }
         let declared = Schema::from_json(schema).declare(is_root);
-        let root = tree::Node::compile(schema, is_root, declared.as_ref())?;
+        let root = tree::Node::compile(schema, is_root, declared.as_ref(), deadline)?;
         Some(Rules { root })
     }
 

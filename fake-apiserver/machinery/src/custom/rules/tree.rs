@@ -3,6 +3,7 @@
 
 use super::compile::{Code, Compiled, OLD_SELF, SELF, Scope};
 use crate::custom::field_path;
+use crate::deadline::Deadline;
 use kubernetes_cel::{Declared, Parts, Schema, Stage, escape};
 use std::collections::BTreeMap;
 use tree::{Text, Value};
@@ -87,12 +88,18 @@ pub(super) fn has_rules(schema: &Value) -> bool {
 
 impl Node {
     /// Compiles the rules of a schema, whose values are of the declared type; `None` if there are none. Values of types that
-    /// expressions cannot see have none.
-    pub(super) fn compile(schema: &Value, is_root: bool, declared: Option<&Declared>) -> Option<Node> {
+    /// expressions cannot see have none. When the deadline has passed, the rest has none either.
+    pub(super) fn compile(
+        schema: &Value,
+        is_root: bool,
+        declared: Option<&Declared>,
+        deadline: &Deadline,
+    ) -> Option<Node> {
+        deadline.check().ok()?;
         let below = |field: &str| {
             let schema = schema_in(schema, field)?;
             let element = declared.and_then(Declared::element);
-            Node::compile(schema, is_embedded(schema), element).map(Box::new)
+            Node::compile(schema, is_embedded(schema), element, deadline).map(Box::new)
         };
         let property = |(name, schema): (&Text, &Value)| {
             let own;
@@ -103,7 +110,7 @@ impl Node {
                     &own
                 }
             };
-            Some((name.to_string(), Node::compile(schema, is_embedded(schema), Some(declared))?))
+            Some((name.to_string(), Node::compile(schema, is_embedded(schema), Some(declared), deadline)?))
         };
         let mut node = Node {
             fault: None,
@@ -116,7 +123,7 @@ impl Node {
             properties: schema["properties"].as_object().into_iter().flatten().filter_map(property).collect(),
             others: below("additionalProperties"),
         };
-        node.own(schema, is_root, declared);
+        node.own(schema, is_root, declared, deadline);
         let has_any = node.fault.is_some()
             || !node.rules.is_empty()
             || node.items.is_some()
@@ -126,7 +133,7 @@ impl Node {
     }
 
     /// Compiles the rules of the schema itself.
-    fn own(&mut self, schema: &Value, is_root: bool, declared: Option<&Declared>) {
+    fn own(&mut self, schema: &Value, is_root: bool, declared: Option<&Declared>, deadline: &Deadline) {
         let rules = schema[RULES].as_array().map(Vec::as_slice).unwrap_or_default();
         let Some(declared) = declared.filter(|_| !rules.is_empty()) else {
             if !rules.is_empty() {
@@ -135,7 +142,8 @@ impl Node {
             return;
         };
         let scope = Scope::new(declared);
-        self.rules = rules.iter().map(|rule| Rule::compile(rule, schema, &scope)).collect();
+        let in_time = rules.iter().take_while(|_| deadline.check().is_ok());
+        self.rules = in_time.map(|rule| Rule::compile(rule, schema, &scope)).collect();
         for compiled in self.rules.iter().filter_map(|rule| rule.compiled.as_ref()) {
             self.uses_old_self |= compiled.uses_old_self;
             if let Ok(code) = &compiled.code {

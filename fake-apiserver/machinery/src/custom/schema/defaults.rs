@@ -89,21 +89,21 @@ fn has_null(value: &Value) -> bool {
 }
 
 /// Prunes the defaults of a schema as the values that they are in an object (`PruneDefaults`).
-pub(super) fn prune_own(root: &mut Node) -> Result<(), String> {
+pub(super) fn prune_own(root: &mut Node, deadline: &Deadline) -> Result<(), String> {
     let mut found = Vec::new();
     collect(root, &mut Vec::new(), &mut found);
     if found.is_empty() {
         return Ok(());
     }
-    let (mut pruned, deadline) = (Vec::new(), Deadline::default());
+    let mut pruned = Vec::new();
     for (place, default) in found {
         let mut object = around(&place, default);
         if !object.is_object() {
             return Err("failed to prune default value: object root default value must be of object type".into());
         }
-        embedded::coerce(root, Path::ROOT, &mut object, true, Mode::DropMalformed, &deadline)
+        embedded::coerce(root, Path::ROOT, &mut object, true, Mode::DropMalformed, deadline)
             .map_err(|error| format!("failed to prune default value: {error}"))?;
-        prune::prune(root, &mut object, true, &deadline);
+        prune::prune(root, &mut object, true, deadline);
         pruned.push(within(&place, object));
     }
     put_back(root, &mut pruned.into_iter());

@@ -55,7 +55,7 @@ pub fn validate_defaults(
     deadline: &Deadline,
     judge: &mut dyn FnMut(OwnDefault<'_>, &mut Errors) -> bool,
 ) -> Result<Vec<FieldError>, String> {
-    let root = Node::read(schema, Purpose::Defaults)?;
+    let root = Node::read(schema, Purpose::Defaults, deadline)?;
     Ok(Errors::of(|errors| own_defaults::check(&root, schema, at, deadline, judge, errors)))
 }
 
@@ -78,8 +78,16 @@ impl Structural {
     /// # Errors
     /// If the schema is not structural, which validation of definitions refuses, or has a regular expression that Go refuses.
     pub fn new(schema: &Value) -> Result<Structural, String> {
-        let mut root = Node::read(schema, Purpose::Values)?;
-        defaults::prune_own(&mut root)?;
+        Structural::until(schema, &Deadline::default())
+    }
+
+    /// The same until a deadline; if it passes, the result is meaningless.
+    ///
+    /// # Errors
+    /// As [`Structural::new`].
+    pub fn until(schema: &Value, deadline: &Deadline) -> Result<Structural, String> {
+        let mut root = Node::read(schema, Purpose::Values, deadline)?;
+        defaults::prune_own(&mut root, deadline)?;
         let completes_once = defaults::are_final(&mut root);
         Ok(Structural { root, completes_once })
     }

@@ -123,12 +123,16 @@ impl Node {
     }
 
     /// Parses a schema.
-    pub(super) fn read(schema: &Value, purpose: Purpose) -> Result<Node, String> {
-        let read = |schema: &Value| Node::read(schema, purpose);
+    ///
+    /// # Errors
+    /// If it is not structural, or the deadline has passed.
+    pub(super) fn read(schema: &Value, purpose: Purpose, deadline: &Deadline) -> Result<Node, String> {
+        deadline.check().map_err(|passed| passed.to_string())?;
+        let read = |schema: &Value| Node::read(schema, purpose, deadline);
         let empty = Map::new();
         let fields = Fields(schema.as_object().unwrap_or(&empty));
         fields.refuse_unsupported()?;
-        let junctors = Junctors::read(&fields, purpose)?;
+        let junctors = Junctors::read(&fields, &read)?;
         if fields.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
             return Err("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined".into());
         }
@@ -232,8 +236,7 @@ pub(super) enum Child {
 }
 
 impl Junctors {
-    fn read(fields: &Fields<'_>, purpose: Purpose) -> Result<Option<Box<Self>>, String> {
-        let one = |schema| Node::read(schema, purpose);
+    fn read(fields: &Fields<'_>, one: &dyn Fn(&Value) -> Result<Node, String>) -> Result<Option<Box<Self>>, String> {
         let read = |name| fields.list(name).iter().map(one).collect::<Result<Vec<Node>, String>>();
         let not = fields.get("not").map(one).transpose()?;
         let read = Junctors { not, all_of: read("allOf")?, any_of: read("anyOf")?, one_of: read("oneOf")? };

@@ -1,4 +1,4 @@
-//! The pace of long loops: they let others compute in between.
+//! The strides of long loops: after each, others compute.
 
 use tokio::task::yield_now;
 
@@ -7,9 +7,9 @@ const STRIDE: usize = 256;
 
 /// A counter of a loop's steps.
 #[derive(Default)]
-pub(super) struct Pace(usize);
+pub(super) struct Strides(usize);
 
-impl Pace {
+impl Strides {
     /// Counts a step, and yields now and then.
     pub(super) async fn step(&mut self) {
         self.0 += 1;
