@@ -332,10 +332,16 @@ impl Builder {
         let store = Store::with_history(self.history, self.history_bytes);
         let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
+        let addresses: Vec<SocketAddr> = bound.iter().filter_map(Bound::address).collect();
         let options = reconcile::Options {
             namespaces: self.namespace_controller,
             cluster_roles: self.cluster_role_aggregation,
-            advertised: bound.first().and_then(Bound::address).unwrap_or((self.bind_address, 0).into()),
+            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
+            client_authorities: authentication
+                .client_authorities
+                .as_ref()
+                .map(|all| all.pool().clone())
+                .unwrap_or_default(),
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
         let catalogs = Arc::new(Catalogs::new());
@@ -367,7 +373,7 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some());
+        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
     }
