@@ -10,6 +10,7 @@ mod error;
 mod limits;
 mod pools;
 mod requests;
+mod runtime_config;
 mod services;
 
 pub use error::StartError;
@@ -27,7 +28,6 @@ use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
-use crate::discovery::Catalogs;
 use crate::fault::Faults;
 use crate::http::{Limits, Replica};
 use crate::ids::Ids;
@@ -86,6 +86,7 @@ pub struct Builder {
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     pools: Pools,
+    runtime_config: Vec<(String, String)>,
     #[cfg(feature = "controllers")]
     controllers: Settings,
 }
@@ -131,6 +132,7 @@ impl Default for Builder {
             namespace_controller: true,
             cluster_role_aggregation: true,
             pools: Pools::default(),
+            runtime_config: Vec::new(),
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
@@ -344,7 +346,7 @@ impl Builder {
                 .unwrap_or_default(),
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
-        let catalogs = Arc::new(Catalogs::new());
+        let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
         let shared = reconcile::Shared {
             options,
