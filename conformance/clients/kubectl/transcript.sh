@@ -8,10 +8,10 @@ settled() {
     sed -E -e 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/<uid>/g' \
         -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/<time>/g' \
         -e 's/[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} [+-][0-9]{4}/<time>/g' \
-        -e 's/(resourceVersion: )"[0-9]+"/\1<revision>/' \
+        -e 's/(resourceVersion: |Resource Version: +)"?[0-9]+"?/\1<revision>/' \
         -e "s/\\b$ns\\b/<namespace>/g" \
         -e 's/(^| )([0-9]+m)?[0-9]+s( |$)/\1<age>\3/g' \
-        -e 's/  +/ /g' -e 's/ +$//'
+        -e 's/  +/ /g' -e 's/ +$//' -e '$a\'
 }
 
 # transcript FILE: plays its commands, and compares the text.
