@@ -78,8 +78,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Records the roles and bindings that a real kube-apiserver creates at start
-    Policy,
+    /// Records the objects that a real kube-apiserver creates at its first start
+    Bootstrap,
     /// Stresses the real tokens controller with many writes and cut watches, and judges its work
     Soak {
         /// Number of writes of secrets that have to succeed
@@ -232,9 +232,9 @@ pub async fn main(cli: Cli, root: &Path) -> Result<ExitCode> {
             crate::openapi::run(&Real::start(true).await?, root, *check).await?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Policy) => {
+        Some(Command::Bootstrap) => {
             let output = root.join("fake-apiserver/src/reconcile/bootstrap.jsonl");
-            crate::policy::record(&Real::start(true).await?, &output).await?;
+            crate::bootstrap::record(&Real::start(true).await?, &output).await?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Crds(options)) => crds::cli::run(options, root).await,

@@ -41,6 +41,11 @@ impl ClientAuthorities {
         Ok(ClientAuthorities { pool, verifier })
     }
 
+    /// The certificates.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
     /// The verifier with which TLS asks for certificates.
     pub(crate) fn verifier(&self) -> &Arc<dyn ClientCertVerifier> {
         &self.verifier

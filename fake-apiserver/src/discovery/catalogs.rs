@@ -29,6 +29,13 @@ impl Catalogs {
         Catalogs { current: ArcSwap::from(built_in), shelf, added: AtomicU32::new(0) }
     }
 
+    /// A cluster's first catalog: those resources.
+    pub(crate) fn of(registry: Registry) -> Self {
+        let shelf = Arc::<Shelf>::default();
+        let catalog = Catalog::after(&shelf, registry).into();
+        Catalogs { current: ArcSwap::new(catalog), shelf, added: AtomicU32::new(0) }
+    }
+
     /// The catalog of the served resources.
     pub(crate) fn load(&self) -> Arc<Catalog> {
         self.current.load_full()

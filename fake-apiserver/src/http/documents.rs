@@ -1,6 +1,6 @@
 //! Paths that are not of resources: discovery, OpenAPI, version, health, and the list of all paths.
 
-use super::health;
+use super::health::Health;
 use super::json::{encode, indent};
 use super::negotiate::{Encoding, Endpoint, JSON, Preferences};
 use super::openapi::{self, OpenApiRequest};
@@ -39,7 +39,7 @@ pub(crate) struct DocumentRequest<'r> {
     /// `host:port` of the server, as clients reach it.
     pub(crate) server_address: &'r str,
     pub(crate) now: Timestamp,
-    pub(crate) shutting_down: bool,
+    pub(crate) health: Health,
     /// The deadline of making a document.
     pub(crate) deadline: &'r Deadline,
 }
@@ -50,10 +50,10 @@ pub(crate) struct DocumentRequest<'r> {
 /// 404, 405 and 406, where the real server sends them as a `Status`; 504, if the time is up.
 pub(super) async fn answer(documents: &Documents, request: &DocumentRequest<'_>) -> ApiResult<Response<Bytes>> {
     match request.path {
-        "/" => Ok(json_text(root(documents))),
+        "/" => Ok(json_text(root(documents, request.health))),
         "/openapi/v2" => openapi::v2(&documents.openapi, &openapi_request(request)).await,
         "/openapi/v3" => openapi::index(&documents.openapi, request.deadline).await,
-        path => match (path.strip_prefix("/openapi/v3/"), health::answer(path, request.query, request.shutting_down)) {
+        path => match (path.strip_prefix("/openapi/v3/"), request.health.answer(path, request.query)) {
             (Some(document), _) => openapi::v3(&documents.openapi, document, &openapi_request(request)).await,
             (None, Some(response)) => Ok(response),
             (None, None) => api_document(documents, path.strip_suffix('/').unwrap_or(path), request),
@@ -121,8 +121,8 @@ fn not_found(documents: &Documents, path: &str) -> ApiResult<Response<Bytes>> {
 }
 
 /// The document at `/`: all paths.
-fn root(documents: &Documents) -> Bytes {
-    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(health::paths()).collect();
+fn root(documents: &Documents, health: Health) -> Bytes {
+    let mut paths: Vec<String> = documents.plain.paths().map(str::to_string).chain(health.paths()).collect();
     paths.extend(OTHER_PATHS.iter().map(ToString::to_string));
     paths.sort_unstable();
     indent(&encode(&json!({ "paths": paths }))).into()
@@ -193,7 +193,7 @@ mod tests {
             headers: &headers,
             server_address: "192.0.2.1:6443",
             now: "2026-11-21T04:24:34Z".parse().expect("a time"),
-            shutting_down: false,
+            health: Health { rbac: false, shutting_down: false },
             deadline: &Deadline::default(),
         };
         let catalog = Catalog::new(samples::registry());

@@ -1,7 +1,7 @@
 //! `/healthz`, `/livez`, `/readyz` and their checks.
 //!
-//! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. It has those of upstream's checks that are requested
-//! by name in practice. All pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
+//! Follows `k8s.io/apiserver/pkg/server/healthz/healthz.go` v0.37.1. The checks are those of a real server with the same flags. All
+//! pass while the server runs; once it shuts down, `shutdown` fails, and `/readyz` with it.
 
 use super::respond::plain_text;
 use crate::api::request::Query;
@@ -10,41 +10,99 @@ use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{Response, StatusCode};
 use std::fmt::Write;
 
-const CHECKS: &[&str] = &["ping", "log", "etcd"];
-const READY_CHECKS: &[&str] = &["ping", "log", "etcd", "informer-sync", SHUTDOWN];
+const ENDPOINTS: [&str; 3] = ["healthz", "livez", "readyz"];
+const LIVE: &[&str] = &["healthz", "livez"];
+const READY: &[&str] = &["readyz"];
 const SHUTDOWN: &str = "shutdown";
+/// The check of a server with RBAC.
+const RBAC: &str = "poststarthook/rbac/bootstrap-roles";
 
-/// The endpoints with their checks.
-const ENDPOINTS: &[(&str, &[&str])] = &[("healthz", CHECKS), ("livez", CHECKS), ("readyz", READY_CHECKS)];
+/// The checks with their endpoints, in the order of the verbose answer.
+const CHECKS: [(&str, &[&str]); 37] = [
+    ("ping", &ENDPOINTS),
+    ("log", &ENDPOINTS),
+    ("loopback-serving-certificate", LIVE),
+    ("etcd", &ENDPOINTS),
+    ("etcd-readiness", READY),
+    ("informer-sync", READY),
+    ("poststarthook/start-apiserver-admission-initializer", &ENDPOINTS),
+    ("poststarthook/generic-apiserver-start-informers", &ENDPOINTS),
+    ("poststarthook/priority-and-fairness-config-consumer", &ENDPOINTS),
+    ("poststarthook/priority-and-fairness-filter", &ENDPOINTS),
+    ("poststarthook/storage-object-count-tracker-hook", &ENDPOINTS),
+    ("poststarthook/start-apiextensions-informers", &ENDPOINTS),
+    ("poststarthook/start-apiextensions-controllers", &ENDPOINTS),
+    ("poststarthook/crd-informer-synced", &ENDPOINTS),
+    ("poststarthook/start-system-namespaces-controller", &ENDPOINTS),
+    ("poststarthook/peer-endpoint-reconciler-controller", &ENDPOINTS),
+    ("poststarthook/start-cluster-authentication-info-controller", &ENDPOINTS),
+    ("poststarthook/start-kube-apiserver-identity-lease-controller", &ENDPOINTS),
+    ("poststarthook/start-kube-apiserver-identity-lease-garbage-collector", &ENDPOINTS),
+    ("poststarthook/storage-readiness", &ENDPOINTS),
+    ("poststarthook/start-legacy-token-tracking-controller", &ENDPOINTS),
+    ("poststarthook/start-service-ip-repair-controllers", &ENDPOINTS),
+    (RBAC, &ENDPOINTS),
+    ("poststarthook/scheduling/bootstrap-system-priority-classes", &ENDPOINTS),
+    ("poststarthook/priority-and-fairness-config-producer", &ENDPOINTS),
+    ("poststarthook/bootstrap-controller", &ENDPOINTS),
+    ("poststarthook/start-kubernetes-service-cidr-controller", &ENDPOINTS),
+    ("poststarthook/start-kube-aggregator-informers", &ENDPOINTS),
+    ("poststarthook/apiservice-status-local-available-controller", &ENDPOINTS),
+    ("poststarthook/apiservice-status-remote-available-controller", &ENDPOINTS),
+    ("poststarthook/apiservice-registration-controller", &ENDPOINTS),
+    ("poststarthook/apiservice-discovery-controller", &ENDPOINTS),
+    ("poststarthook/kube-apiserver-autoregistration", &ENDPOINTS),
+    ("autoregister-completion", &ENDPOINTS),
+    ("poststarthook/apiservice-openapi-controller", &ENDPOINTS),
+    ("poststarthook/apiservice-openapiv3-controller", &ENDPOINTS),
+    (SHUTDOWN, READY),
+];
 
-/// The paths of all endpoints and checks.
-pub(crate) fn paths() -> impl Iterator<Item = String> {
-    ENDPOINTS.iter().flat_map(|(endpoint, checks)| {
-        let checks = checks.iter().map(move |check| format!("/{endpoint}/{check}"));
-        std::iter::once(format!("/{endpoint}")).chain(checks)
-    })
+/// The state of a server, as far as checks depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Health {
+    /// Whether RBAC authorizes.
+    pub(crate) rbac: bool,
+    pub(crate) shutting_down: bool,
 }
 
-/// The response at `path`, if it is one of [`paths`].
-pub(crate) fn answer(path: &str, query: &Query<'_>, shutting_down: bool) -> Option<Response<Bytes>> {
-    let (endpoint, check) = match path.strip_prefix('/')?.split_once('/') {
-        Some((endpoint, check)) => (endpoint, Some(check)),
-        None => (path.strip_prefix('/')?, None),
-    };
-    let (endpoint, checks) = ENDPOINTS.iter().find(|(name, _)| *name == endpoint)?;
-    let passes = |check: &str| check != SHUTDOWN || !shutting_down;
-    match check {
-        None => Some(all(endpoint, checks, passes, query)),
-        Some(check) if !checks.contains(&check) => None,
-        // Upstream sets no type, which is then guessed.
-        Some(check) if passes(check) => {
-            let mut response = plain_text(StatusCode::OK, "ok");
-            response.headers_mut().remove(X_CONTENT_TYPE_OPTIONS);
-            Some(response)
-        }
-        Some(_) => {
-            let text = "internal server error: process is shutting down\n";
-            Some(plain_text(StatusCode::INTERNAL_SERVER_ERROR, text))
+impl Health {
+    /// The checks of an endpoint.
+    fn checks(self, endpoint: &str) -> Vec<&'static str> {
+        let all = CHECKS.into_iter().filter(|(_, endpoints)| endpoints.contains(&endpoint)).map(|(check, _)| check);
+        all.filter(|check| self.rbac || *check != RBAC).collect()
+    }
+
+    /// The paths of all endpoints and checks.
+    pub(crate) fn paths(self) -> impl Iterator<Item = String> {
+        ENDPOINTS.into_iter().flat_map(move |endpoint| {
+            let checks = self.checks(endpoint).into_iter().map(move |check| format!("/{endpoint}/{check}"));
+            std::iter::once(format!("/{endpoint}")).chain(checks)
+        })
+    }
+
+    /// The response at `path`, if it is one of [`paths`](Self::paths).
+    pub(crate) fn answer(self, path: &str, query: &Query<'_>) -> Option<Response<Bytes>> {
+        let (endpoint, check) = match path.strip_prefix('/')?.split_once('/') {
+            Some((endpoint, check)) => (endpoint, Some(check)),
+            None => (path.strip_prefix('/')?, None),
+        };
+        let checks = self.checks(endpoint);
+        let passes = |check: &str| check != SHUTDOWN || !self.shutting_down;
+        match check {
+            _ if checks.is_empty() => None,
+            None => Some(all(endpoint, &checks, passes, query)),
+            Some(check) if !checks.contains(&check) => None,
+            // Upstream sets no type, which is then guessed.
+            Some(check) if passes(check) => {
+                let mut response = plain_text(StatusCode::OK, "ok");
+                response.headers_mut().remove(X_CONTENT_TYPE_OPTIONS);
+                Some(response)
+            }
+            Some(_) => {
+                let text = "internal server error: process is shutting down\n";
+                Some(plain_text(StatusCode::INTERNAL_SERVER_ERROR, text))
+            }
         }
     }
 }
@@ -84,42 +142,30 @@ mod tests {
     use super::*;
 
     fn ask(path: &str, query: &str, shutting_down: bool) -> Option<(u16, String)> {
-        let response = answer(path, &Query::parse(query), shutting_down)?;
+        let response = Health { rbac: false, shutting_down }.answer(path, &Query::parse(query))?;
         Some((response.status().as_u16(), String::from_utf8(response.body().to_vec()).unwrap()))
     }
 
-    /// The answers of kube-apiserver 1.37, without the checks that do not exist here.
     #[test]
-    fn answers() {
-        for (path, query, expected) in [
-            ("/healthz", "", "ok"),
-            ("/livez", "", "ok"),
-            ("/readyz", "exclude=etcd", "ok"),
-            ("/livez/ping", "verbose", "ok"),
-            ("/healthz", "verbose", "[+]ping ok\n[+]log ok\n[+]etcd ok\nhealthz check passed\n"),
-            ("/livez", "exclude=etcd&verbose=", "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nlivez check passed\n"),
-            (
-                "/livez",
-                "exclude=nope&exclude=b&verbose=false",
-                "[+]ping ok\n[+]log ok\n[+]etcd ok\n\
-                 warn: some health checks cannot be excluded: no matches for \"b\",\"nope\"\nlivez check passed\n",
-            ),
-        ] {
-            assert_eq!(ask(path, query, false), Some((200, expected.to_string())), "{path}?{query}");
+    fn every_path_has_an_answer_and_others_have_none() {
+        for rbac in [false, true] {
+            let health = Health { rbac, shutting_down: false };
+            for path in health.paths() {
+                let response = health.answer(&path, &Query::parse("")).expect(&path);
+                assert_eq!((response.status(), &**response.body()), (StatusCode::OK, &b"ok"[..]), "{path}");
+            }
+            assert_eq!(health.answer(&format!("/livez/{RBAC}"), &Query::parse("")).is_some(), rbac);
         }
-        for path in ["/healthz/", "/healthz/nope", "/healthz/shutdown", "/nope", "/", ""] {
+        for path in ["/healthz/", "/healthz/nope", "/healthz/shutdown", "/livez/poststarthook", "/nope", "/", ""] {
             assert_eq!(ask(path, "", false), None, "{path}");
-        }
-        for path in paths() {
-            assert_eq!(ask(&path, "", false), Some((200, "ok".to_string())), "{path}");
         }
     }
 
     #[test]
     fn readiness_ends_with_shutdown() {
-        let failed = "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\n\
-                      [-]shutdown failed: reason withheld\nreadyz check failed\n";
-        assert_eq!(ask("/readyz", "", true), Some((500, failed.to_string())));
+        let (code, text) = ask("/readyz", "", true).unwrap();
+        assert_eq!(code, 500);
+        assert!(text.ends_with("\n[-]shutdown failed: reason withheld\nreadyz check failed\n"), "{text}");
         assert_eq!(ask("/readyz", "exclude=shutdown", true).unwrap().0, 200);
         assert_eq!(ask("/readyz/shutdown", "", true).unwrap().0, 500);
         assert_eq!(ask("/livez", "", true), Some((200, "ok".to_string())));

@@ -11,6 +11,7 @@ use super::computation::{Computation, Paced};
 use super::documents::{self, DocumentRequest};
 use super::gzip;
 use super::head;
+use super::health::Health;
 use super::issuer;
 use super::limits::Full;
 use super::metrics::{self, Labels};
@@ -262,7 +263,10 @@ impl<'r> Exchange<'r> {
             headers: &self.parts.headers,
             server_address: &self.replica.address,
             now: self.now,
-            shutting_down: self.replica.shutdown.is_cancelled(),
+            health: Health {
+                rbac: self.replica.cluster.rbac.is_some(),
+                shutting_down: self.replica.shutdown.is_cancelled(),
+            },
             deadline,
         };
         let response = documents::answer(catalog.documents(), &request).await?;

@@ -5,7 +5,7 @@ use super::computation::Computation;
 use super::items::ListForm;
 use super::json;
 use super::list::{self, ListBody, SMALL_BYTES};
-use super::negotiate::{self, Encoding, Output};
+use super::negotiate::{self, Encoding, Form, Output};
 use super::protobuf;
 use super::replica::Replica;
 use super::stream::WatchBody;
@@ -62,7 +62,7 @@ impl Rendering<'_> {
                 self.document(code, transformed.map_or(line, end_line))
             }
             Reply::List(listing) => self.list(listing),
-            Reply::Computed(lines) => self.document(200, self.computed(&lines)?),
+            Reply::Computed(lines) => self.document(200, self.computed(&lines, &ListMeta::default())?),
             Reply::Watch(_) if self.output.encoding == Encoding::Yaml => Err(negotiate::no_stream()),
             Reply::Watch(watch) => {
                 // Its frames are shared with the watches of other replicas, so that none may be left undone.
@@ -86,6 +86,13 @@ impl Rendering<'_> {
 
     fn list(&self, listing: Listing) -> ApiResult<Response<ReplyBody>> {
         let metadata = ListMeta::of(&listing);
+        if let (Some(order), Some(Form::Table(_))) = (self.version.row_order, self.output.form) {
+            let mut entries: Vec<_> =
+                listing.items.map(|entry| (order(&entry.object()), entry.line().clone())).collect();
+            entries.sort_by_key(|(order, _)| *order);
+            let lines: Vec<Bytes> = entries.into_iter().map(|(_, line)| line).collect();
+            return self.document(200, self.computed(&lines, &metadata)?);
+        }
         let form = |deadline: Deadline| {
             let transformation = self.transformation(&deadline)?;
             ListForm::new(self.version, self.output, transformation, self.now, deadline, &metadata)
@@ -101,13 +108,12 @@ impl Rendering<'_> {
         Ok(with_headers(200, content_type(self.output.encoding), body))
     }
 
-    /// A list of objects that are not stored.
-    fn computed(&self, lines: &[Bytes]) -> ApiResult<Bytes> {
-        let metadata = ListMeta::default();
+    /// A list of objects that are not stored, or not in that order.
+    fn computed(&self, lines: &[Bytes], metadata: &ListMeta) -> ApiResult<Bytes> {
         let (empty, items) = match self.transformation(self.deadline)? {
             Some(form) => {
                 let items = lines.iter().map(|line| form.item(line, 0, self.now)).collect::<ApiResult<Vec<_>>>()?;
-                (form.empty_list(&metadata)?, items)
+                (form.empty_list(metadata)?, items)
             }
             None => {
                 let head = self.version.head.len();

@@ -63,6 +63,16 @@ pub(super) fn labels() -> [(&'static str, String); 9] {
     ]
 }
 
+/// The labels of the metric of compatibility, sorted.
+pub(super) fn compatibility() -> [(&'static str, String); 4] {
+    [
+        ("binary", git_version().trim_start_matches('v').to_owned()),
+        ("component", "kube".to_owned()),
+        ("emulation", format!("{MAJOR}.{MINOR}")),
+        ("min_compat", format!("{MAJOR}.{}", MINOR - 1)),
+    ]
+}
+
 fn go_architecture(architecture: &str) -> &str {
     match architecture {
         "x86_64" => "amd64",

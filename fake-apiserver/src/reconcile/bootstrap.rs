@@ -1,95 +1,92 @@
-//! The objects that a server creates at its first start. `bootstrap.jsonl` holds the roles and bindings of a real one, an object a
-//! line, without the fields that all of them have (`cargo xtask conformance policy` records them).
+//! The objects that a server creates at its first start.
 //!
-//! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, and `systemnamespaces` of
-//! `pkg/controlplane/controller`.
+//! Upstream: `EnsureRBACPolicy` of `pkg/registry/rbac/rest` (v1.37.1), which without RBAC does nothing, `AddSystemPriorityClasses` of
+//! `pkg/registry/scheduling/rest`, and the identity lease of `pkg/controlplane/apiserver/server.go`. The reconcilers create the rest.
 
-use super::{Event, Reconcilers, Shared};
-use crate::auth::rbac::Rule;
-use crate::clock::format_seconds;
-use crate::commit::server::{self, MANAGER};
-use crate::commit::{Commits, draft};
+use super::{Event, Reconcilers, Shared, recorded, system_namespaces};
+use crate::clock::format_micros;
+use crate::commit::{Commits, Encoded, server};
 use crate::error::{ApiError, ApiResult};
-use crate::object::meta;
-use crate::registry::ids;
-use crate::registry::managers::Writer;
-use crate::store::Draft;
+use crate::registry::{RBAC_GROUP, ids};
+use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
+use std::net::SocketAddr;
 use tree::{Value, json};
 
-const POLICY: &str = include_str!("bootstrap.jsonl");
+/// The group of the priority classes.
+const SCHEDULING_GROUP: &str = "scheduling.k8s.io";
 
-/// The API version of roles and bindings.
-const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
-
-/// A label and an annotation that all of them have.
-const LABEL: (&str, &str) = ("kubernetes.io/bootstrapping", "rbac-defaults");
-const ANNOTATION: (&str, &str) = ("rbac.authorization.kubernetes.io/autoupdate", "true");
-
-/// The rules of `system:node`, which hold for every node even if that role is changed: `NodeRules`.
-pub(crate) fn node_rules() -> Vec<Rule> {
-    let roles = POLICY.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut nodes = roles.filter(|role| role["kind"] == "ClusterRole" && meta::name(role) == "system:node");
-    nodes.next().map(|role| Rule::all_of(&role)).unwrap_or_default()
-}
-
-/// Namespaces of a new cluster.
-const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
-
-/// Creates the objects of a real server's first start: namespaces, with RBAC its roles and bindings, and those of the
-/// reconcilers.
+/// Creates the objects of a real server's first start: namespaces, priority classes, with RBAC its roles and bindings, a lease for
+/// each of the servers at `addresses`, and those of the reconcilers.
 ///
 /// # Errors
 /// If the store is not empty.
-pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool) -> ApiResult<()> {
+pub(crate) async fn create(reconcilers: &Reconcilers, rbac: bool, addresses: &[SocketAddr]) -> ApiResult<()> {
     let (cluster, ticket) = (reconcilers.cluster(), reconcilers.ticket());
     let (commits, now) = (ticket.commits(&cluster.store), cluster.clock.now());
-    namespaces(cluster, commits, now).await?;
-    if rbac {
-        policy(cluster, commits, now).await?;
+    let catalog = cluster.catalog();
+    for name in system_namespaces::NAMES {
+        store(commits, system_namespaces::drafted(&catalog.registry, name, cluster, now)?).await?;
+    }
+    for group in [SCHEDULING_GROUP, RBAC_GROUP].into_iter().filter(|group| rbac || *group != RBAC_GROUP) {
+        for object in recorded::objects(group, now) {
+            if let Some(draft) = recorded::drafted(&catalog.registry, object, cluster)? {
+                store(commits, draft).await?;
+            }
+        }
+    }
+    for (index, address) in addresses.iter().enumerate() {
+        let lease = identity_lease(index, *address, cluster, now);
+        let resource = catalog.registry.known(ids::LEASES);
+        store(commits, server::created(resource, lease, &cluster.store, &cluster.ids, now)?).await?;
     }
     ticket.note(&Event::Start);
     ticket.done().await;
     Ok(())
 }
 
-async fn namespaces(cluster: &Shared, commits: Commits<'_>, now: Timestamp) -> ApiResult<()> {
-    let catalog = cluster.catalog();
-    let resource = catalog.registry.known(ids::NAMESPACES);
-    for name in NAMESPACES {
-        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
-        store(commits, server::created(resource, object, &cluster.store, &cluster.ids, now)?).await?;
-    }
-    Ok(())
+/// The lease by which a server is known to the others. It is good for an hour, and not renewed: clients would see a change every ten
+/// seconds.
+fn identity_lease(index: usize, address: SocketAddr, cluster: &Shared, now: Timestamp) -> Value {
+    let host = format!("fake-apiserver-{index}");
+    let hash = digest(&SHA256, host.as_bytes());
+    let name = format!("apiserver-{}", base32(&hash.as_ref()[..16]));
+    json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {
+            "name": name, "namespace": "kube-system",
+            "labels": {"apiserver.kubernetes.io/identity": "kube-apiserver", "kubernetes.io/hostname": host},
+            "annotations": {"kubernetes.io/peer-advertise-address": address.to_string()},
+        },
+        "spec": {
+            "holderIdentity": format!("{name}_{}", cluster.ids.uid()),
+            "leaseDurationSeconds": 3600,
+            "renewTime": format_micros(now),
+        },
+    })
 }
 
-async fn policy(cluster: &Shared, commits: Commits<'_>, now: Timestamp) -> ApiResult<()> {
-    let now = format_seconds(now);
-    let catalog = cluster.catalog();
-    for line in POLICY.lines() {
-        let mut object: Value =
-            serde_json::from_str(line).map_err(|why| ApiError::internal(format!("the policy is not JSON: {why}")))?;
-        let kind = object["kind"].as_str().unwrap_or_default();
-        let served = catalog.registry.kind(API_VERSION, kind);
-        let resource = served.ok_or_else(|| ApiError::internal(format!("no kind {kind}")))?.resource;
-        object["apiVersion"] = API_VERSION.into();
-        object["metadata"]["labels"][LABEL.0] = LABEL.1.into();
-        object["metadata"]["annotations"][ANNOTATION.0] = ANNOTATION.1.into();
-        meta::set(&mut object, "uid", cluster.ids.uid());
-        meta::set(&mut object, "creationTimestamp", now.as_str());
-        (resource.rules.strategy.default)(&mut object);
-        resource.track(writer(&now), None, &mut object);
-        store(commits, draft(resource, &object)?).await?;
-    }
-    Ok(())
+/// Base 32 in lower case, without padding.
+fn base32(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let bit = |at: usize| bytes.get(at / 8).is_some_and(|byte| byte & (0x80 >> (at % 8)) != 0);
+    let digit = |first: usize| (first..first + 5).fold(0, |value, at| value * 2 + usize::from(bit(at)));
+    (0..bytes.len() * 8).step_by(5).map(|first| char::from(DIGITS[digit(first)])).collect()
 }
 
-/// The writer of all this.
-fn writer(now: &str) -> Writer<'_> {
-    Writer { manager: MANAGER, subresource: "", now }
-}
-
-async fn store(commits: Commits<'_>, draft: Draft) -> ApiResult<()> {
+async fn store(commits: Commits<'_>, draft: Encoded) -> ApiResult<()> {
     let created = commits.create(draft, None).await;
     created.map(drop).map_err(|_| ApiError::internal("a new cluster is not empty"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base32_is_that_of_rfc_4648() {
+        for (text, expected) in [("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foobar", "mzxw6ytboi")] {
+            assert_eq!(base32(text.as_bytes()), expected, "{text}");
+        }
+    }
 }

@@ -9,18 +9,23 @@
 //! with [`Reconciler`], and to list it in [`all`].
 
 mod addresses;
+mod api_services;
 pub(crate) mod bootstrap;
+mod client_authorities;
 mod cluster_roles;
 mod definitions;
 mod engine;
 mod event;
+mod flow_control;
 mod kubernetes_service;
 mod legacy_tokens;
 mod namespaces;
 mod queue;
 mod reconciler;
+pub(crate) mod recorded;
 mod shared;
 mod strides;
+mod system_namespaces;
 mod ticket;
 mod token_uses;
 
@@ -30,15 +35,19 @@ pub(crate) use shared::{Options, Shared};
 pub(crate) use ticket::Ticket;
 
 use addresses::Addresses;
+use api_services::ApiServices;
+use client_authorities::ClientAuthorities;
 use cluster_roles::ClusterRoles;
 use definitions::Definitions;
 use engine::Engine;
+use flow_control::FlowControl;
 use kubernetes_service::KubernetesService;
 use legacy_tokens::LegacyTokens;
 use namespaces::Namespaces;
 use queue::Queue;
 use reconciler::Reconciler;
 use std::sync::Arc;
+use system_namespaces::SystemNamespaces;
 use token_uses::TokenUses;
 use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -54,8 +63,15 @@ fn all(options: &Options, legacy_tokens: Arc<LegacyTokens>) -> Vec<Arc<dyn Recon
     if options.namespaces {
         all.push(Arc::<Namespaces>::default());
     }
-    all.push(Arc::new(Addresses));
-    all.push(Arc::new(KubernetesService));
+    let others: [Arc<dyn Reconciler>; 6] = [
+        Arc::new(SystemNamespaces),
+        Arc::new(Addresses),
+        Arc::new(KubernetesService),
+        Arc::new(ApiServices),
+        Arc::new(FlowControl),
+        Arc::new(ClientAuthorities),
+    ];
+    all.extend(others);
     all
 }
 

@@ -5,11 +5,12 @@ use crate::clock::Clock;
 use crate::discovery::{Catalog, Catalogs};
 use crate::ids::Ids;
 use crate::store::Store;
+use crate::x509::Pool;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// The optional reconcilers of a server.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Options {
     /// Deleted namespaces are emptied and removed.
     pub(crate) namespaces: bool,
@@ -17,6 +18,8 @@ pub(crate) struct Options {
     pub(crate) cluster_roles: bool,
     /// The address and port by which the service `kubernetes` reaches the server.
     pub(crate) advertised: SocketAddr,
+    /// The authorities of client certificates, published for API servers that extend this one.
+    pub(crate) client_authorities: Pool,
 }
 
 /// The state that all reconcilers share.
@@ -43,7 +46,12 @@ impl Shared {
     pub(super) fn empty() -> Shared {
         let store = Store::new(10);
         Shared {
-            options: Options { namespaces: true, cluster_roles: true, advertised: ([127, 0, 0, 1], 443).into() },
+            options: Options {
+                namespaces: true,
+                cluster_roles: true,
+                advertised: ([127, 0, 0, 1], 443).into(),
+                client_authorities: Pool::default(),
+            },
             ids: Ids::seeded(1).into(),
             catalogs: Catalogs::new().into(),
             allocations: Allocations::new(&store, Vec::new(), 30_000..=32_767).into(),

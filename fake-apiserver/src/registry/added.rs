@@ -205,6 +205,7 @@ impl Description {
             columns: columns(&version.columns),
             more_cells: &[],
             row_condition: |_| None,
+            row_order: None,
             subresources: self.subresources(version),
             conversion,
             validate: None,

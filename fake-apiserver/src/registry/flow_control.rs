@@ -25,6 +25,7 @@ pub(super) const FLOW_SCHEMA: Rules = Rules {
             dangling.map_or("?", |dangling| text(dangling, "/status")).into()
         }),
     ],
+    row_order: Some(|schema| number(schema, "/spec/matchingPrecedence").unwrap_or_default()),
     strategy: Strategy {
         default: |schema| fill_unless_zero(child(schema, "spec"), "matchingPrecedence", 1000.into()),
         ..Strategy::NONE

@@ -6,6 +6,7 @@ use super::parts::{Str, Subresource};
 use super::record::Record;
 use super::resource::{Resource, Version};
 use crate::store::ResourceId;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 /// Resources of one cluster at one time. It does not change: adding or removing one makes another registry, which shares the rest.
@@ -14,6 +15,8 @@ pub struct Registry {
     resources: imbl::OrdMap<ResourceId, Arc<Resource>>,
     /// By the plural in paths: few groups use the same.
     by_plural: imbl::HashMap<Str, Vec<Place>>,
+    /// Versions of built-in resources that are turned off, by resource and place among its versions.
+    off: Arc<BTreeSet<(ResourceId, usize)>>,
 }
 
 /// A version of a resource in a registry.
@@ -50,7 +53,7 @@ impl Registry {
     #[must_use]
     pub fn with(&self, resource: Arc<Resource>) -> Registry {
         let mut registry = self.without(resource.id);
-        for version in (0..resource.versions.len()).filter(|version| resource.versions[*version].served) {
+        for version in (0..resource.versions.len()).filter(|version| self.is_on(&resource, *version)) {
             let place = Place { resource: resource.clone(), version };
             registry.by_plural.entry(resource.plural.clone()).or_default().push(place);
         }
@@ -69,6 +72,21 @@ impl Registry {
             registry.by_plural.insert(resource.plural.clone(), places);
         }
         registry
+    }
+
+    /// This one but for those versions. Their resources are still known by their ids.
+    pub(super) fn without_versions(&self, is_off: impl Fn(&Version) -> bool) -> Registry {
+        let versions = |resource: &Resource| 0..resource.versions.len();
+        let all = self.resources().flat_map(|resource| versions(resource).map(move |version| (resource, version)));
+        let off = all.filter(|(resource, version)| is_off(&resource.versions[*version]));
+        let off = Arc::new(off.map(|(resource, version)| (resource.id, version)).collect());
+        let none = Registry { off, ..Registry::default() };
+        self.resources().fold(none, |registry, resource| registry.with(resource.clone()))
+    }
+
+    /// Whether a version of a resource is served.
+    fn is_on(&self, resource: &Resource, version: usize) -> bool {
+        resource.versions[version].served && !self.off.contains(&(resource.id, version))
     }
 
     /// All resources, by id: the built-in ones in the order of their table.
@@ -101,9 +119,10 @@ impl Registry {
 
     /// All versions of all resources.
     pub fn versions(&self) -> impl Iterator<Item = Served<'_>> {
-        self.resources()
-            .flat_map(|resource| resource.versions.iter().map(move |version| Served::new(resource, version)))
-            .filter(|served| served.version.served)
+        self.resources().flat_map(|resource| {
+            let versions = resource.versions.iter().enumerate().filter(|(place, _)| self.is_on(resource, *place));
+            versions.map(move |(_, version)| Served::new(resource, version))
+        })
     }
 
     /// Whether that version of that group has resources that are not custom.

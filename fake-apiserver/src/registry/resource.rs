@@ -102,6 +102,8 @@ pub struct Version {
     pub(super) more_cells: &'static [Cell],
     /// The condition of an object's row in a table.
     pub row_condition: fn(&Value) -> Option<RowCondition>,
+    /// The number by which the rows of a table are sorted, if they are not in the order of the list.
+    pub row_order: Option<fn(&Value) -> i64>,
     /// The subresources.
     pub subresources: Vec<Subresource>,
     /// The conversion from and to the storage version; `None` for that version itself.
@@ -275,6 +277,7 @@ impl Version {
             columns: recorded.columns(record, cell).collect(),
             more_cells: rules.more_cells,
             row_condition: rules.row_condition,
+            row_order: rules.row_order,
             subresources: recorded.subresources(|name| rules.subresource(name)).collect(),
             conversion: None,
             validate: None,

@@ -65,6 +65,8 @@ pub struct Rules {
     pub(super) more_cells: &'static [Cell],
     /// The condition of an object's row in a table.
     pub(super) row_condition: fn(&Value) -> Option<RowCondition>,
+    /// The number by which the rows of a table are sorted, if they are not in the order of the list.
+    pub(super) row_order: Option<fn(&Value) -> i64>,
     /// Versions by which the same objects are served besides the one that is stored.
     pub(super) versions: &'static [VersionRules],
 }
@@ -217,6 +219,7 @@ impl Rules {
         cells: &[],
         more_cells: &[],
         row_condition: |_| None,
+        row_order: None,
         versions: &[],
     };
 

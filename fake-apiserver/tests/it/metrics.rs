@@ -17,7 +17,9 @@ async fn requests_watches_and_objects_are_counted() {
     client.post(CONFIG_MAPS, &named("a")).await.expect(409);
     client.post(&format!("{CONFIG_MAPS}?dryRun=All"), &named("b")).await.expect(201);
     client.get(CONFIG_MAPS).await.expect(200);
+    client.get(&format!("{CONFIG_MAPS}?fieldSelector=metadata.name%3Da")).await.expect(200);
     client.get(&format!("{CONFIG_MAPS}/a")).await.expect(200);
+    client.get("/api/v1/namespaces/default/endpoints").await.expect(200);
     client.get("/apis/no/such/path").await;
     let watched = format!("{CONFIG_MAPS}?watch=true&fieldSelector=metadata.name%3Da");
     let mut watch = Client::new(&server).await.watch(&watched, &[]).await;
@@ -30,18 +32,25 @@ async fn requests_watches_and_objects_are_counted() {
         total(201, &labels("POST", "resource", ""), 1),
         total(409, &labels("POST", "resource", ""), 1),
         total(201, &labels("POST", "resource", "All"), 1),
-        total(200, &labels("LIST", "namespace", ""), 1),
+        total(200, &labels("LIST", "namespace", ""), 2),
         total(200, &labels("GET", "resource", ""), 1),
         format!("apiserver_request_duration_seconds_count{{{} 2", labels("POST", "resource", "")),
+        r#"apiserver_request_sli_duration_seconds_count{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="POST",version="v1"} 2"#.to_owned(),
+        r#"apiserver_requested_deprecated_apis{group="",removed_release="",resource="endpoints",subresource="",version="v1"} 1"#.to_owned(),
         r#"apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="resource",subresource="",verb="WATCH",version="v1"} 1"#.to_owned(),
         r#"apiserver_watch_events_total{group="",resource="configmaps",version="v1"} 1"#.to_owned(),
         r#"apiserver_current_inflight_requests{request_kind="readOnly"} 1"#.to_owned(),
-        r#"authentication_attempts{result="success"} 8"#.to_owned(),
+        r#"authentication_attempts{result="success"} 10"#.to_owned(),
     ];
     let lines: Vec<&str> = answer.text().lines().collect();
     for line in expected {
         assert!(lines.contains(&&*line), "no {line} in\n{}", answer.text());
     }
+    let samples: Vec<&str> = lines.iter().filter_map(|line| line.rsplit_once(' ').map(|(sample, _)| sample)).collect();
+    let mut different = samples.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(samples.len(), different.len(), "a sample occurs twice");
     assert!(!answer.text().contains(r#"verb="WATCH",version="v1",le="#), "a watch is counted at its end");
 
     assert_eq!(client.delete("/metrics").await.text(), "metrics reset\n");

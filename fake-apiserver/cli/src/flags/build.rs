@@ -1,8 +1,8 @@
 //! The server that the flags describe.
 
 use super::Flags;
+use super::controllers::{self, BuiltIn};
 use anyhow::Context;
-use controller::manager::catalogue::{Kind as Controller, is_wanted};
 use fake_apiserver::{AuthorizationMode, Builder, FakeApiServer, StartError};
 use std::path::Path;
 
@@ -36,7 +36,10 @@ impl Flags {
         if let Some(path) = &self.service_account_signing_key_file {
             builder = builder.service_account_signing_key_pem(read(SIGNING_KEY_FILE, path)?.as_bytes());
         }
-        builder = builder.controllers(Controller::ALL.into_iter().filter(|name| is_wanted(*name, &self.controllers)));
+        builder = builder.controllers(controllers::ported(&self.controllers));
+        let is_on = |controller| controllers::is_on(controller, &self.controllers, !self.is_bare);
+        builder = builder.namespace_controller(is_on(BuiltIn::Namespace));
+        builder = builder.cluster_role_aggregation(is_on(BuiltIn::ClusterRoleAggregation));
         builder = given(builder, self.auto_generate_tokens, Builder::auto_generate_tokens);
         for (replica, seconds) in &self.clock_offset {
             builder = builder.clock_offset(*replica, *seconds);
@@ -56,9 +59,7 @@ impl Flags {
         builder = given(builder, self.service_node_port_range.clone(), Builder::service_node_port_range);
         builder = builder.enable_admission_plugins(named(&self.enable_admission_plugins));
         builder = builder.disable_admission_plugins(named(&self.disable_admission_plugins));
-        if self.is_bare {
-            builder = builder.namespace_controller(false).cluster_role_aggregation(false);
-        }
+        builder = builder.runtime_config(self.runtime_config.iter().filter(|(key, _)| !key.is_empty()).cloned());
         builder = given(builder, self.feature_gates.last().copied(), Builder::bound_service_account_token_volume);
         builder = given(builder, self.audit_log_path.as_deref().map(standard_output), Builder::audit_log);
         builder = given(builder, self.max_requests_inflight, Builder::max_requests_inflight);

@@ -1,11 +1,12 @@
 //! The flags: kube-apiserver's, and a few of a test server's own.
 
 mod build;
+mod controllers;
 mod others;
 mod values;
 
 use clap::Parser;
-use controller::manager::catalogue::Choice;
+use controllers::Choice;
 use fake_apiserver::{AuthorizationMode, git_version};
 use others::Others;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use values::{clock_offset, feature_gate, go_bool, max_token_expiration, port_range, request_timeout};
+use values::{clock_offset, feature_gate, go_bool, max_token_expiration, port_range, request_timeout, runtime_config};
 
 /// A kube-apiserver for tests: the real wire protocol, objects in memory, and by default everything is allowed.
 #[derive(Debug, Parser)]
@@ -64,6 +65,10 @@ pub struct Flags {
     #[arg(long, value_name = "PLUGINS", value_delimiter = ',')]
     disable_admission_plugins: Vec<String>,
 
+    /// Versions and resources to serve or not: group/version=BOOL, group/version/resource=BOOL, and for many versions at once
+    /// api/all, api/ga, api/beta, api/alpha; all that there are by default, which are no alpha and beta versions
+    #[arg(long, value_name = "KEY=BOOL", value_delimiter = ',', value_parser = runtime_config)]
+    runtime_config: Vec<(String, String)>,
     /// Time limit of requests other than watches, such as 30s; 1m by default, and at most 34s for writes
     #[arg(long, value_name = "DURATION", value_parser = request_timeout)]
     request_timeout: Option<Duration>,
@@ -103,8 +108,8 @@ pub struct Flags {
     api_audiences: Vec<String>,
 
     /// Controllers to run in this process, by kube-controller-manager's names: '*' enables all, 'foo' enables foo, '-foo'
-    /// disables foo; none by default. Available are serviceaccount-token, serviceaccount, root-ca-cert-publisher and
-    /// legacy-service-account-token-cleaner
+    /// disables foo. Available are namespace-controller and clusterrole-aggregation-controller, which are on by default, and
+    /// serviceaccount-token, serviceaccount, root-ca-cert-publisher and legacy-service-account-token-cleaner, which are off
     #[arg(long, value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
     controllers: Vec<Choice>,
     /// Let the controller serviceaccount-token make a token secret for every service account, as up to Kubernetes 1.23;

@@ -31,6 +31,12 @@ pub(super) fn max_token_expiration(text: &str) -> Result<i64, String> {
     }
 }
 
+/// A pair of `ConfigurationMap` of `k8s.io/component-base/cli/flag`: without `=` the value is empty.
+pub(super) fn runtime_config(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').unwrap_or((text, ""));
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
 pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(|| "not a duration such as 30s".into())
 }

@@ -7,7 +7,7 @@ use crate::store::Scope;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{Method, Response};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
@@ -39,24 +39,35 @@ fn rendered(replica: &Replica) -> String {
     text.family("apiserver_current_inflight_requests", "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in last second.", "gauge");
     text.sample("apiserver_current_inflight_requests", &[("request_kind", "mutating")], mutating as f64);
     text.sample("apiserver_current_inflight_requests", &[("request_kind", "readOnly")], read_only as f64);
+    text.family(
+        "apiserver_current_inqueue_requests",
+        "[ALPHA] Maximal number of queued requests in this apiserver per request kind in last second.",
+        "gauge",
+    );
+    for kind in ["mutating", "readOnly"] {
+        text.sample("apiserver_current_inqueue_requests", &[("request_kind", kind)], 0.0);
+    }
     text.family("apiserver_longrunning_requests", "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. Not all requests are tracked this way.", "gauge");
     for series in all.iter().filter(|series| series.labels.verb == "WATCH") {
         let open = series.watches.load(Ordering::Relaxed);
         text.sample("apiserver_longrunning_requests", &series.labels(series.labels.running_scope), open as f64);
     }
     durations(&mut text, &all);
+    undisturbed_durations(&mut text, &all);
     text.family("apiserver_request_total", "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, scope, component, and HTTP response code.", "counter");
-    let counts =
-        |series: &Arc<Series>| lock(&series.codes).iter().map(|(code, count)| (*code, *count)).collect::<Vec<_>>();
-    let mut counts: Vec<_> =
-        all.iter().flat_map(|series| counts(series).into_iter().map(move |count| (count, series))).collect();
-    counts.sort_by_key(|((code, _), _)| *code);
-    for ((code, count), series) in counts {
+    let mut counts: BTreeMap<(u16, Vec<(&str, &str)>), u64> = BTreeMap::new();
+    for series in &all {
+        for (code, count) in &*lock(&series.codes) {
+            *counts.entry((*code, series.labels_with_dry_run())).or_default() += count;
+        }
+    }
+    for ((code, rest), count) in counts {
         let code = code.to_string();
         let mut labels = vec![("code", &*code)];
-        labels.extend(series.labels_with_dry_run());
+        labels.extend(rest);
         text.sample("apiserver_request_total", &labels, count as f64);
     }
+    deprecated(&mut text, &all);
     objects(&mut text, replica);
     events(&mut text, &all);
     text.family("authentication_attempts", "[ALPHA] Counter of authenticated attempts.", "counter");
@@ -65,19 +76,69 @@ fn rendered(replica: &Replica) -> String {
     }
     text.build_info();
     process::write(&mut text);
+    text.version_info();
     text.finish()
+}
+
+/// Numbers of durations by bucket, and their sum in seconds, by labels.
+type Histograms<'s> = BTreeMap<Vec<(&'static str, &'s str)>, (Vec<u64>, f64)>;
+
+/// The durations of those series. Several series may have the same labels.
+fn histograms<'s>(
+    all: impl Iterator<Item = &'s Arc<Series>>,
+    labels: fn(&'s Series) -> Vec<(&'static str, &'s str)>,
+) -> Histograms<'s> {
+    let mut histograms = Histograms::new();
+    for series in all {
+        let counts = series.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed));
+        let (sums, seconds) = histograms.entry(labels(series)).or_insert_with(|| (vec![0; series.buckets.len()], 0.0));
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        *seconds += series.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
+    }
+    histograms.retain(|_, (counts, _)| counts.iter().any(|count| *count > 0));
+    histograms
 }
 
 fn durations(text: &mut Text, all: &[Arc<Series>]) {
     const NAME: &str = "apiserver_request_duration_seconds";
     text.family(NAME, "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, subresource, scope and component.", "histogram");
-    for series in all {
-        let labels = series.labels_with_dry_run();
-        let counts: Vec<u64> = series.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
-        let seconds = series.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9;
-        if counts.iter().any(|count| *count > 0) {
-            text.histogram(NAME, &labels, &BUCKETS, &counts, seconds);
-        }
+    for (labels, (counts, seconds)) in histograms(all.iter(), Series::labels_with_dry_run) {
+        text.histogram(NAME, &labels, &BUCKETS, &counts, seconds);
+    }
+}
+
+/// The durations without those of dry runs, and without the time that webhooks and queues take, of which there is none. The first bounds
+/// are left out.
+fn undisturbed_durations(text: &mut Text, all: &[Arc<Series>]) {
+    const NAME: &str = "apiserver_request_sli_duration_seconds";
+    const OMITTED: usize = 2;
+    text.family(NAME, "[ALPHA] Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in seconds for each verb, group, version, resource, subresource, scope and component.", "histogram");
+    let real = all.iter().filter(|series| series.labels.dry_run.is_empty());
+    for (labels, (mut counts, seconds)) in histograms(real, |series| series.labels(series.labels.scope)) {
+        let first: u64 = counts.drain(..OMITTED).sum();
+        counts[0] += first;
+        text.histogram(NAME, &labels, &BUCKETS[OMITTED..], &counts, seconds);
+    }
+}
+
+/// The deprecated versions that were asked for. No version that is served has a release that removes it.
+fn deprecated(text: &mut Text, all: &[Arc<Series>]) {
+    const NAME: &str = "apiserver_requested_deprecated_apis";
+    text.family(NAME, "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, subresource, and removed_release.", "gauge");
+    let asked: BTreeSet<_> = all
+        .iter()
+        .filter(|series| series.deprecated)
+        .map(|series| (&*series.group, &*series.resource, &*series.subresource, &*series.version))
+        .collect();
+    for (group, resource, subresource, version) in asked {
+        let labels = [
+            ("group", group),
+            ("removed_release", ""),
+            ("resource", resource),
+            ("subresource", subresource),
+            ("version", version),
+        ];
+        text.sample(NAME, &labels, 1.0);
     }
 }
 

@@ -77,6 +77,8 @@ pub(super) struct Series {
     version: String,
     resource: String,
     subresource: String,
+    /// Whether the version is deprecated.
+    deprecated: bool,
     /// The number of responses by status code.
     codes: Mutex<BTreeMap<u16, u64>>,
     /// The number of durations by bucket; those above all bounds come last.
@@ -193,6 +195,7 @@ impl Series {
             version: text(|version| &version.name),
             resource: text(|version| &version.plural),
             subresource: subresource.unwrap_or_else(|| labels.path.to_owned()),
+            deprecated: served.is_some_and(|served| served.version.deprecation.is_some()),
             codes: Mutex::default(),
             buckets: std::array::from_fn(|_| AtomicU64::new(0)),
             nanoseconds: AtomicU64::new(0),

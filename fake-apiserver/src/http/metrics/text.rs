@@ -47,6 +47,15 @@ impl Text {
         self.sample(NAME, &labels, 1.0);
     }
 
+    /// The versions with which this server is compatible.
+    pub(super) fn version_info(&mut self) {
+        const NAME: &str = "version_info";
+        self.family(NAME, "[ALPHA] Provides the compatibility version info of the component. The component label is the name of the component, usually kube, but is relevant for aggregated-apiservers.", "gauge");
+        let labels = version::compatibility();
+        let labels: Vec<(&str, &str)> = labels.iter().map(|(label, value)| (*label, &**value)).collect();
+        self.sample(NAME, &labels, 1.0);
+    }
+
     pub(super) fn finish(self) -> String {
         self.0
     }

@@ -4,7 +4,7 @@ use crate::auth::authorizer::Authorizer;
 use crate::auth::modes::{AllowAuthenticated, AlwaysDeny, AuthorizationMode, Union};
 use crate::auth::node::NodeAuthorizer;
 use crate::auth::rbac::Rbac;
-use crate::reconcile::bootstrap;
+use crate::reconcile::recorded;
 use crate::store::Store;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(super) fn authorizer(modes: &[AuthorizationMode], store: &Store) -> (Box<dyn
             AuthorizationMode::AlwaysAllow => Box::new(AllowAuthenticated),
             AuthorizationMode::AlwaysDeny => Box::new(AlwaysDeny),
             AuthorizationMode::Rbac => Box::new(rbac.clone()?),
-            AuthorizationMode::Node => Box::new(NodeAuthorizer::new(store.clone(), bootstrap::node_rules())),
+            AuthorizationMode::Node => Box::new(NodeAuthorizer::new(store.clone(), recorded::node_rules())),
         })
     };
     let chain = modes.iter().filter_map(|mode| decider(mode).map(|decider| (*mode, decider))).collect();

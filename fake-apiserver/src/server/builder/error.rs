@@ -62,6 +62,9 @@ pub enum StartError {
     #[cfg(feature = "controllers")]
     #[error("generated tokens need the controller {:?}", crate::controllers::Controller::ServiceAccountToken.name())]
     NoTokensController,
+    /// Versions or resources that are not known, or cannot be served.
+    #[error("{0}")]
+    RuntimeConfig(String),
     /// Addresses cannot be allocated from these ranges.
     #[error("unable to allocate cluster IPs from {ranges:?}: {why}")]
     ServiceClusterIpRange {

@@ -10,6 +10,7 @@ mod error;
 mod limits;
 mod pools;
 mod requests;
+mod runtime_config;
 mod services;
 
 pub use error::StartError;
@@ -27,7 +28,6 @@ use crate::clock::{self, Clock, OffsetClock, SystemClock};
 use crate::cluster::Cluster;
 #[cfg(feature = "controllers")]
 use crate::controllers::Settings;
-use crate::discovery::Catalogs;
 use crate::fault::Faults;
 use crate::http::{Limits, Replica};
 use crate::ids::Ids;
@@ -86,6 +86,7 @@ pub struct Builder {
     namespace_controller: bool,
     cluster_role_aggregation: bool,
     pools: Pools,
+    runtime_config: Vec<(String, String)>,
     #[cfg(feature = "controllers")]
     controllers: Settings,
 }
@@ -131,6 +132,7 @@ impl Default for Builder {
             namespace_controller: true,
             cluster_role_aggregation: true,
             pools: Pools::default(),
+            runtime_config: Vec::new(),
             #[cfg(feature = "controllers")]
             controllers: Settings::default(),
         }
@@ -332,13 +334,19 @@ impl Builder {
         let store = Store::with_history(self.history, self.history_bytes);
         let (authorizer, rbac) = authorizer::authorizer(&self.authorization, &store);
         let ids = Arc::new(ids);
+        let addresses: Vec<SocketAddr> = bound.iter().filter_map(Bound::address).collect();
         let options = reconcile::Options {
             namespaces: self.namespace_controller,
             cluster_roles: self.cluster_role_aggregation,
-            advertised: bound.first().and_then(Bound::address).unwrap_or((self.bind_address, 0).into()),
+            advertised: addresses.first().copied().unwrap_or((self.bind_address, 0).into()),
+            client_authorities: authentication
+                .client_authorities
+                .as_ref()
+                .map(|all| all.pool().clone())
+                .unwrap_or_default(),
         };
         let allocations = Arc::new(Allocations::new(&store, self.pools.ranges()?, self.pools.node_ports.clone()));
-        let catalogs = Arc::new(Catalogs::new());
+        let catalogs = Arc::new(self.catalogs()?);
         let runtime = threads::runtime().expect("binding the ports has started them");
         let shared = reconcile::Shared {
             options,
@@ -367,7 +375,7 @@ impl Builder {
             repeats: Repeats::default(),
             catalogs,
         });
-        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some());
+        let created = bootstrap::create(&cluster.reconcilers, cluster.rbac.is_some(), &addresses);
         created.await.expect("the objects of a new cluster are sound");
         Ok(cluster)
     }

@@ -1,0 +1,125 @@
+//! The API services of this server: one for each version of a group. A key is a group, or empty for those of a new cluster.
+//!
+//! ```text
+//!   built-in versions ── at the first start ──▶ created once: a deleted one stays away
+//!   custom versions ──── while they are served ──▶ created, repaired, and deleted in the end
+//! ```
+//! Follows `pkg/controlplane/controller/crdregistration` (v1.37.1), and `pkg/controllers/autoregister` of `k8s.io/kube-aggregator`
+//! (v0.37.1).
+
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
+use super::recorded;
+use super::shared::Shared;
+use crate::clock::format_seconds;
+use crate::commit::deletion::{self, DeleteOptions};
+use crate::commit::server::{self, MANAGER};
+use crate::commit::{Change, draft};
+use crate::error::ApiResult;
+use crate::object::meta;
+use crate::registry::managers::Writer;
+use crate::registry::{Registry, Resource, ids, text};
+use crate::store::{Key, Scope};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::collections::BTreeSet;
+use tree::{Value, json};
+
+const GROUP: &str = "apiregistration.k8s.io";
+/// `AutoRegisterManagedLabel`, and its value `manageContinuously`.
+const MANAGED: (&str, &str) = ("kube-aggregator.kubernetes.io/automanaged", "true");
+
+pub(super) struct ApiServices;
+
+impl Reconciler for ApiServices {
+    /// Names of definitions and of API services end with a dot and the group.
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        let is_about = |key: &Key| matches!(key.resource, ids::CUSTOM_RESOURCE_DEFINITIONS | ids::API_SERVICES);
+        match event {
+            Event::Start => vec!["".into()],
+            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => {
+                let group = entry.key.name().split_once('.').map(|(_, group)| group.into());
+                group.into_iter().filter(|group: &Box<str>| !group.is_empty()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, group: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        async move {
+            let catalog = context.catalog();
+            match group {
+                "" => create_built_in(context, &catalog.registry).await,
+                group => sync_custom(context, &catalog.registry, group).await,
+            }
+        }
+        .boxed()
+    }
+}
+
+/// Creates those of the built-in versions that are served.
+async fn create_built_in(cluster: &Context<'_>, registry: &Registry) -> ApiResult<()> {
+    for service in recorded::objects(GROUP, cluster.now) {
+        if registry.has_built_in(text(&service, "/spec/group"), text(&service, "/spec/version"))
+            && let Some(draft) = recorded::drafted(registry, service, cluster)?
+        {
+            cluster.commits.create(draft, None).await.ok();
+        }
+    }
+    Ok(())
+}
+
+/// Creates and repairs the API services of a group's custom versions, and deletes those of other versions.
+async fn sync_custom(cluster: &Context<'_>, registry: &Registry, group: &str) -> ApiResult<()> {
+    let resource = registry.known(ids::API_SERVICES);
+    let of_group = registry.versions().filter(|served| served.version.group == group && served.version.is_custom());
+    let versions: BTreeSet<&str> = of_group.map(|served| &*served.version.name).collect();
+    let versions: Vec<&str> = versions.into_iter().filter(|version| !registry.has_built_in(group, version)).collect();
+    for version in &versions {
+        ensure(cluster, resource, group, version).await?;
+    }
+    let snapshot = cluster.store.snapshot();
+    let all = Scope::all(resource.id);
+    let others = snapshot.range(&all, "").filter(|entry| {
+        let version = entry.key.name().strip_suffix(group).and_then(|front| front.strip_suffix('.'));
+        version.is_some_and(|version| !versions.contains(&version)) && is_managed(&entry.object())
+    });
+    for entry in others {
+        let deletion = cluster.commits.change(&entry.key, |entry| {
+            Ok((deletion::plan(resource, entry, &DeleteOptions::default(), cluster.now)?.change, ()))
+        });
+        deletion.await?;
+    }
+    Ok(())
+}
+
+fn is_managed(service: &Value) -> bool {
+    meta::labels(service).get(MANAGED.0) == Some(MANAGED.1)
+}
+
+/// Creates the API service of a version, or repairs the spec of one that is managed.
+async fn ensure(cluster: &Context<'_>, resource: &Resource, group: &str, version: &str) -> ApiResult<()> {
+    let name = format!("{version}.{group}");
+    let key = Key::new(resource.id, "", &name);
+    let spec = json!({"group": group, "version": version, "groupPriorityMinimum": 1000, "versionPriority": 100});
+    let time = format_seconds(cluster.now);
+    let changed = cluster.commits.change(&key, |entry| {
+        let old = entry.object();
+        if !is_managed(&old) || old["spec"] == spec {
+            return Ok((Change::Leave, ()));
+        }
+        let mut new = old.clone();
+        new["spec"] = spec.clone();
+        resource.track(Writer { manager: MANAGER, subresource: "", now: &time }, Some(&old), &mut new);
+        Ok((Change::Put(draft(resource, &new)?), ()))
+    });
+    if changed.await?.is_none() {
+        let service = json!({
+            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+            "metadata": {"name": name, "labels": {MANAGED.0: MANAGED.1}}, "spec": spec,
+        });
+        let draft = server::created(resource, service, &cluster.store, &cluster.ids, cluster.now)?;
+        cluster.commits.create(draft, None).await.ok();
+    }
+    Ok(())
+}

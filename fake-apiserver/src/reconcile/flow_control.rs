@@ -1,0 +1,199 @@
+//! The flow schemas and priority levels of a new cluster, and the status of all flow schemas.
+//!
+//! ```text
+//!   missing ─────────────────────────────────────▶ created
+//!   mandatory, or not taken over by a user ──────▶ its spec is restored
+//!   taken over (`autoupdate-spec: "false"`) ─────▶ left alone
+//! ```
+//! Follows `pkg/registry/flowcontrol/{rest,ensurer}` (v1.37.1), which looks every minute, and the flow schemas' status of
+//! `pkg/util/flowcontrol/apf_controller.go` of `k8s.io/apiserver` (v0.37.1). Here all is done before the response to the write that
+//! calls for it. Objects that are marked as maintained and are not those of this version stay.
+
+use super::event::Event;
+use super::reconciler::{Context, Reconciler};
+use super::recorded;
+use super::shared::Shared;
+use crate::clock::format_seconds;
+use crate::commit::{Change, draft};
+use crate::error::ApiResult;
+use crate::object::meta;
+use crate::registry::managers::Writer;
+use crate::registry::{Registry, Resource, ids, items, text};
+use crate::schema::quote;
+use crate::store::{Key, Scope};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tree::{Value, json};
+
+const GROUP: &str = "flowcontrol.apiserver.k8s.io";
+/// `AutoUpdateAnnotationKey`.
+const AUTO_UPDATE: &str = "apf.kubernetes.io/autoupdate-spec";
+/// `MandatoryFlowSchemas` and `MandatoryPriorityLevelConfigurations`: they have the same names.
+const EXEMPT: &str = "exempt";
+const CATCH_ALL: &str = "catch-all";
+/// The managers of the specs, and of the status.
+const PRODUCER: &str = "api-priority-and-fairness-config-producer-v1";
+const CONSUMER: &str = "api-priority-and-fairness-config-consumer-v1";
+
+pub(super) struct FlowControl;
+
+impl Reconciler for FlowControl {
+    /// One key stands for all objects.
+    fn wants(&self, event: &Event<'_>, _: &Shared) -> Vec<Box<str>> {
+        let is_about = |key: &Key| matches!(key.resource, ids::FLOW_SCHEMAS | ids::PRIORITY_LEVEL_CONFIGURATIONS);
+        match event {
+            Event::Start => vec!["".into()],
+            Event::Stored(entry) | Event::Removed(entry) if is_about(&entry.key) => vec!["".into()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn sync<'a>(&'a self, _: &'a str, context: &'a Context<'a>) -> BoxFuture<'a, ApiResult<()>> {
+        async move {
+            let catalog = context.catalog();
+            for object in recorded::objects(GROUP, context.now) {
+                ensure(context, &catalog.registry, object).await?;
+            }
+            let schemas = catalog.registry.known(ids::FLOW_SCHEMAS);
+            let snapshot = context.store.snapshot();
+            for entry in snapshot.range(&Scope::all(schemas.id), "") {
+                set_status(context, schemas, &entry.key).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+/// Creates one of the recorded objects, or restores it (`EnsureConfiguration`).
+async fn ensure(cluster: &Context<'_>, registry: &Registry, object: Value) -> ApiResult<()> {
+    let is_schema = object["kind"] == "FlowSchema";
+    let id = if is_schema { ids::FLOW_SCHEMAS } else { ids::PRIORITY_LEVEL_CONFIGURATIONS };
+    let (resource, time) = (registry.known(id), format_seconds(cluster.now));
+    let key = Key::new(id, "", meta::name(&object));
+    let changed = cluster.commits.change(&key, |entry| {
+        let old = entry.object();
+        let Some(mut new) = revised(&old, &object) else { return Ok((Change::Leave, ())) };
+        if new["spec"] != old["spec"] {
+            meta::set(&mut new, "generation", meta::generation(&old) + 1);
+        }
+        resource.track(Writer { manager: PRODUCER, subresource: "", now: &time }, Some(&old), &mut new);
+        Ok((Change::Put(draft(resource, &new)?), ()))
+    });
+    if changed.await?.is_none()
+        && let Some(draft) = recorded::drafted(registry, object, cluster)?
+    {
+        cluster.commits.create(draft, None).await.ok();
+    }
+    Ok(())
+}
+
+/// The stored object as the server wants it; `None` if it is right (`ReviseIfNeeded`).
+fn revised(stored: &Value, recorded: &Value) -> Option<Value> {
+    let marked = stored["metadata"]["annotations"][AUTO_UPDATE].as_str().and_then(parse_bool);
+    let mandatory = matches!(meta::name(recorded), EXEMPT | CATCH_ALL);
+    let maintained = mandatory || marked.unwrap_or(meta::generation(stored) == 1);
+    let mut revised = stored.clone();
+    if maintained && !is_same_spec(stored, recorded) {
+        revised["spec"] = recorded["spec"].clone();
+    }
+    if marked != Some(maintained) {
+        revised["metadata"]["annotations"][AUTO_UPDATE] = maintained.to_string().into();
+    }
+    (revised != *stored).then_some(revised)
+}
+
+/// Whether the specs are the same, but for what users may change of the level `exempt` (`plcSpecEqualish`).
+fn is_same_spec(stored: &Value, recorded: &Value) -> bool {
+    let mut wanted = recorded["spec"].clone();
+    if let (Some(wanted), Some(stored)) = (wanted.get_mut(EXEMPT), stored["spec"].get(EXEMPT)) {
+        *wanted = stored.clone();
+    }
+    wanted == stored["spec"]
+}
+
+/// `strconv.ParseBool`.
+fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// Says in the status of a flow schema whether its priority level exists (`presyncFlowSchemaStatus`).
+async fn set_status(cluster: &Context<'_>, resource: &Resource, key: &Key) -> ApiResult<()> {
+    let time = format_seconds(cluster.now);
+    let changed = cluster.commits.change(key, |entry| {
+        let old = entry.object();
+        let level = text(&old, "/spec/priorityLevelConfiguration/name");
+        // The mandatory ones are there, even if they are not stored.
+        let exists = matches!(level, EXEMPT | CATCH_ALL)
+            || cluster.store.get(&Key::new(ids::PRIORITY_LEVEL_CONFIGURATIONS, "", level)).is_some();
+        let (status, reason, end) = if exists {
+            ("False", "Found", "and it exists")
+        } else {
+            ("True", "NotFound", "but there is no such object")
+        };
+        let message =
+            format!("This FlowSchema references the PriorityLevelConfiguration object named {} {end}", quote(level));
+        let dangling = json!({
+            "type": "Dangling", "status": status, "lastTransitionTime": time, "reason": reason, "message": message,
+        });
+        let mut conditions = items(&old, "/status/conditions").to_vec();
+        let known = conditions.iter().position(|condition| condition["type"] == "Dangling");
+        let is_same =
+            |known: &Value| ["status", "reason", "message"].iter().all(|name| known[*name] == dangling[*name]);
+        match known {
+            Some(at) if is_same(&conditions[at]) => return Ok((Change::Leave, ())),
+            Some(at) => conditions[at] = dangling,
+            None => conditions.push(dangling),
+        }
+        let mut new = old.clone();
+        new["status"]["conditions"] = conditions.into();
+        let writer = Writer { manager: CONSUMER, subresource: "status", now: &time };
+        resource.track_applied(writer, &old, &mut new, "status")?;
+        Ok((Change::Put(draft(resource, &new)?), ()))
+    });
+    changed.await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    fn level(name: &str) -> Value {
+        let mut all = recorded::objects(GROUP, Timestamp::UNIX_EPOCH);
+        all.find(|object| object["kind"] == "PriorityLevelConfiguration" && meta::name(object) == name).expect(name)
+    }
+
+    /// Whether the spec is restored, and the mark afterwards, by name, mark, and generation.
+    #[test]
+    fn specs_are_restored_unless_a_user_has_taken_them_over() {
+        for (name, mark, generation, expected) in [
+            ("system", Some("true"), 2, (true, "true")),
+            ("system", Some("false"), 2, (false, "false")),
+            ("system", None, 1, (true, "true")),
+            ("system", Some("odd"), 2, (false, "false")),
+            ("catch-all", Some("0"), 2, (true, "true")),
+        ] {
+            let recorded = level(name);
+            let mut stored = recorded.clone();
+            meta::set(&mut stored, "generation", generation);
+            stored["spec"]["limited"]["nominalConcurrencyShares"] = 7.into();
+            stored["metadata"]["annotations"] = mark.map_or(json!({}), |mark| json!({AUTO_UPDATE: mark}));
+            let revised = revised(&stored, &recorded).unwrap_or(stored);
+            let mark = revised["metadata"]["annotations"][AUTO_UPDATE].as_str().expect("a mark");
+            assert_eq!((revised["spec"] == recorded["spec"], mark), expected, "{name} {mark:?} {generation}");
+        }
+    }
+
+    #[test]
+    fn shares_of_the_exempt_level_are_the_users() {
+        let recorded = level(EXEMPT);
+        let mut stored = recorded.clone();
+        stored["spec"]["exempt"]["nominalConcurrencyShares"] = 7.into();
+        assert_eq!(revised(&stored, &recorded), None);
+    }
+}
