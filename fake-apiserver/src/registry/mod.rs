@@ -80,7 +80,7 @@ pub use resource::{Findings, Resource, Version};
 pub(crate) use rules::{Allocator, Closes, Encoding, Grants};
 pub use rules::{RowCondition, Strategy};
 pub(crate) use scale_columns::scale_columns;
-pub(crate) use subresources::{Handler, Review};
+pub(crate) use subresources::{Handler, Review, Stream};
 pub(crate) use types::amount;
 pub(crate) use undecodable::Undecodable;
 pub(crate) use webhook_conversion::Converter;

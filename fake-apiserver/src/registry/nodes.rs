@@ -16,14 +16,17 @@ use std::net::IpAddr;
 use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
-    subresources: &[(
-        "status",
-        Strategy {
-            default,
-            validate: |_, new, old, errors| old.into_iter().for_each(|old| changes(new, old, errors)),
-            ..Strategy::NONE
-        },
-    )],
+    subresources: &[
+        ("proxy", Strategy::NONE),
+        (
+            "status",
+            Strategy {
+                default,
+                validate: |_, new, old, errors| old.into_iter().for_each(|old| changes(new, old, errors)),
+                ..Strategy::NONE
+            },
+        ),
+    ],
     keeps_status: true,
     fields: &[("spec.unschedulable", |node| unschedulable(node).to_string().into())],
     cells: CELLS,

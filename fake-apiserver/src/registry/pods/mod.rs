@@ -24,8 +24,13 @@ use tree::{Value, json};
 pub(super) const RULES: Rules = Rules {
     resets: &[("status", &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])],
     subresources: &[
+        ("attach", Strategy::NONE),
         ("binding", Strategy::NONE),
         ("eviction", Strategy::NONE),
+        ("exec", Strategy::NONE),
+        ("log", Strategy::NONE),
+        ("portforward", Strategy::NONE),
+        ("proxy", Strategy::NONE),
         (
             "ephemeralcontainers",
             Strategy {
