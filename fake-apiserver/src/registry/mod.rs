@@ -25,6 +25,7 @@ mod webhook_conversion;
 mod admission_registration;
 mod api_services;
 mod apps;
+mod avoid_pods;
 mod batch;
 mod certificates;
 mod columns;

@@ -11,6 +11,7 @@ use super::rules::{Cell, Rules, Strategy};
 use super::{default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
+use crate::registry::avoid_pods::avoid_pods;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use tree::Value;
@@ -71,6 +72,7 @@ fn cursor(node: &Value) -> At<'static, '_> {
 }
 
 fn validate(node: &Value, errors: &mut Errors) {
+    avoid_pods(node, errors);
     taints(cursor(node).field("spec.taints").shown_at(Path::new("metadata.taints")), errors);
     resources(node, errors);
     pod_cidrs(node, errors);

@@ -81,6 +81,7 @@ const MEANINGS: &[Meaning] = &[
     action("log", Handler::Log),
     action("portforward", Handler::Stream(Stream::Ports)),
     action("proxy", Handler::Proxy),
+    of_object("resize", "spec"),
     action("scale", Handler::Scale),
     of_object("status", "status"),
     action("token", Handler::Token),

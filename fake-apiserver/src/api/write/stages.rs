@@ -105,6 +105,8 @@ impl<'w> Write<'w, '_> {
                 false => members.insert("status".into(), Map::new().into()),
             };
         }
+        let early = (self.strategy().early_warnings)(object);
+        self.request.warnings.extend(early);
         (self.strategy().prepare)(&self.context(), object, None);
         self.request.warnings.extend(validate::dedup_owner_references(object, false));
     }

@@ -31,7 +31,7 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     if is_mirror_pod(old) {
         return errors.forbidden(Path::new("[]"), "static pods do not support ephemeral containers");
     }
-    validate::spec(new, errors);
+    validate::spec(new, Some(old), errors);
     let now: HashMap<&str, &Value> =
         items(new, "/spec/ephemeralContainers").iter().map(|container| (text(container, "/name"), container)).collect();
     for container in items(old, "/spec/ephemeralContainers") {

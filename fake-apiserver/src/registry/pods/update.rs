@@ -8,11 +8,11 @@ use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
 use crate::object::generation::{equal_as, of_field};
-use crate::object::name;
 use crate::object::validate::immutable;
+use crate::object::{meta, name};
 use crate::registry::cursor::At;
-use crate::registry::types::{active_deadline_seconds, ip, tolerations};
-use crate::registry::{carry_over, items, number, text};
+use crate::registry::types::{APP_ARMOR, active_deadline_seconds, ip, tolerations};
+use crate::registry::{MIRROR_POD_ANNOTATION, carry_over, items, number, text};
 use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
 use tree::{Map, Value};
@@ -24,7 +24,8 @@ const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].imag
 
 /// Findings about a change of a pod.
 pub(super) fn spec(new: &Value, old: &Value, errors: &mut Errors) {
-    validate::spec(new, errors);
+    validate::spec(new, Some(old), errors);
+    annotations(new, old, errors);
     for (field, list) in [("containers", "/spec/containers"), ("initContainers", "/spec/initContainers")] {
         if items(new, list).len() != items(old, list).len() {
             return errors.forbidden(SPEC.child(field), "pod updates may not add or remove containers");
@@ -37,6 +38,27 @@ pub(super) fn spec(new: &Value, old: &Value, errors: &mut Errors) {
     only_deleted_gates(errors, new, old);
     if let (Some(new), Some(old)) = (new.get("spec"), old.get("spec")) {
         rest(errors, new, old);
+    }
+}
+
+/// `ValidatePodSpecificAnnotationUpdates`.
+fn annotations(new: &Value, old: &Value, errors: &mut Errors) {
+    let at = Path::new("metadata.annotations");
+    let (new, old) = (meta::annotations(new), meta::annotations(old));
+    let fixed = |key: &str| match key {
+        MIRROR_POD_ANNOTATION => Some("mirror pod annotation"),
+        key => key.starts_with(APP_ARMOR).then_some("AppArmor annotations"),
+    };
+    let mut forbid = |key: &str, change: &str| {
+        if let Some(what) = fixed(key) {
+            errors.forbidden(at.key(key), format!("may not {change} {what}"));
+        }
+    };
+    for (key, _) in old.iter().filter(|(key, value)| new.get(key) != Some(*value)) {
+        forbid(key, "remove or update");
+    }
+    for (key, _) in new.iter().filter(|(key, _)| old.get(key).is_none()) {
+        forbid(key, "add");
     }
 }
 
@@ -107,7 +129,7 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 /// The type of a pod's spec.
-fn spec_type() -> Option<TypeRef<'static>> {
+pub(super) fn spec_type() -> Option<TypeRef<'static>> {
     let pod = schema::lookup("v1", "Pod")?;
     Some(pod.of(pod.field("spec")?))
 }
