@@ -26,12 +26,12 @@ impl Aggregated {
             metadata: Metadata { name: group.name },
             versions: group.versions.iter().map(VersionDiscovery::of).collect(),
         });
-        let json = encode(&Typed {
-            kind: "APIGroupDiscoveryList",
-            api_version: Some("apidiscovery.k8s.io/v2"),
-            content: GroupDiscoveryList { metadata: Metadata { name: "" }, items: items.collect() },
-        });
-        Aggregated { etag: format!("\"{}\"", sha512_hex(&json)), json: json.into() }
+        let content = GroupDiscoveryList { metadata: Metadata { name: "" }, items: items.collect() };
+        // The hash is made before the document has its kind.
+        let etag = format!("\"{}\"", sha512_hex(&encode(&content)));
+        let kind = "APIGroupDiscoveryList";
+        let json = encode(&Typed { kind, api_version: Some("apidiscovery.k8s.io/v2"), content });
+        Aggregated { etag, json: json.into() }
     }
 }
 

@@ -106,7 +106,10 @@ pub(super) fn endpoint(target: Served<'_>, verb: &str) -> Endpoint {
     let has_table = match target.subresource {
         None => !target.version.columns.is_empty(),
         Some(subresource) if subresource.handler == Handler::Log => return Endpoint::Text,
-        Some(subresource) => matches!(&*subresource.name, "status" | "scale"),
+        Some(subresource) => match &*subresource.name {
+            "status" => !target.resource.rules.plain_status,
+            name => name == "scale",
+        },
     };
     match (verb, has_table) {
         ("list" | "watch", _) => Endpoint::Collection,

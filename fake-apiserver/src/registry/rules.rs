@@ -42,6 +42,8 @@ pub struct Rules {
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
     pub status_keeps_metadata: bool,
+    /// The status is in no table, as the object is.
+    pub(crate) plain_status: bool,
     /// The fields that writes through the resource ("") or a subresource reset, so that they cannot own them (`GetResetFields`),
     /// where they are not those of most kinds.
     pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
@@ -211,6 +213,7 @@ impl Rules {
         closes: None,
         keeps_status: false,
         status_keeps_metadata: false,
+        plain_status: false,
         resets: &[],
         allocates: None,
         grants: None,

@@ -174,8 +174,9 @@ impl<'w> Write<'w, '_> {
     /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
         self.request.deadline.check()?;
-        if self.current.is_none() {
-            // Upstream answers with the object as read from storage, and sets defaults again as it reads.
+        if self.current.is_none() || self.request.subresource.is_some() {
+            // Upstream answers with the object as read from storage, and sets defaults again as it reads. Other updates have got all of
+            // them before; through a subresource, the rest of the object was not sent.
             self.default(new);
         }
         let mut draft = self.draft(new).await?;

@@ -4,7 +4,7 @@
 //! `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: defaults of pod-level resources, and node-allocatable claims.
 
 use super::quality_of_service::quality_of_service;
-use super::update::spec_type;
+use super::update::{container_type, spec_type};
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
 use crate::object::generation::{equal, equal_as};
@@ -89,7 +89,7 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     }
     of_containers(&mut spec, &old["spec"], errors);
     of_init_containers(&mut spec, &old["spec"], errors);
-    if errors.len() == before && !equal_as(spec_type(), Some(&spec), Some(&old["spec"])) {
+    if errors.len() == before && !equal_as(Some(spec_type()), Some(&spec), Some(&old["spec"])) {
         errors.forbidden(SPEC, "only cpu and memory resources are mutable");
     }
 }
@@ -162,21 +162,23 @@ fn same_resources(new: &Value, old: &Value) -> bool {
 }
 
 fn of_containers(spec: &mut Value, old: &Value, errors: &mut Errors) {
+    let ty = container_type("containers");
     for (container, old) in spec["containers"].as_array_mut().into_iter().flatten().zip(items(old, "/containers")) {
         keep_compute(child(container, "resources"), &old["resources"]);
-        if !equal(Some(container), Some(old)) {
+        if !equal_as(ty, Some(container), Some(old)) {
             errors.forbidden(SPEC, "only cpu and memory resources are mutable");
         }
     }
 }
 
 fn of_init_containers(spec: &mut Value, old: &Value, errors: &mut Errors) {
+    let ty = container_type("initContainers");
     let containers = spec["initContainers"].as_array_mut().into_iter().flatten();
     for (index, (container, old)) in containers.zip(items(old, "/initContainers")).enumerate() {
         let at = SPEC.item("initContainers", index);
-        let changed = !equal(Some(container), Some(old));
+        let changed = !equal_as(ty, Some(container), Some(old));
         keep_compute(child(container, "resources"), &old["resources"]);
-        if !equal(Some(container), Some(old)) {
+        if !equal_as(ty, Some(container), Some(old)) {
             errors.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable");
         }
         if !changed || text(container, "/restartPolicy") == "Always" {

@@ -15,17 +15,24 @@ const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// Rules for the annotations of a pod or a template, at their path. A deletion cost that was stored may stay invalid.
 pub(in crate::registry) fn pod_annotations(at: Path<'_>, pod: &Value, old: Option<&Value>, errors: &mut Errors) {
+    let annotations = meta::annotations(pod);
+    if let Some(value) = annotations.get(MIRROR_POD_ANNOTATION).filter(|_| text(pod, "/spec/nodeName").is_empty()) {
+        errors.invalid(at.key(MIRROR_POD_ANNOTATION), value, "must set spec.nodeName if mirror pod annotation is set");
+    }
     let had_bad_cost =
         || old.and_then(|old| meta::annotations(old).get(DELETION_COST)).is_some_and(|old| !is_cost(old));
-    for (key, value) in meta::annotations(pod).iter() {
-        if key == MIRROR_POD_ANNOTATION && text(pod, "/spec/nodeName").is_empty() {
-            errors.invalid(at.key(key), value, "must set spec.nodeName if mirror pod annotation is set");
-        } else if key == DELETION_COST && !is_cost(value) && !had_bad_cost() {
-            errors.invalid(at.key(key), value, "must be a 32bit integer");
-        } else if key == SECCOMP_OF_POD || key.starts_with(SECCOMP) {
-            seccomp(at.child(key), value, errors);
-        } else if let Some(container) = key.strip_prefix(APP_ARMOR) {
-            app_armor(at.key(key), pod, container, value, errors);
+    if let Some(value) = annotations.get(DELETION_COST).filter(|value| !is_cost(value) && !had_bad_cost()) {
+        errors.invalid(at.key(DELETION_COST), value, "must be a 32bit integer");
+    }
+    if let Some(profile) = annotations.get(SECCOMP_OF_POD) {
+        seccomp(at.child(SECCOMP_OF_POD), profile, errors);
+    }
+    for (key, profile) in annotations.iter().filter(|(key, _)| key.starts_with(SECCOMP)) {
+        seccomp(at.child(key), profile, errors);
+    }
+    for (key, profile) in annotations.iter() {
+        if let Some(container) = key.strip_prefix(APP_ARMOR) {
+            app_armor(at.key(key), pod, container, profile, errors);
         }
     }
 }
