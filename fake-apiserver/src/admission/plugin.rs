@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tree::Value;
 
-/// The operation on an object. No served request is a `CONNECT`.
+/// The operation on an object. Plugins see no `CONNECT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,

@@ -31,7 +31,7 @@ pub(crate) use watch::{Watch, too_old};
 
 use crate::error::{ApiError, ApiResult};
 use crate::registry::Handler;
-use special::{binding, component_statuses, eviction, reviews, scale, token};
+use special::{binding, component_statuses, eviction, log, proxy, reviews, scale, streams, token};
 
 /// Serves a request whose resource, subresource and verb exist.
 pub(crate) async fn dispatch(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
@@ -55,6 +55,9 @@ async fn serve(request: &mut Request<'_>, verb: &str) -> ApiResult<Reply> {
         (Handler::Review(review), "create") => reviews::create(request, review),
         (Handler::Token, "create") => token::create(request).await,
         (Handler::Binding, "create") => binding::create(request).await,
+        (Handler::Log, "get") => log::get(request),
+        (Handler::Stream(stream), verb) => streams::connect(request, stream, verb),
+        (Handler::Proxy, verb) => proxy::connect(request, verb),
         (Handler::Eviction, "create") => Box::pin(eviction::create(request)).await,
         (Handler::LegacyBinding, "create") => Box::pin(binding::create_legacy(request)).await,
         (Handler::ComponentStatuses, "get") => component_statuses::get(request).await,

@@ -37,6 +37,12 @@ pub(crate) enum Reply {
         resource: String,
         uid: String,
     },
+    /// A document without content.
+    Empty,
+    /// The same elsewhere: the path to ask for instead.
+    Moved {
+        location: String,
+    },
     /// A `Status` of success, without details.
     Success {
         code: u16,

@@ -222,7 +222,8 @@ fn later(time: Timestamp, seconds: i64) -> Timestamp {
 /// `deletionFinalizersForGarbageCollection`: the finalizers, with that of the policy.
 fn finalizers(resource: &Resource, object: &Value, policy: Option<Propagation>) -> Vec<String> {
     let has = |wanted| meta::finalizers(object).any(|finalizer| finalizer == wanted);
-    let policy = policy.unwrap_or_else(|| match () {
+    let policy = policy.filter(|_| !resource.rules.ignores_propagation).unwrap_or_else(|| match () {
+        () if resource.rules.ignores_propagation => Propagation::Background,
         () if has(ORPHAN) => Propagation::Orphan,
         () if has(FOREGROUND) => Propagation::Foreground,
         () if resource.rules.orphans_dependents => Propagation::Orphan,

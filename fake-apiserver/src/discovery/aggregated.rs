@@ -27,10 +27,10 @@ impl Aggregated {
             versions: group.versions.iter().map(VersionDiscovery::of).collect(),
         });
         let content = GroupDiscoveryList { metadata: Metadata { name: "" }, items: items.collect() };
-        // The hash is that of a Go value, which has no type yet.
+        // The hash is made before the document has its kind.
         let etag = format!("\"{}\"", sha512_hex(&encode(&content)));
-        let json =
-            encode(&Typed { kind: "APIGroupDiscoveryList", api_version: Some("apidiscovery.k8s.io/v2"), content });
+        let kind = "APIGroupDiscoveryList";
+        let json = encode(&Typed { kind, api_version: Some("apidiscovery.k8s.io/v2"), content });
         Aggregated { etag, json: json.into() }
     }
 }

@@ -107,6 +107,8 @@ pub(crate) enum Endpoint {
     Object,
     /// Kinds that are not stored: reviews, bindings. They have no tables.
     Action,
+    /// Plain text, of which only refusals are in the forms of `Action`.
+    Text,
     /// GET of a collection: lists and watches.
     Collection,
     /// Documents that have one form: discovery, version.
@@ -151,7 +153,11 @@ impl<'a> Preferences<'a> {
             None => (protobuf || encoding != Encoding::Protobuf).then_some(None),
             Some(_) if matches!(endpoint, Endpoint::Document | Endpoint::Unrouted) => None,
             Some(conversion) => match conversion.meta_form()? {
-                Form::Table(_) if endpoint == Endpoint::Action || encoding == Encoding::Protobuf => None,
+                Form::Table(_)
+                    if matches!(endpoint, Endpoint::Action | Endpoint::Text) || encoding == Encoding::Protobuf =>
+                {
+                    None
+                }
                 form => Some(Some(form)),
             },
         };
@@ -247,6 +253,7 @@ impl<'a> Preferences<'a> {
 fn produced(endpoint: Endpoint) -> &'static [&'static str] {
     match endpoint {
         Endpoint::Collection => &[JSON, YAML, PROTOBUF, STREAMS[0], STREAMS[1]],
+        Endpoint::Text => &["text/plain", JSON, YAML, PROTOBUF],
         Endpoint::Object | Endpoint::Action | Endpoint::Document | Endpoint::Unrouted => &[JSON, YAML, PROTOBUF],
     }
 }

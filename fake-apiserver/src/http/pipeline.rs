@@ -15,6 +15,7 @@ use super::health::Health;
 use super::issuer;
 use super::limits::Full;
 use super::metrics::{self, Labels};
+use super::negotiate::Output;
 use super::offload::{self, Answer, Late, Offload, SMALL};
 use super::replica::Replica;
 use super::respond::{Rendering, refusal, too_many};
@@ -32,7 +33,7 @@ use crate::deadline::Deadline;
 use crate::discovery::Catalog;
 use crate::error::{ApiError, ApiResult};
 use crate::fault::{Action, FaultTarget};
-use crate::registry::Served;
+use crate::registry::{Handler, Served};
 use bytes::Bytes;
 use exchange::{Exchange, Trace, header};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, USER_AGENT, X_CONTENT_TYPE_OPTIONS};
@@ -179,12 +180,18 @@ impl<'r> Exchange<'r> {
             None => return self.document(&catalog, &offload.computation.deadline()).await,
         };
         let Served { resource, version, subresource } = target;
-        if self.parts.method == Method::HEAD && !version.is_custom() {
+        let handler = subresource.map(|subresource| subresource.handler);
+        if self.parts.method == Method::HEAD && !version.is_custom() && handler != Some(Handler::Proxy) {
             return Err(ApiError::method_not_routed());
         }
         trace.counted = Some(self.replica.metrics.series(self.labels(target, path), Some(target)));
-        let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
-        let body = self.body(incoming).await?;
+        let (output, body) = match handler.is_some_and(Handler::connects) {
+            true => (Output { form: None, encoding: self.preferences().refusal() }, self.no_body()),
+            false => {
+                let output = self.preferences().output(endpoint(target, self.verb), version.protobuf)?;
+                (output, self.body(incoming).await?)
+            }
+        };
         trace.body.clone_from(&body.bytes);
         let mut request = api::Request {
             cluster: &self.replica.cluster,
@@ -200,6 +207,7 @@ impl<'r> Exchange<'r> {
             name: path.name,
             subresource,
             query: &self.query,
+            forward: self.forward(path),
             user_agent: header(self.parts, USER_AGENT),
             body,
             deadline: offload.computation.deadline(),
@@ -343,6 +351,11 @@ impl<'r> Exchange<'r> {
                 Ok(())
             }
         }
+    }
+
+    /// No body, for requests whose body is not read.
+    fn no_body(&self) -> Body<'r> {
+        Body { content_type: header(self.parts, CONTENT_TYPE), bytes: Bytes::new() }
     }
 
     async fn body(&self, incoming: &mut RequestBody) -> ApiResult<Body<'r>> {

@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::registry::{Subresource, Version};
 use crate::yaml;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS};
 use http::{Response, StatusCode};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -79,6 +79,18 @@ impl Rendering<'_> {
             Reply::Deleted { name, group, resource, uid } => {
                 let details = SuccessDetails { name, group, kind: resource, uid };
                 self.document(200, end_line(json::encode(&Success::new(None, Some(details)))))
+            }
+            Reply::Empty => {
+                let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                Ok(response)
+            }
+            Reply::Moved { location } => {
+                let mut response = Response::new(ReplyBody::whole(Bytes::new()));
+                *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+                let location = HeaderValue::try_from(location).map_err(ApiError::internal)?;
+                response.headers_mut().insert(LOCATION, location);
+                Ok(response)
             }
             Reply::Success { code } => self.document(code, end_line(json::encode(&Success::new(Some(code), None)))),
         }

@@ -4,7 +4,7 @@ use super::negotiate::Endpoint;
 use super::route::ResourcePath;
 use crate::error::{ApiError, ApiResult};
 use crate::object::name::path_segment;
-use crate::registry::{Resource, Served, Subresource, Version};
+use crate::registry::{Handler, Resource, Served, Subresource, Version};
 
 /// The target of a path to `served`, with its subresource.
 ///
@@ -43,7 +43,8 @@ fn check_route(
     let misplaced = !namespaced && path.in_namespace || everywhere && on_item;
     // A resource that supports only create has neither objects nor a list across namespaces.
     let stored = resource.is_stored();
-    if path.overlong || misplaced || !stored && (on_item || everywhere) {
+    let is_proxy = subresource.is_some_and(|subresource| subresource.handler == Handler::Proxy);
+    if path.overlong && !is_proxy || misplaced || !stored && (on_item || everywhere) {
         return Err(ApiError::no_such_path());
     }
     if on_item && path.name.is_empty() {
@@ -57,7 +58,7 @@ fn check_route(
     };
     // A watch is a list with a parameter, which is read behind the route.
     let route = if verb == "watch" { "list" } else { verb };
-    if !routed || !answers(version, subresource, route) {
+    if !routed || !is_proxy && !answers(version, subresource, route) {
         return Err(ApiError::method_not_routed());
     }
     if on_item && namespaced && path.namespace.is_empty() {
@@ -104,7 +105,11 @@ pub(super) fn endpoint(target: Served<'_>, verb: &str) -> Endpoint {
     // `TableConvertor` is implemented upstream by stored resources, and by their status and scale.
     let has_table = match target.subresource {
         None => !target.version.columns.is_empty(),
-        Some(subresource) => matches!(&*subresource.name, "status" | "scale"),
+        Some(subresource) if subresource.handler == Handler::Log => return Endpoint::Text,
+        Some(subresource) => match &*subresource.name {
+            "status" => !target.resource.rules.plain_status,
+            name => name == "scale",
+        },
     };
     match (verb, has_table) {
         ("list" | "watch", _) => Endpoint::Collection,

@@ -31,6 +31,7 @@ pub(super) const DEVICE_CLASS: Rules = Rules {
 pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
     owns_generation: true,
     status_keeps_metadata: true,
+    plain_status: true,
     cells: &[
         ("Key", |rule, _| text(rule, "/spec/taint/key").into()),
         ("Value", |rule, _| text(rule, "/spec/taint/value").into()),
@@ -51,6 +52,7 @@ pub(super) const DEVICE_TAINT_RULE: Rules = Rules {
 pub(super) const RESOURCE_CLAIM: Rules = Rules {
     delete_returns_object: true,
     status_keeps_metadata: true,
+    plain_status: true,
     subresources: &[(
         "status",
         Strategy { prepare: prepare_claim_status, validate: authorize_status_for_admin, ..Strategy::NONE },

@@ -11,19 +11,23 @@ use super::rules::{Cell, Rules, Strategy};
 use super::{default_to, items, quantity, sync_first, text};
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
+use crate::registry::avoid_pods::avoid_pods;
 use std::collections::HashSet;
 use std::net::IpAddr;
 use tree::Value;
 
 pub(super) const RULES: Rules = Rules {
-    subresources: &[(
-        "status",
-        Strategy {
-            default,
-            validate: |_, new, old, errors| old.into_iter().for_each(|old| changes(new, old, errors)),
-            ..Strategy::NONE
-        },
-    )],
+    subresources: &[
+        ("proxy", Strategy::NONE),
+        (
+            "status",
+            Strategy {
+                default,
+                validate: |_, new, old, errors| old.into_iter().for_each(|old| changes(new, old, errors)),
+                ..Strategy::NONE
+            },
+        ),
+    ],
     keeps_status: true,
     fields: &[("spec.unschedulable", |node| unschedulable(node).to_string().into())],
     cells: CELLS,
@@ -68,6 +72,7 @@ fn cursor(node: &Value) -> At<'static, '_> {
 }
 
 fn validate(node: &Value, errors: &mut Errors) {
+    avoid_pods(node, errors);
     taints(cursor(node).field("spec.taints").shown_at(Path::new("metadata.taints")), errors);
     resources(node, errors);
     pod_cidrs(node, errors);

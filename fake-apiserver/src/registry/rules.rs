@@ -34,12 +34,16 @@ pub struct Rules {
     pub orphans_dependents: bool,
     /// The warning about such a delete.
     pub delete_warning: Option<&'static str>,
+    /// A delete ignores propagation policies, as its objects have no dependents (`rest.Unsupported`).
+    pub ignores_propagation: bool,
     /// The first step of a deletion, where it is not that of most kinds.
     pub(crate) closes: Option<Closes>,
     /// A create keeps the status that was sent.
     pub keeps_status: bool,
     /// A write of the status leaves the metadata (`ResetObjectMetaForStatus`).
     pub status_keeps_metadata: bool,
+    /// The status is in no table, as the object is.
+    pub(crate) plain_status: bool,
     /// The fields that writes through the resource ("") or a subresource reset, so that they cannot own them (`GetResetFields`),
     /// where they are not those of most kinds.
     pub(super) resets: &'static [(&'static str, &'static [&'static [&'static str]])],
@@ -169,6 +173,8 @@ pub struct Strategy {
     /// Seconds that a deletion leaves the object, given those asked for; `None` where deletion is never graceful
     /// (`CheckGracefulDelete`).
     pub grace_period: fn(&Value, Option<i64>) -> Option<i64>,
+    /// Warnings about a new object before it is prepared, which are sent even if it is refused.
+    pub early_warnings: fn(&Value) -> Vec<String>,
     /// Warnings about an accepted object (`WarningsOnCreate`, `WarningsOnUpdate`).
     pub warnings: Warnings,
 }
@@ -187,6 +193,7 @@ impl Strategy {
         prepare: |_, _, _| {},
         validate: |_, _, _, _| {},
         grace_period: |_, _| None,
+        early_warnings: |_| Vec::new(),
         warnings: |_, _, _| Vec::new(),
     };
 }
@@ -203,10 +210,12 @@ impl Rules {
         create_on_update: false,
         delete_returns_object: false,
         orphans_dependents: false,
+        ignores_propagation: false,
         delete_warning: None,
         closes: None,
         keeps_status: false,
         status_keeps_metadata: false,
+        plain_status: false,
         resets: &[],
         allocates: None,
         grants: None,

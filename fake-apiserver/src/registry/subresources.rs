@@ -17,6 +17,12 @@ pub(crate) enum Handler {
     Scale,
     /// A token is issued.
     Token,
+    /// The log of a container is read.
+    Log,
+    /// Streams to a pod are opened.
+    Stream(Stream),
+    /// Requests of any method are forwarded.
+    Proxy,
     /// The health of components is looked for.
     ComponentStatuses,
 }
@@ -30,6 +36,21 @@ pub(crate) enum Review {
     LocalSubjectAccess,
     SelfSubjectAccess,
     SelfSubjectRules,
+}
+
+/// The ends of streams in a pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Container,
+    Ports,
+}
+
+impl Handler {
+    /// Whether its requests are forwarded rather than answered (`rest.Connecter`): their bodies are not read, and any answer is
+    /// acceptable.
+    pub(crate) fn connects(self) -> bool {
+        matches!(self, Handler::Stream(_) | Handler::Proxy)
+    }
 }
 
 /// The meaning of a subresource.
@@ -51,10 +72,16 @@ const fn action(name: &'static str, handler: Handler) -> Meaning {
 
 const MEANINGS: &[Meaning] = &[
     of_object("approval", "status"),
+    action("attach", Handler::Stream(Stream::Container)),
     action("binding", Handler::Binding),
     of_object("ephemeralcontainers", "spec"),
     action("eviction", Handler::Eviction),
+    action("exec", Handler::Stream(Stream::Container)),
     of_object("finalize", "spec"),
+    action("log", Handler::Log),
+    action("portforward", Handler::Stream(Stream::Ports)),
+    action("proxy", Handler::Proxy),
+    of_object("resize", "spec"),
     action("scale", Handler::Scale),
     of_object("status", "status"),
     action("token", Handler::Token),

@@ -256,6 +256,11 @@ impl ApiError {
         Self::new(429, "TooManyRequests", message)
     }
 
+    /// 503: what is needed cannot be had now.
+    pub fn service_unavailable(message: impl Into<String>) -> Self {
+        Self::new(503, "ServiceUnavailable", message)
+    }
+
     /// 500 with a reason.
     pub fn internal(why: impl fmt::Display) -> Self {
         let mut error = Self::new(500, "InternalError", format!("Internal error occurred: {why}"));

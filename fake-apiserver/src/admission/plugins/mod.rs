@@ -5,6 +5,7 @@
 mod default_toleration_seconds;
 pub(super) mod namespace_lifecycle;
 mod node_restriction;
+mod pod_security;
 mod priority;
 mod runtime_class;
 mod service_account;
@@ -19,6 +20,7 @@ use super::plugin::Plugin;
 use default_toleration_seconds::DefaultTolerationSeconds;
 use namespace_lifecycle::NamespaceLifecycle;
 use node_restriction::NodeRestriction;
+use pod_security::PodSecurity;
 use priority::Priority;
 use runtime_class::RuntimeClass;
 use service_account::ServiceAccounts;
@@ -48,7 +50,7 @@ const PLUGINS: &[(&str, Support)] = &[
     ("TaintNodesByCondition", Default(|| Box::new(TaintNodesByCondition))),
     ("AlwaysPullImages", Missing),
     ("ImagePolicyWebhook", Missing),
-    ("PodSecurity", Missing),
+    ("PodSecurity", Default(|| Box::new(PodSecurity))),
     ("PodNodeSelector", Missing),
     ("Priority", Default(|| Box::new(Priority))),
     ("DefaultTolerationSeconds", Default(|| Box::new(DefaultTolerationSeconds))),
@@ -146,12 +148,12 @@ mod tests {
     fn plugins_are_chosen_by_name() {
         let names = |text: &str| text.split_terminator(',').map(str::to_string).collect::<Vec<_>>();
         for (enabled, disabled, expected) in [
-            ("", "", Ok(6)),
-            ("Priority,NamespaceLifecycle", "", Ok(6)),
-            ("ServiceAccount", "", Ok(7)),
-            ("ServiceAccount,NodeRestriction", "", Ok(8)),
-            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(6)),
-            ("", "TaintNodesByCondition,Priority", Ok(4)),
+            ("", "", Ok(7)),
+            ("Priority,NamespaceLifecycle", "", Ok(7)),
+            ("ServiceAccount", "", Ok(8)),
+            ("ServiceAccount,NodeRestriction", "", Ok(9)),
+            ("", "LimitRanger,ResourceQuota,ServiceAccount", Ok(7)),
+            ("", "TaintNodesByCondition,Priority", Ok(5)),
             ("Foo", "", Err("enable-admission-plugins plugin \"Foo\" is unknown")),
             ("", "Foo", Err("disable-admission-plugins plugin \"Foo\" is unknown")),
             (
@@ -160,7 +162,7 @@ mod tests {
                 Err("[Priority RuntimeClass] in enable-admission-plugins and disable-admission-plugins overlapped"),
             ),
             ("AlwaysDeny", "", Err("fake-apiserver does not have the admission plugin AlwaysDeny")),
-            ("", "NamespaceLifecycle", Ok(5)),
+            ("", "NamespaceLifecycle", Ok(6)),
         ] {
             let config = Config { enabled: names(enabled), disabled: names(disabled), ..Config::default() };
             let found = chain(&config).map(|chain| chain.0.len());

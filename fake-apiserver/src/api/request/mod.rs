@@ -31,6 +31,19 @@ pub(crate) struct Body<'r> {
     pub(crate) bytes: Bytes,
 }
 
+/// The parts of a request that matter only if it is forwarded to another server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forward<'r> {
+    /// Its path, without escapes.
+    pub(crate) path: &'r str,
+    /// Its query, as it was sent.
+    pub(crate) query: &'r str,
+    /// Whether nothing follows the subresource in its path, not even a slash.
+    pub(crate) is_root: bool,
+    /// Whether it asks for another protocol (`IsUpgradeRequest`).
+    pub(crate) upgrades: bool,
+}
+
 /// A request for a served resource: routed, authenticated and authorized.
 pub(crate) struct Request<'r> {
     pub(crate) cluster: &'r Cluster,
@@ -55,6 +68,7 @@ pub(crate) struct Request<'r> {
     pub(crate) name: &'r str,
     pub(crate) subresource: Option<&'r Subresource>,
     pub(crate) query: &'r Query<'r>,
+    pub(crate) forward: Forward<'r>,
     /// The `User-Agent` header, or "".
     pub(crate) user_agent: &'r str,
     pub(crate) body: Body<'r>,

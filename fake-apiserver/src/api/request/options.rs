@@ -288,7 +288,7 @@ pub(crate) fn parse_uint(text: &str) -> Result<u64, String> {
 }
 
 /// An integer of the query; 400 with Go's message if it does not parse.
-fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
+pub(crate) fn integer(query: &Query<'_>, key: &str) -> ApiResult<Option<i64>> {
     let Some(text) = query.all(key).next() else { return Ok(None) };
     let number = text.parse().map_err(|error: std::num::ParseIntError| {
         use std::num::IntErrorKind::{NegOverflow, PosOverflow};

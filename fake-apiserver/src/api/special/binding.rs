@@ -7,6 +7,7 @@ use crate::api::{Reply, Request, admission, preconditions};
 use crate::clock::format_seconds;
 use crate::error::{ApiError, ApiResult, FieldError, Qualified, aggregate};
 use crate::object::meta;
+use crate::object::name::dns_subdomain;
 use crate::registry::ids;
 use tree::{Value, json};
 
@@ -81,6 +82,9 @@ fn node(binding: &Value) -> Result<String, Vec<FieldError>> {
     }
     if name.is_empty() {
         errors.push(FieldError::required("target.name", ""));
+    } else if matches!(kind, "" | "Node") {
+        let objections = dns_subdomain(name).into_iter();
+        errors.extend(objections.map(|why| FieldError::invalid("target.name", &json!(name), why)));
     }
     if errors.is_empty() { Ok(name.to_string()) } else { Err(errors) }
 }

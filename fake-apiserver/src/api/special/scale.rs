@@ -11,7 +11,7 @@ use crate::api::request::decode::{self, Expected};
 use crate::api::request::media::{PatchFormat, patch_format};
 use crate::api::request::options::WriteOptions;
 use crate::api::write::{self, Wanted};
-use crate::api::{Reply, Request, get};
+use crate::api::{Reply, Request, get, preconditions};
 use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
 use crate::managed::{self, Managers};
 use crate::object::meta;
@@ -41,9 +41,9 @@ pub(crate) async fn update(request: &mut Request<'_>) -> ApiResult<Reply> {
         _ => error,
     })?;
     check_identity(request, &mut body)?;
-    if request.cluster.store.get(&request.key()).is_none() {
-        return Err(request.not_found());
-    }
+    let key = request.key();
+    let entry = request.cluster.store.get(&key).ok_or_else(|| request.not_found())?;
+    preconditions::check_uid(request, &options, &key, meta::uid(&body), Some(&entry))?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
         let managers = managers::scaled(request, &options, scale, &body, managers);
         Ok((body.clone(), managers))
@@ -57,7 +57,11 @@ pub(crate) async fn patch(request: &mut Request<'_>) -> ApiResult<Reply> {
     }
     let (mut patch, options) = Patch::parse(request, expected()?)?;
     let change = |request: &mut Request<'_>, scale: &Value, managers| {
-        let new = patch.apply(request, scale)?;
+        // Clients see the managers of a scale only in the messages of patches.
+        let mut shown = scale.clone();
+        managers::set(&mut shown, &managers);
+        let mut new = patch.apply(request, &shown)?;
+        meta::remove(&mut new, "managedFields");
         let managers = managers::scaled(request, &options, scale, &new, managers);
         Ok((new, managers))
     };

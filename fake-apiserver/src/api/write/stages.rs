@@ -108,6 +108,8 @@ impl<'w> Write<'w, '_> {
                 false => members.insert("status".into(), Map::new().into()),
             };
         }
+        let early = (self.strategy().early_warnings)(object);
+        self.request.warnings.extend(early);
         (self.strategy().prepare)(&self.context(), object, None);
         self.request.warnings.extend(validate::dedup_owner_references(object, false));
     }
@@ -175,8 +177,9 @@ impl<'w> Write<'w, '_> {
     /// 413 if it is too large; 500 if a webhook does not convert it; 504 if the deadline has passed.
     pub(super) async fn encode(&self, new: &mut Value, limited: bool) -> ApiResult<Encoded> {
         self.request.deadline.check()?;
-        if self.current.is_none() {
-            // Upstream answers with the object as read from storage, and sets defaults again as it reads.
+        if self.current.is_none() || self.request.subresource.is_some() {
+            // Upstream answers with the object as read from storage, and sets defaults again as it reads. Other updates have got all of
+            // them before; through a subresource, the rest of the object was not sent.
             self.default(new);
         }
         let mut draft = self.draft(new).await?;

@@ -1,6 +1,6 @@
 //! A request with its parsed path, and what is noted of it on its way.
 
-use crate::api::request::Query;
+use crate::api::request::{Forward, Query};
 use crate::auth::authorizer::{Attributes, Target};
 use crate::auth::impersonation::Impersonated;
 use crate::auth::{ClientCertificate, User};
@@ -14,7 +14,7 @@ use crate::object::name::path_segment;
 use crate::object::selector::exact_fields;
 use crate::reconcile::Ticket;
 use bytes::Bytes;
-use http::header::{HeaderName, HeaderValue};
+use http::header::{CONNECTION, HeaderName, HeaderValue};
 use http::request::Parts;
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -100,6 +100,18 @@ impl<'r> Exchange<'r> {
         }
         let selected = self.fields.iter().find(|(field, _)| field == "metadata.name");
         selected.map(|(_, name)| name.as_str()).filter(|name| path_segment(name).is_empty()).unwrap_or_default()
+    }
+
+    /// The parts that matter if it is forwarded.
+    pub(super) fn forward(&self, path: &ResourcePath<'_>) -> Forward<'r> {
+        let upgrades =
+            |value: &HeaderValue| value.as_bytes().to_ascii_lowercase().windows(7).any(|word| word == b"upgrade");
+        Forward {
+            path: self.path,
+            query: self.parts.uri.query().unwrap_or_default(),
+            is_root: !path.overlong && !self.path.ends_with('/'),
+            upgrades: self.parts.headers.get_all(CONNECTION).iter().any(upgrades),
+        }
     }
 
     pub(super) fn preferences(&self) -> Preferences<'_> {

@@ -13,6 +13,7 @@ pub(super) const RULES: Rules = Rules {
     name_rule: NameRule::PathSegment,
     qualified_finalizers: false,
     create_on_update: true,
+    ignores_propagation: true,
     fields: &[("source", |event| match text(event, "/source/component") {
         "" => text(event, "/reportingComponent").into(),
         component => component.into(),

@@ -1,13 +1,12 @@
 //! The subresource `ephemeralcontainers`: containers can be added to a pod, but neither changed nor removed.
 //!
 //! Follows `podEphemeralContainersStrategy` of `pkg/registry/core/pod/strategy.go` and
-//! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1). Where the real server
-//! appends a diff of its Go structs, the changed fields are listed.
+//! `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
-use super::update::differences;
+use super::update::container_type;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
-use crate::object::generation::equal;
+use crate::object::generation::equal_as;
 use crate::object::meta;
 use crate::registry::{carry_over, child, is_mirror_pod, items, text};
 use std::collections::HashMap;
@@ -31,15 +30,16 @@ pub(super) fn changes(new: &Value, old: &Value, errors: &mut Errors) {
     if is_mirror_pod(old) {
         return errors.forbidden(Path::new("[]"), "static pods do not support ephemeral containers");
     }
-    validate::spec(new, errors);
+    validate::spec(new, Some(old), errors);
     let now: HashMap<&str, &Value> =
         items(new, "/spec/ephemeralContainers").iter().map(|container| (text(container, "/name"), container)).collect();
+    let ty = container_type("ephemeralContainers");
     for container in items(old, "/spec/ephemeralContainers") {
         let name = text(container, "/name");
         let change = match now.get(name) {
             None => "removed\n".to_string(),
-            Some(other) if !equal(Some(other), Some(container)) => {
-                format!("changed\n{}", differences(other, container))
+            Some(other) if !equal_as(ty, Some(other), Some(container)) => {
+                format!("changed\n{}", ty.map(|ty| ty.diff(container, other)).unwrap_or_default())
             }
             Some(_) => continue,
         };

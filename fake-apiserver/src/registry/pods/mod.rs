@@ -2,6 +2,7 @@
 //!
 //! Follows `pkg/registry/core/pod/strategy.go` (v1.37.1).
 
+mod app_armor;
 mod columns;
 mod defaults;
 mod ephemeral;
@@ -9,6 +10,7 @@ mod gated;
 mod mirror;
 mod quality_of_service;
 pub(crate) mod references;
+mod resize;
 mod update;
 mod validate;
 
@@ -24,14 +26,28 @@ use tree::{Value, json};
 pub(super) const RULES: Rules = Rules {
     resets: &[("status", &[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]])],
     subresources: &[
+        ("attach", Strategy::NONE),
         ("binding", Strategy::NONE),
         ("eviction", Strategy::NONE),
+        ("exec", Strategy::NONE),
+        ("log", Strategy::NONE),
+        ("portforward", Strategy::NONE),
+        ("proxy", Strategy::NONE),
         (
             "ephemeralcontainers",
             Strategy {
                 default: defaults::default,
                 prepare: |_, new, old| old.into_iter().for_each(|old| ephemeral::prepare_update(new, old)),
                 validate: |_, new, old, errors| old.into_iter().for_each(|old| ephemeral::changes(new, old, errors)),
+                ..Strategy::NONE
+            },
+        ),
+        (
+            "resize",
+            Strategy {
+                default: defaults::default,
+                prepare: |_, new, old| old.into_iter().for_each(|old| resize::prepare_update(new, old)),
+                validate: |_, new, old, errors| old.into_iter().for_each(|old| resize::changes(new, old, errors)),
                 ..Strategy::NONE
             },
         ),
@@ -61,6 +77,7 @@ pub(super) const RULES: Rules = Rules {
             Some(old) => update::spec(new, old, errors),
         },
         grace_period,
+        early_warnings: app_armor::warnings,
         warnings: |_, new, old| validate::warnings(new, old),
         ..Strategy::NONE
     },
@@ -79,6 +96,7 @@ fn prepare_create(context: &Context<'_>, pod: &mut Value) {
         }]);
     }
     *child(pod, "status") = status;
+    app_armor::sync(pod);
 }
 
 fn prepare_update(new: &mut Value, old: &Value) {

@@ -1,32 +1,47 @@
 //! The quality of service class of a pod, from its resources.
 //!
-//! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1). Not ported: pod-level resources.
+//! Follows `ComputePodQOS` of `pkg/apis/core/helper/qos/qos.go` (v1.37.1).
 
 use crate::registry::types::amount;
 use crate::registry::{items, text};
-use tree::Value;
+use tree::{Map, Value};
 
 /// `status.qosClass` of a pod.
 pub(super) fn quality_of_service(pod: &Value) -> &'static str {
-    let containers: Vec<&Value> =
-        ["/spec/containers", "/spec/initContainers"].iter().flat_map(|list| items(pod, list)).collect();
-    let positive = |container: &Value, list: &str, resource: &str| {
-        amount(text(container, &format!("/resources/{list}/{resource}"))) > 0
-    };
-    let total = |list: &str, resource: &str| -> i128 {
-        containers
-            .iter()
-            .map(|container| amount(text(container, &format!("/resources/{list}/{resource}"))).max(0))
-            .sum()
-    };
-    let compute = ["cpu", "memory"];
-    let any = |list: &str| containers.iter().any(|one| compute.iter().any(|resource| positive(one, list, resource)));
-    if !any("requests") && !any("limits") {
-        return "BestEffort";
+    if let Some(resources) = pod.pointer("/spec/resources").filter(|resources| decides(resources)) {
+        return class(resources);
     }
-    let limited = containers.iter().all(|one| compute.iter().all(|resource| positive(one, "limits", resource)));
-    let matched = compute.iter().all(|resource| total("requests", resource) == total("limits", resource));
-    if limited && matched { "Guaranteed" } else { "Burstable" }
+    let containers = ["/spec/initContainers", "/spec/containers"].iter().flat_map(|list| items(pod, list));
+    common(containers.map(|container| class(&container["resources"]))).unwrap_or("BestEffort")
+}
+
+/// Whether pod-level resources decide (`IsPodLevelResourcesSet`).
+fn decides(resources: &Value) -> bool {
+    let supported = |name: &str| ["cpu", "memory"].contains(&name) || name.starts_with("hugepages-");
+    let lists = ["requests", "limits"].iter().filter_map(|list| resources[*list].as_object());
+    lists.flat_map(Map::keys).any(|name| supported(name))
+}
+
+/// The class of resources by themselves (`requirementsQOS`).
+fn class(resources: &Value) -> &'static str {
+    let amounts =
+        |resource: &str| ["requests", "limits"].map(|list| amount(text(resources, &format!("/{list}/{resource}"))));
+    let of_resource = |resource: &&str| match amounts(resource) {
+        [request, limit] if request != limit => "Burstable",
+        [0, _] => "BestEffort",
+        _ => "Guaranteed",
+    };
+    let listed = |list: &&&str| resources[**list].as_object().is_some_and(|list| !list.is_empty());
+    match ["requests", "limits"].iter().find(listed) {
+        None => "BestEffort",
+        Some(_) => common(["cpu", "memory"].iter().map(of_resource)).unwrap_or("BestEffort"),
+    }
+}
+
+/// The class that all have, or else `Burstable`.
+fn common(mut classes: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let first = classes.next()?;
+    Some(if classes.all(|class| class == first) { first } else { "Burstable" })
 }
 
 #[cfg(test)]
@@ -43,9 +58,13 @@ mod tests {
             (json!([full]), "Guaranteed"),
             (json!([full, {}]), "Burstable"),
             (json!([half]), "Burstable"),
+            (json!([full, full]), "Guaranteed"),
+            (json!([full, half]), "Burstable"),
         ];
         for (containers, class) in table {
             assert_eq!(quality_of_service(&json!({"spec": {"containers": containers}})), class);
         }
+        let pod = json!({"spec": {"containers": [half], "resources": full["resources"]}});
+        assert_eq!(quality_of_service(&pod), "Guaranteed");
     }
 }

@@ -1,21 +1,20 @@
 //! The allowed changes of a pod: a few fields of its spec, and the fields of its status that kubelets report.
 //!
 //! Follows `ValidatePodUpdate` and `ValidatePodStatusUpdate` of `pkg/apis/core/validation/validation.go` (v1.37.1).
-//! Where the real server appends a diff of its Go structs, the changed fields are listed. Not ported: transitions of
-//! container states.
+//! Not ported: transitions of container states.
 
 use super::gated;
 use super::validate::{self, SPEC};
 use crate::error::{Errors, Path};
 use crate::object::generation::{equal_as, of_field};
-use crate::object::name;
 use crate::object::validate::immutable;
+use crate::object::{meta, name};
 use crate::registry::cursor::At;
-use crate::registry::types::{active_deadline_seconds, ip, tolerations};
-use crate::registry::{carry_over, items, number, text};
+use crate::registry::types::{APP_ARMOR, active_deadline_seconds, ip, tolerations};
+use crate::registry::{MIRROR_POD_ANNOTATION, carry_over, items, number, text};
 use crate::schema::{self, TypeRef};
 use std::collections::HashSet;
-use tree::{Map, Value};
+use tree::Value;
 
 /// `updatablePodSpecFields`.
 const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
@@ -24,7 +23,8 @@ const UPDATABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].imag
 
 /// Findings about a change of a pod.
 pub(super) fn spec(new: &Value, old: &Value, errors: &mut Errors) {
-    validate::spec(new, errors);
+    validate::spec(new, Some(old), errors);
+    annotations(new, old, errors);
     for (field, list) in [("containers", "/spec/containers"), ("initContainers", "/spec/initContainers")] {
         if items(new, list).len() != items(old, list).len() {
             return errors.forbidden(SPEC.child(field), "pod updates may not add or remove containers");
@@ -37,6 +37,27 @@ pub(super) fn spec(new: &Value, old: &Value, errors: &mut Errors) {
     only_deleted_gates(errors, new, old);
     if let (Some(new), Some(old)) = (new.get("spec"), old.get("spec")) {
         rest(errors, new, old);
+    }
+}
+
+/// `ValidatePodSpecificAnnotationUpdates`.
+fn annotations(new: &Value, old: &Value, errors: &mut Errors) {
+    let at = Path::new("metadata.annotations");
+    let (new, old) = (meta::annotations(new), meta::annotations(old));
+    let fixed = |key: &str| match key {
+        MIRROR_POD_ANNOTATION => Some("mirror pod annotation"),
+        key => key.starts_with(APP_ARMOR).then_some("AppArmor annotations"),
+    };
+    let mut forbid = |key: &str, change: &str| {
+        if let Some(what) = fixed(key) {
+            errors.forbidden(at.key(key), format!("may not {change} {what}"));
+        }
+    };
+    for (key, _) in old.iter().filter(|(key, value)| new.get(key) != Some(*value)) {
+        forbid(key, "remove or update");
+    }
+    for (key, _) in new.iter().filter(|(key, _)| old.get(key).is_none()) {
+        forbid(key, "add");
     }
 }
 
@@ -54,8 +75,9 @@ fn rest(errors: &mut Errors, new: &Value, old: &Value) {
     if !items(old, "/schedulingGates").is_empty() {
         gated::fewer_nodes(errors, &mut rest, old);
     }
-    if !equal_as(spec_type(), Some(&rest), Some(old)) {
-        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{}", differences(&rest, old));
+    if !equal_as(Some(spec_type()), Some(&rest), Some(old)) {
+        let diff = spec_type().diff(old, &rest);
+        let detail = format!("pod updates may not change fields other than {UPDATABLE}\n{diff}");
         errors.forbidden(SPEC, detail);
     }
 }
@@ -107,24 +129,14 @@ fn only_deleted_gates(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 /// The type of a pod's spec.
-fn spec_type() -> Option<TypeRef<'static>> {
-    let pod = schema::lookup("v1", "Pod")?;
-    Some(pod.of(pod.field("spec")?))
+pub(super) fn spec_type() -> TypeRef<'static> {
+    let pod = schema::lookup("v1", "Pod").expect("pods have a type");
+    pod.of(pod.field("spec").expect("pods have a spec"))
 }
 
-/// The fields that differ, before and after.
-pub(super) fn differences(new: &Value, old: &Value) -> String {
-    let fields = |spec: &Value| spec.as_object().cloned().unwrap_or_default();
-    let (new, old): (Map, Map) = (fields(new), fields(old));
-    let mut text = String::new();
-    for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
-        let (before, after) = (old.get(key), new.get(key));
-        if !equal_as(spec_type().and_then(|ty| of_field(ty, key)), before, after) {
-            let print = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
-            text.push_str(&format!("- {key:?}: {}\n+ {key:?}: {}\n", print(before), print(after)));
-        }
-    }
-    text
+/// The type of the containers in a list of the spec.
+pub(super) fn container_type(list: &str) -> Option<TypeRef<'static>> {
+    of_field(spec_type(), list)?.target().element()
 }
 
 /// Findings about a change of a pod's status.

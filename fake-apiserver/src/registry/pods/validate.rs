@@ -6,7 +6,7 @@
 use crate::error::{Errors, Path};
 use crate::object::{meta, name};
 use crate::registry::cursor::At;
-use crate::registry::types::{Holder, no_tokens, pod_spec, pod_warnings, trimmed_image};
+use crate::registry::types::{Holder, no_tokens, pod_annotations, pod_spec, pod_warnings, trimmed_image};
 use crate::registry::{items, number, text};
 use tree::Value;
 
@@ -15,7 +15,7 @@ pub(super) const SPEC: Path<'static> = Path::new("spec");
 
 /// Findings about a new pod.
 pub(super) fn create(pod: &Value, errors: &mut Errors) {
-    spec(pod, errors);
+    spec(pod, None, errors);
     if !items(pod, "/spec/ephemeralContainers").is_empty() {
         errors.forbidden(SPEC.child("ephemeralContainers"), "cannot be set on create");
     }
@@ -24,8 +24,9 @@ pub(super) fn create(pod: &Value, errors: &mut Errors) {
     }
 }
 
-/// Rules for a pod's spec (`validatePodMetadataAndSpec`, metadata excepted).
-pub(super) fn spec(pod: &Value, errors: &mut Errors) {
+/// Rules for a pod's annotations and spec (`validatePodMetadataAndSpec`, other metadata excepted).
+pub(super) fn spec(pod: &Value, old: Option<&Value>, errors: &mut Errors) {
+    pod_annotations(Path::new("metadata.annotations"), pod, old, errors);
     let spec = &pod["spec"];
     pod_spec(At::object(pod, "v1", "Pod").field("spec"), Holder::Pod, errors);
     if text(spec, "/serviceAccountName").is_empty() {

@@ -27,15 +27,18 @@ pub(super) const RULES: Rules = Rules {
     create_on_update: true,
     delete_returns_object: true,
     allocates: Some(Allocator::Service),
-    subresources: &[(
-        "status",
-        Strategy {
-            default: defaults::default,
-            validate: status::validate,
-            warnings: status::warnings,
-            ..Strategy::NONE
-        },
-    )],
+    subresources: &[
+        ("proxy", Strategy::NONE),
+        (
+            "status",
+            Strategy {
+                default: defaults::default,
+                validate: status::validate,
+                warnings: status::warnings,
+                ..Strategy::NONE
+            },
+        ),
+    ],
     cells: columns::CELLS,
     strategy: Strategy {
         default: defaults::default,

@@ -9,9 +9,11 @@ use std::collections::{HashMap, HashSet};
 use tree::{Value, json};
 
 /// `SeccompContainerAnnotationKeyPrefix`.
-const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
+pub(super) const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
+/// `SeccompPodAnnotationKey`.
+pub(super) const SECCOMP_OF_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 /// `DeprecatedAppArmorAnnotationKeyPrefix`.
-const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+pub(in crate::registry) const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 
 /// The lists of containers, in the order in which they are visited.
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -71,7 +73,7 @@ fn annotations(at: Path<'_>, pod: &Value, container: &Value, warnings: &mut Vec<
 }
 
 /// `ApparmorFieldForAnnotation`.
-fn app_armor_profile(annotation: &str) -> Value {
+pub(in crate::registry) fn app_armor_profile(annotation: &str) -> Value {
     match (annotation, annotation.strip_prefix("localhost/")) {
         ("unconfined", _) => json!({ "type": "Unconfined" }),
         ("runtime/default", _) => json!({ "type": "RuntimeDefault" }),

@@ -1,8 +1,8 @@
 //! `EnvVar` and `EnvFromSource`: the environment of a container.
 //!
-//! Follows `ValidateEnv` and `ValidateEnvFrom` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: what a
-//! field reference may name.
+//! Follows `ValidateEnv` and `ValidateEnvFrom` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::field_selector::{OF_VARIABLES, object_field, resource_field};
 use crate::error::{Errors, Path};
 use crate::object::name;
 use crate::registry::text;
@@ -39,8 +39,8 @@ fn env_var_source(at: Path<'_>, from: &Value, has_value: bool, errors: &mut Erro
         count += 1;
         let at = at.child(source);
         match source {
-            "fieldRef" => errors.set(at.child("fieldPath"), text(reference, "/fieldPath")),
-            "resourceFieldRef" => errors.set(at.child("resource"), text(reference, "/resource")),
+            "fieldRef" => object_field(at, reference, OF_VARIABLES, errors),
+            "resourceFieldRef" => resource_field(at, reference, false, errors),
             "configMapKeyRef" | "secretKeyRef" => key_selector(at, reference, errors),
             _ => {}
         }

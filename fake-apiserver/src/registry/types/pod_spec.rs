@@ -1,7 +1,7 @@
 //! `PodSpec`: rules of a pod's spec wherever it stands, in a pod or in a template of one.
 //!
-//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: resource claims, pod-level
-//! resources, overhead, operating systems, and annotations with a meaning.
+//! Follows `ValidatePodSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: pod-level resources
+//! and overhead.
 
 use super::affinity::affinity;
 use super::container::{Scope, containers, init_containers};
@@ -10,6 +10,8 @@ use super::dns::{dns_config, host_aliases};
 use super::ephemeral_container::ephemeral_containers;
 use super::holder::Holder;
 use super::object_meta::labels;
+use super::operating_system::operating_system;
+use super::pod_resource_claim::pod_resource_claims;
 use super::security_context::pod_security_context;
 use super::toleration::tolerations;
 use super::topology_spread_constraint::topology_spread_constraints;
@@ -29,6 +31,7 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
         host_users: spec["hostUsers"] != Value::Bool(false),
         grace_period: number(spec, "/terminationGracePeriodSeconds"),
     };
+    pod_resource_claims(pod.field("resourceClaims"), errors);
     let regular = items(spec, "/containers");
     containers(pod.field("containers"), &scope, errors);
     init_containers(pod.field("initContainers"), regular, &scope, errors);
@@ -60,6 +63,7 @@ pub(in crate::registry) fn pod_spec(pod: At<'_, '_>, holder: Holder, errors: &mu
     if let Some(policy) = spec["preemptionPolicy"].as_str() {
         errors.one_of(at.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
     }
+    operating_system(pod, errors);
 }
 
 /// Rule for `activeDeadlineSeconds`, which an update may lower to nothing.

@@ -1,10 +1,10 @@
 //! `PodTemplateSpec`: metadata and spec of pods to create.
 //!
-//! Follows `ValidatePodTemplateSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1). Not ported: annotations with a
-//! meaning.
+//! Follows `ValidatePodTemplateSpec` of `pkg/apis/core/validation/validation.go` (v1.37.1).
 
 use super::holder::Holder;
 use super::object_meta::{annotations, labels};
+use super::pod_annotations::pod_annotations;
 use super::pod_spec::pod_spec;
 use super::pod_spec_defaults::default_pod_spec;
 use crate::error::Errors;
@@ -22,6 +22,7 @@ pub(in crate::registry) fn pod_template_spec(template: At<'_, '_>, errors: &mut 
     let path = template.path();
     labels(path.child("labels"), template.field("metadata.labels").value(), errors);
     annotations(path.child("annotations"), template.field("metadata.annotations").value(), errors);
+    pod_annotations(path.child("annotations"), template.value(), None, errors);
     let spec = template.field("spec");
     pod_spec(spec, Holder::Template, errors);
     let ephemeral = spec.field("ephemeralContainers");

@@ -3,6 +3,7 @@
 //! Follows `validateProjectedVolumeSource`, `validateKeyToPath` and `validateDownwardAPIVolumeFile` of
 //! `pkg/apis/core/validation/validation.go` (v1.37.1).
 
+use super::field_selector::{OF_FILES, object_field, resource_field};
 use super::file::{local_path, mode};
 use crate::error::{Errors, Path};
 use crate::registry::{items, number, text};
@@ -75,11 +76,14 @@ pub(super) fn downward_api(at: Path<'_>, source: &Value, errors: &mut Errors) {
         errors.set(at.child("path"), text(file, "/path"));
         local_path(at.child("path"), text(file, "/path"), errors);
         match (file.get("fieldRef"), file.get("resourceFieldRef")) {
-            (Some(_), Some(_)) => {
-                errors.invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+            (Some(field), resource) => {
+                object_field(at.child("fieldRef"), field, OF_FILES, errors);
+                if resource.is_some() {
+                    errors.invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously");
+                }
             }
+            (None, Some(resource)) => resource_field(at.child("resourceFieldRef"), resource, true, errors),
             (None, None) => errors.required(at, "one of fieldRef and resourceFieldRef is required"),
-            _ => {}
         }
         mode(at.child("mode"), &file["mode"], errors);
     }

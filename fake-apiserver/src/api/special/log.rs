@@ -1,0 +1,92 @@
+//! `GET pods/{name}/log`: the log of a container, which is empty before the pod is on a node.
+//!
+//! Follows `pkg/registry/core/pod/rest/log.go`, `LogLocation` of `pkg/registry/core/pod/strategy.go` and `ValidatePodLogOptions` of
+//! `pkg/apis/core/validation/validation.go` (v1.37.1).
+
+use super::locations::{container, kubelet, object};
+use crate::api::request::options::integer;
+use crate::api::{Reply, Request};
+use crate::error::{ApiError, ApiResult, Errors, Path, Qualified};
+use crate::registry::{ids, text};
+use crate::schema;
+
+const OPTIONS: Qualified<'static> = Qualified { group: "", resource: "PodLogOptions" };
+
+/// The numbers and the time among the options.
+struct Options {
+    since_seconds: Option<i64>,
+    /// In UTC; the zero time is "".
+    since_time: Option<String>,
+    tail_lines: Option<i64>,
+    limit_bytes: Option<i64>,
+}
+
+pub(crate) fn get(request: &Request<'_>) -> ApiResult<Reply> {
+    let options = Options::parse(request)?;
+    let errors = Errors::of(|errors| options.validate(request, errors));
+    if !errors.is_empty() {
+        return Err(ApiError::invalid(OPTIONS, request.name, &errors));
+    }
+    let pod = object(request, ids::PODS, request.namespace, request.name)?;
+    let container = container(&pod, request.name, request.query.get("container"))?;
+    let node = text(&pod, "/spec/nodeName");
+    if node.is_empty() {
+        return Ok(Reply::Empty);
+    }
+    let host = kubelet(request, node)?;
+    let query = options.query(request);
+    let mark = if query.is_empty() { "" } else { "?" };
+    let url = format!("https://{host}/containerLogs/{}/{}/{container}{mark}{query}", request.namespace, request.name);
+    Err(ApiError::untyped(format!("Get {url:?}: {}", host.refusal())))
+}
+
+impl Options {
+    fn parse(request: &Request<'_>) -> ApiResult<Options> {
+        let query = request.query;
+        let since_seconds = integer(query, "sinceSeconds")?;
+        let since_time = match query.all("sinceTime").next() {
+            None => None,
+            Some("" | "null") => Some(String::new()),
+            Some(text) => Some(schema::canonical_time(text, false).map_err(ApiError::bad_request)?.unwrap_or_default()),
+        };
+        let [tail_lines, limit_bytes] = [integer(query, "tailLines")?, integer(query, "limitBytes")?];
+        Ok(Options { since_seconds, since_time, tail_lines, limit_bytes })
+    }
+
+    fn validate(&self, request: &Request<'_>, errors: &mut Errors) {
+        errors.not_negative(Path::new("tailLines"), self.tail_lines);
+        if let Some(limit) = self.limit_bytes.filter(|limit| *limit < 1) {
+            errors.invalid(Path::new("limitBytes"), limit, "must be greater than 0");
+        }
+        match self.since_seconds {
+            Some(_) if self.since_time.is_some() => {
+                errors.forbidden(Path::new("[]"), "at most one of `sinceTime` or `sinceSeconds` may be specified");
+            }
+            Some(seconds) if seconds < 1 => {
+                errors.invalid(Path::new("sinceSeconds"), seconds, "must be greater than 0");
+            }
+            _ => {}
+        }
+        if request.query.has("stream") {
+            errors.forbidden(Path::new("stream"), "may not be specified");
+        }
+    }
+
+    /// The query of the request to the kubelet, sorted by name.
+    fn query(&self, request: &Request<'_>) -> String {
+        let flag = |name: &str| request.query.flag(name).filter(|is_set| *is_set).map(|_| "true".to_owned());
+        let number = |number: Option<i64>| number.map(|number| number.to_string());
+        let zero = |time: &String| if time.is_empty() { "0001-01-01T00:00:00Z".into() } else { time.clone() };
+        let parameters = [
+            ("follow", flag("follow")),
+            ("limitBytes", number(self.limit_bytes)),
+            ("previous", flag("previous")),
+            ("sinceSeconds", number(self.since_seconds)),
+            ("sinceTime", self.since_time.as_ref().map(zero)),
+            ("tailLines", number(self.tail_lines)),
+            ("timestamps", flag("timestamps")),
+        ];
+        let parameters = parameters.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish()
+    }
+}

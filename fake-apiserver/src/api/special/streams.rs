@@ -1,0 +1,65 @@
+//! `pods/{name}/exec`, `attach` and `portforward`: streams to a pod, over a connection that becomes one of SPDY or WebSocket.
+//!
+//! ```text
+//!   options ─▶ may the user create it? ─▶ pod, container ─▶ node, address ─▶ an upgrade? ─▶ the kubelet, which cannot be reached
+//! ```
+//! Follows `pkg/registry/core/pod/rest/{subresources,authorize}.go` (v1.37.1). Not ported: streams over WebSocket with the subprotocol
+//! `v5.channel.k8s.io`, where upstream accepts the upgrade and sends the failure through it.
+
+use super::locations::{check_wet, container, kubelet, object};
+use crate::api::{Reply, Request};
+use crate::auth::authorizer::{Attributes, Decision, Target};
+use crate::error::{ApiError, ApiResult};
+use crate::registry::{Stream, ids, text};
+use tree::json;
+
+pub(crate) fn connect(request: &Request<'_>, stream: Stream, verb: &str) -> ApiResult<Reply> {
+    check_wet(request)?;
+    if stream == Stream::Ports {
+        request.query.all("ports").flat_map(|ports| ports.split(',')).try_for_each(check_port)?;
+    }
+    if verb != "create" {
+        authorize_create(request)?;
+    }
+    let pod = object(request, ids::PODS, request.namespace, request.name)?;
+    if stream == Stream::Container {
+        container(&pod, request.name, request.query.get("container"))?;
+    }
+    let node = text(&pod, "/spec/nodeName");
+    if node.is_empty() {
+        return Err(ApiError::bad_request(format!("pod {} does not have a host assigned", request.name)));
+    }
+    let host = kubelet(request, node)?;
+    if !request.forward.upgrades {
+        return Err(ApiError::bad_request("Upgrade request required"));
+    }
+    Err(ApiError::untyped(format!("error dialing backend: {}", host.refusal())))
+}
+
+/// `strconv.ParseUint(text, 10, 16)`.
+fn check_port(text: &str) -> ApiResult<()> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = match text.parse::<u16>() {
+        Ok(_) if digits => return Ok(()),
+        _ if digits => "value out of range",
+        _ => "invalid syntax",
+    };
+    let text = json!(text);
+    Err(ApiError::bad_request(format!("cannot convert to []int32: strconv.ParseUint: parsing {text}: {why}")))
+}
+
+/// Authorizes a GET once more, as the POST that it stands for (`ensureAuthorizedForVerb`).
+fn authorize_create(request: &Request<'_>) -> ApiResult<()> {
+    let target = Target::Resource {
+        group: &request.version.group,
+        version: &request.version.name,
+        resource: &request.version.plural,
+        subresource: request.subresource.map_or("", |subresource| &subresource.name),
+        namespace: request.namespace,
+        name: request.name,
+    };
+    match request.cluster.authorizer.authorize(&Attributes::new(&request.user, "create", target)) {
+        Decision::Allow(_) => Ok(()),
+        Decision::NoOpinion(reason) => Err(ApiError::forbidden(request.version.qualified(), request.name, reason)),
+    }
+}
