@@ -3,6 +3,7 @@
 //! A rule takes the path of its value, the value, and where findings go; kinds put rules together.
 
 mod affinity;
+mod condition;
 mod container;
 mod container_port;
 mod container_warnings;
@@ -28,8 +29,10 @@ mod topology_spread_constraint;
 mod volume;
 mod volume_mount;
 mod volume_warnings;
+mod webhook_client;
 
 pub(super) use super::defaults::visit;
+pub(super) use condition::conditions;
 pub(super) use container::trimmed_image;
 pub(super) use container_port::{port_name, port_number};
 pub(super) use dns::ip;
@@ -46,3 +49,4 @@ pub(super) use resource_list::round_resources;
 pub(crate) use resource_requirements::amount;
 pub(super) use resource_requirements::{container_resource_name, resource_requirements};
 pub(super) use toleration::tolerations;
+pub(super) use webhook_client::{REVIEWS, is_known_review, review_versions, webhook_client};
