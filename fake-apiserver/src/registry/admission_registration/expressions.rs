@@ -4,13 +4,11 @@
 
 use crate::deadline::Deadline;
 use crate::error::{Errors, FieldError};
+use crate::registry::cel::ENVIRONMENT;
 use crate::registry::cursor::At;
-use kubernetes_cel::{Declarations, Environment, Stage, Type};
+use kubernetes_cel::{Declarations, Stage, Type};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// The environment of all expressions. It does not change, and is costly to make.
-static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(Environment::new);
 
 /// The variables of all expressions: `BuildNamespaceType` and `BuildRequestType`.
 static COMMON: LazyLock<Declarations> = LazyLock::new(|| {
