@@ -50,6 +50,8 @@ pub struct Declarations {
     has_schema: bool,
     /// Whether there are the types and functions of patches.
     patches: bool,
+    /// Whether there is the macro `cel.bind`.
+    binds: bool,
 }
 
 impl Declarations {
@@ -72,6 +74,13 @@ impl Declarations {
         let fields = fields.into_iter().map(|(name, t)| (name.to_owned(), t)).collect();
         self.objects.insert(name.to_owned(), fields);
         self.has_schema = true;
+        self
+    }
+
+    /// Adds the macro `cel.bind`.
+    #[must_use]
+    pub fn bindings(mut self) -> Self {
+        self.binds = true;
         self
     }
 
@@ -205,7 +214,7 @@ impl Environment {
         stage: Stage,
     ) -> Result<Expression, CompileError> {
         let mut findings = Findings::default();
-        let ast = self.syntax.parse(source, &mut findings);
+        let ast = self.syntax.parse(source, declarations.binds, &mut findings);
         let Some(ast) = ast.filter(|_| findings.is_empty()) else {
             return Err(findings.into_error(source).unwrap_or_else(|| CompileError::unknown(source)));
         };

@@ -11,8 +11,8 @@ use super::defaults::fill;
 use super::rules::{NameRule, Rules, Strategy};
 use super::{items, text};
 use crate::clock::format_seconds;
-use crate::error::Errors;
-use crate::object::name;
+use crate::error::{Errors, Path};
+use crate::object::{meta, name};
 use crate::schema::quote;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -82,7 +82,11 @@ fn at(service: &Value) -> At<'static, '_> {
 }
 
 /// `ValidateAPIService`, without the metadata.
-fn validate(_: &Context<'_>, service: &Value, _: Option<&Value>, errors: &mut Errors) {
+fn validate(_: &Context<'_>, service: &Value, old: Option<&Value>, errors: &mut Errors) {
+    if old.is_some() {
+        let own = meta::name(service);
+        errors.invalid_each(Path::new("metadata.name"), own, named_by_version(service, own));
+    }
     let object = at(service);
     let spec = object.field("spec");
     let (group, version) = (spec.field("group"), spec.field("version"));

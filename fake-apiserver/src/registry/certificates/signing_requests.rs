@@ -56,7 +56,10 @@ pub(super) fn validate(context: &Context<'_>, new: &Value, old: Option<&Value>, 
     let request = at(new);
     let spec = request.field("spec");
     if let Err(error) = signed_request(spec.field("request").text()) {
-        spec.field("request").invalid(error, errors);
+        match spec.field("request") {
+            request if request.is_set() => request.invalid(error, errors),
+            request => request.invalid_value(Value::Null, error, errors),
+        }
     }
     usages(spec.field("usages"), old, errors);
     let signer = spec.field("signerName");

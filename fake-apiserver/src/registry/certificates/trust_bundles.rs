@@ -2,9 +2,12 @@
 //!
 //! Follows `pkg/apis/certificates/validation/validation.go` (v1.37.1).
 
-use crate::error::{Errors, FieldError};
+use super::bundle_name;
+use crate::error::{Errors, FieldError, Path};
+use crate::object::meta;
 use crate::registry::context::Context;
 use crate::registry::cursor::At;
+use crate::registry::text;
 use crate::registry::types::signer_name;
 use crate::x509::{Certificate, pem};
 use std::collections::BTreeMap;
@@ -17,6 +20,10 @@ const OMITTED: &str = "<value omitted>";
 /// `ValidateClusterTrustBundle` and `ValidateClusterTrustBundleUpdate`, without the metadata.
 pub(super) fn validate(_: &Context<'_>, new: &Value, old: Option<&Value>, errors: &mut Errors) {
     let at = |bundle| At::object(bundle, "certificates.k8s.io/v1", "ClusterTrustBundle");
+    if old.is_some() {
+        let own = meta::name(new);
+        errors.invalid_each(Path::new("metadata.name"), own, bundle_name(text(new, "/spec/signerName"), own));
+    }
     let (new, old) = (at(new), old.map(at));
     let (signer, bundle) = (new.field("spec.signerName"), new.field("spec.trustBundle"));
     if !signer.is_empty() {

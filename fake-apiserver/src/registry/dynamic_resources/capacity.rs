@@ -1,7 +1,7 @@
 //! Policies about how much of a capacity can be requested.
 //!
-//! Follows `validateRequestPolicy` and its callees in `pkg/apis/resource/validation/validation.go` (v1.37.1). Not ported: quantities
-//! that do not fit into 64 bits.
+//! Follows `validateRequestPolicy` and its callees in `pkg/apis/resource/validation/validation.go` (v1.37.1). Steps are those of
+//! whole numbers, as the feature for fractions is off by default.
 
 use crate::error::{Errors, FieldError};
 use crate::registry::cursor::At;
@@ -9,13 +9,17 @@ use crate::registry::quantity;
 use std::collections::HashSet;
 
 const MAX_OPTIONS: usize = 10;
-/// The units of 10⁻⁹ in 1, and in a thousandth.
+/// The units of 10⁻⁹ in 1.
 const ONE: i128 = 1_000_000_000;
-const MILLI: i128 = 1_000_000;
 
 /// The amount of a quantity in units of 10⁻⁹.
 fn amount(text: &str) -> i128 {
     quantity::nano(text).unwrap_or_default()
+}
+
+/// The amount of a quantity, rounded up (`Value`).
+fn whole(text: &str) -> i128 {
+    amount(text).div_euclid(ONE) + i128::from(amount(text).rem_euclid(ONE) != 0)
 }
 
 /// A policy for a capacity of that much.
@@ -52,7 +56,7 @@ fn values(values: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors
             is_option |= amount(option.text()) == amount(default);
         }
         let mut seen = HashSet::new();
-        for option in values.items().filter(|option| !seen.insert(amount(option.text()))) {
+        for option in values.items().filter(|option| !seen.insert(whole(option.text()))) {
             option.duplicate(errors);
         }
     }
@@ -86,36 +90,36 @@ fn range(range: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors) 
             at_default(format!("default is more than max: {}", most.text()), errors);
         }
     }
-    let is_fine = |text: &str, unit| amount(text) % unit == 0;
-    let all = [("default", default), ("min", least.text()), ("max", most.text()), ("step", step.text())];
-    let given = || all.into_iter().filter(|(_, text)| !text.is_empty());
-    if !given().all(|(_, text)| is_fine(text, ONE)) {
-        let before = errors.len();
-        for (field, text) in given().filter(|(_, text)| !is_fine(text, MILLI)) {
-            errors.invalid(place.child(field), text, "value cannot be represented as a milli value");
-        }
-        if errors.len() > before {
-            return;
-        }
-    }
     if step.is_set() {
-        self::step(step, [default, least.text(), most.text()], capacity, errors);
+        self::step(range, default, capacity, errors);
     }
 }
 
-/// The rules for the steps of a range, given the default, the least and the most.
-fn step(step: At<'_, '_>, [default, least, most]: [&str; 3], capacity: &str, errors: &mut Errors) {
-    let width = amount(step.text());
-    if width <= 0 {
+/// The rules for the steps of a range.
+fn step(range: At<'_, '_>, default: &str, capacity: &str, errors: &mut Errors) {
+    let text = |field| range.field(field).text();
+    let (least, most, step) = (text("min"), text("max"), range.field("step"));
+    if amount(step.text()) <= 0 {
         return step.invalid("must be greater than zero", errors);
     }
-    let added = amount(least) + width;
+    let added = amount(least) + amount(step.text());
     if added > amount(capacity) {
-        let added = if added % ONE == 0 { format!("{}", added / ONE) } else { format!("{}m", added / MILLI) };
+        let added = if added % ONE == 0 { format!("{}", added / ONE) } else { format!("{added}n") };
         step.invalid(format!("one step {added} is larger than capacity value: {capacity}"), errors);
     }
+    let (before, place) = (errors.len(), range.path());
+    for (field, text) in [("default", default), ("min", least), ("max", most), ("step", step.text())] {
+        if amount(text) < 0 {
+            errors.invalid(place.child(field), text, "must be greater than or equal to 0");
+        } else if amount(text) > i128::from(i64::MAX) * ONE {
+            errors.invalid(place.child(field), text, format!("must not be larger than {}", i64::MAX));
+        }
+    }
+    if errors.len() > before {
+        return;
+    }
     for value in [default, most].into_iter().filter(|value| !value.is_empty()) {
-        if (amount(value) - amount(least)) % width != 0 {
+        if (whole(value) - whole(least)) % whole(step.text()) != 0 {
             let detail = format!("value is not a multiple of a given step ({}) from ({least})", step.text());
             step.invalid_value(value, detail, errors);
         }

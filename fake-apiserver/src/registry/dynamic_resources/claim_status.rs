@@ -160,8 +160,10 @@ fn device_status(status: At<'_, '_>, allocated: &HashSet<Device<'_>>, errors: &m
     share(status.field("shareID"), errors);
     let id = device(status.value());
     if !allocated.contains(&id) {
-        let shown = id.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
-        status.invalid_value(shown, "must be an allocated device in the claim", errors);
+        let [driver, pool, name, share] = id.map(quote);
+        let shown = format!(r#"{{"Driver":{driver},"Pool":{pool},"Device":{name},"ShareID":{share}}}"#);
+        let detail = "must be an allocated device in the claim";
+        errors.push(FieldError::invalid_printed(status.path(), shown, detail));
     }
     let list = status.field("conditions");
     if list.len() > MAX_CONDITIONS {

@@ -33,7 +33,10 @@ static DEVICE: LazyLock<Declarations> = LazyLock::new(|| {
         ("attributes", by_domain(Type::Dyn)),
         ("capacity", by_domain(Type::object("kubernetes.Quantity"))),
     ];
-    Declarations::new().object("kubernetes.DRADevice", fields).variable("device", Type::object("kubernetes.DRADevice"))
+    Declarations::new()
+        .bindings()
+        .object("kubernetes.DRADevice", fields)
+        .variable("device", Type::object("kubernetes.DRADevice"))
 });
 
 /// The sizes of the parts of a device (`sizeEstimator`).
@@ -83,7 +86,7 @@ fn expression(at: At<'_, '_>, errors: &mut Errors) {
     };
     let found = compiled.result_type();
     if !matches!(found, Type::Bool | Type::Dyn) {
-        let detail = format!("must evaluate to bool or the unknown type, not {}", found.full_name());
+        let detail = format!("must evaluate to bool or the unknown type, not {}", shown(found));
         return at.invalid_value(at.text(), detail, errors);
     }
     if let Err(error) = compiled.program() {
@@ -91,6 +94,11 @@ fn expression(at: At<'_, '_>, errors: &mut Errors) {
     } else if compiled.cost_estimate(&DeviceSizes).max > MAX_COST {
         at.forbidden("too complex, exceeds cost limit", errors);
     }
+}
+
+/// The name of a type, in which Go has a type of its own for attributes.
+fn shown(t: &Type) -> String {
+    t.full_name().replace("map(string, dyn)", "map(string, google.protobuf.Any)")
 }
 
 /// `validateDeviceConfiguration`; what is `stored` may be too long.

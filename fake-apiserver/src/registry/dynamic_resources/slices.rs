@@ -90,8 +90,11 @@ fn nodes(spec: At<'_, '_>, errors: &mut Errors) {
         set.push("nodeSelector");
         node_selector(selector.path(), selector.value(), errors);
         let terms = selector.field("nodeSelectorTerms");
-        if terms.len() != 1 {
-            terms.invalid("must have exactly one node selector term", errors);
+        let detail = "must have exactly one node selector term";
+        match terms.len() {
+            0 => terms.invalid_value(Value::Array(Vec::new()), detail, errors),
+            1 => {}
+            _ => terms.invalid(detail, errors),
         }
     }
     set.extend(["allNodes", "perDeviceNodeSelection"].into_iter().filter(|field| is_true(spec.field(field), errors)));
